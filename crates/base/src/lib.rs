@@ -1,0 +1,47 @@
+//! What every other crate counts with: time, bytes and rates; typed ids; named random streams.
+//!
+//! Invariant: nothing here knows what a packet, a port or a flow does.
+
+mod hash;
+mod ids;
+mod quantity;
+mod stream;
+
+pub use hash::mix64;
+pub use ids::{HostId, Id, IdVec, PortId, SwitchId};
+pub use quantity::{BitRate, Bytes, Instant, ParseQuantityError, Span};
+pub use stream::{Seeds, Stream};
+
+/// Bytes of a full-size packet on the wire; the unit `pkt` of a buffer size.
+pub const MTU_BYTES: u64 = 1500;
+
+/// Bytes of header in front of every payload (IP and TCP, no options); also the size of a pure ACK.
+pub const HEADER_BYTES: u64 = 40;
+
+/// Payload of a full-size packet: the maximum segment size.
+pub const MSS_BYTES: u64 = MTU_BYTES - HEADER_BYTES;
+
+/// Bytes that a flow of `size` payload bytes puts on each wire: its payload and one header for each
+/// packet. A flow always has at least one packet.
+pub const fn wire_bytes(size: u64) -> u64 {
+    size + HEADER_BYTES * packets(size)
+}
+
+/// Number of packets that a flow of `size` payload bytes needs.
+pub const fn packets(size: u64) -> u64 {
+    let full = size.div_ceil(MSS_BYTES);
+    if full == 0 { 1 } else { full }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_and_wire_bytes_of_a_flow() {
+        assert_eq!(packets(1), 1);
+        assert_eq!(packets(1460), 1);
+        assert_eq!(packets(1461), 2);
+        assert_eq!(wire_bytes(1_000_000), 1_000_000 + 40 * 685);
+    }
+}

@@ -1,0 +1,441 @@
+//! Packets, the arena that owns them, and the lists that queue them.
+//!
+//! A packet is one cache line and lives in the arena from the moment its NIC transmits it until it is delivered or
+//! dropped; everything else holds its 32-bit id. The links of a list stand in a table of their own beside the packets,
+//! so that queueing a packet does not touch the packet in front of it.
+
+use tailcut_base::{HEADER_BYTES, HostId, Instant};
+
+use crate::FlowId;
+
+/// The place of a packet in its [`Arena`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PacketId(u32);
+
+impl PacketId {
+    /// No packet: the end of a list.
+    pub const NONE: PacketId = PacketId(u32::MAX);
+
+    /// Position in the arena, for tables that run beside it.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a packet is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// Bytes of a flow.
+    Data,
+    /// An acknowledgement without data.
+    Ack,
+    /// Opens a connection.
+    Syn,
+    /// Answers a SYN.
+    SynAck,
+}
+
+/// One-bit facts in a packet's header.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Flags = Flags(0);
+    /// ECN-capable transport: a switch may mark the packet instead of nothing at all.
+    pub const ECT: Flags = Flags(1);
+    /// Congestion experienced: a switch has marked the packet.
+    pub const CE: Flags = Flags(2);
+    /// ECN echo, on an ACK: the receiver saw CE.
+    pub const ECE: Flags = Flags(4);
+    /// Congestion window reduced, on data.
+    pub const CWR: Flags = Flags(8);
+    /// These bytes were sent before. Knowledge of the simulator: no switch may act on it.
+    pub const RETRANSMITTED: Flags = Flags(16);
+
+    /// Whether every flag of `flags` is set.
+    #[inline]
+    pub const fn has(self, flags: Flags) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// Sets every flag of `flags`.
+    #[inline]
+    pub fn set(&mut self, flags: Flags) {
+        self.0 |= flags.0;
+    }
+
+    /// `self` with `flags` set if `on`.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, flags: Flags, on: bool) -> Flags {
+        if on { Flags(self.0 | flags.0) } else { self }
+    }
+}
+
+/// A contiguous block of received bytes above the cumulative acknowledgement: `start..end`, in bytes of the flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SackBlock {
+    /// First byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+/// How many SACK blocks an ACK carries at most (RFC 2018: three beside a timestamp).
+pub const SACK_BLOCKS: usize = 3;
+
+/// What a link carries.
+#[derive(Clone, Debug)]
+pub struct Packet {
+    /// The flow that the packet belongs to, in either direction.
+    pub flow: FlowId,
+    /// The host that sent it.
+    pub src: HostId,
+    /// The host that it goes to.
+    pub dst: HostId,
+    /// Bytes on the wire, header included.
+    pub size: u16,
+    /// Bytes of the flow that it carries.
+    pub payload: u16,
+    /// Data: offset of its first byte in the flow. ACK: the next byte that the receiver expects.
+    pub seq: u64,
+    /// Data: when its NIC began to transmit it. ACK: the same moment of the packet that caused it, echoed.
+    pub sent: Instant,
+    /// What it is for.
+    pub kind: Kind,
+    /// Priority that the sender gave it; 0 is served first.
+    pub class: u8,
+    /// One-bit facts.
+    pub flags: Flags,
+    /// How many switches would have marked it: a counter of the simulator, for opportunity studies.
+    pub marks: u8,
+    /// Depends on the kind; see [`Packet::sack`], [`Packet::rank`] and [`Packet::flow_bytes`].
+    aux: [u32; 2 * SACK_BLOCKS],
+}
+
+const _: () = assert!(size_of::<Packet>() <= 64, "a packet is one cache line; rare headers live in side tables");
+
+impl Packet {
+    /// A packet of `kind` with a header and no payload.
+    pub fn control(kind: Kind, flow: FlowId, src: HostId, dst: HostId, seq: u64, sent: Instant) -> Packet {
+        Packet {
+            flow,
+            src,
+            dst,
+            size: HEADER_BYTES as u16,
+            payload: 0,
+            seq,
+            sent,
+            kind,
+            class: 0,
+            flags: Flags::NONE,
+            marks: 0,
+            aux: [0; 2 * SACK_BLOCKS],
+        }
+    }
+
+    /// `payload` bytes of a flow of `flow_bytes`, from the byte at `seq`.
+    pub fn data(
+        flow: FlowId,
+        src: HostId,
+        dst: HostId,
+        seq: u64,
+        payload: u16,
+        flow_bytes: u64,
+        sent: Instant,
+    ) -> Packet {
+        let mut packet = Packet::control(Kind::Data, flow, src, dst, seq, sent);
+        packet.payload = payload;
+        packet.size += payload;
+        packet.aux[2] = flow_bytes as u32;
+        packet.aux[3] = (flow_bytes >> 32) as u32;
+        packet
+    }
+
+    /// Whether it acknowledges and carries nothing else.
+    #[inline]
+    pub fn is_pure_ack(&self) -> bool {
+        self.kind == Kind::Ack
+    }
+
+    /// Data: size of the whole flow in bytes, so that the receiver knows the end.
+    #[inline]
+    pub fn flow_bytes(&self) -> u64 {
+        debug_assert_eq!(self.kind, Kind::Data);
+        u64::from(self.aux[2]) | u64::from(self.aux[3]) << 32
+    }
+
+    /// The value by which ranked schedulers order packets; smaller is served first. Data carries what its sender's tag
+    /// wrote, everything else is 0.
+    #[inline]
+    pub fn rank(&self) -> u64 {
+        match self.kind {
+            Kind::Data => u64::from(self.aux[0]) | u64::from(self.aux[1]) << 32,
+            _ => 0,
+        }
+    }
+
+    /// Sets the rank of a data packet.
+    #[inline]
+    pub fn set_rank(&mut self, rank: u64) {
+        debug_assert_eq!(self.kind, Kind::Data);
+        self.aux[0] = rank as u32;
+        self.aux[1] = (rank >> 32) as u32;
+    }
+
+    /// The SACK blocks of an ACK, most recent first.
+    pub fn sack(&self) -> impl Iterator<Item = SackBlock> {
+        debug_assert_ne!(self.kind, Kind::Data);
+        let (base, aux) = (self.seq, self.aux);
+        (0..SACK_BLOCKS).map(move |i| (aux[2 * i], aux[2 * i + 1])).take_while(|&(_, end)| end != 0).map(
+            move |(start, end)| SackBlock { start: base + u64::from(start), end: base + u64::from(end) },
+        )
+    }
+
+    /// Whether an ACK carries any SACK block.
+    #[inline]
+    pub fn has_sack(&self) -> bool {
+        self.kind == Kind::Ack && self.aux[1] != 0
+    }
+
+    /// Writes up to [`SACK_BLOCKS`] blocks, which lie above `seq`. A block more than 4 GB above it is left out.
+    pub fn set_sack(&mut self, blocks: impl IntoIterator<Item = SackBlock>) {
+        debug_assert_eq!(self.kind, Kind::Ack);
+        self.aux = [0; 2 * SACK_BLOCKS];
+        let mut at = 0;
+        for block in blocks {
+            let (Ok(start), Ok(end)) =
+                (u32::try_from(block.start - self.seq), u32::try_from(block.end - self.seq))
+            else {
+                continue;
+            };
+            self.aux[at] = start;
+            self.aux[at + 1] = end;
+            at += 2;
+            if at == self.aux.len() {
+                break;
+            }
+        }
+    }
+}
+
+/// Neighbours of a packet in the one list that holds it.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    next: PacketId,
+    previous: PacketId,
+    /// When the packet reaches, or reached, the node at the far end of the link that it was last put on.
+    arrival: Instant,
+}
+
+/// Owns every packet of a part of the network.
+#[derive(Debug, Default)]
+pub struct Arena {
+    packets: Vec<Packet>,
+    links: Vec<Link>,
+    free: Vec<PacketId>,
+    made: u64,
+}
+
+impl Arena {
+    /// An empty arena.
+    pub fn new() -> Arena {
+        Arena::default()
+    }
+
+    /// Takes in a packet.
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
+        self.made += 1;
+        if let Some(id) = self.free.pop() {
+            self.packets[id.index()] = packet;
+            return id;
+        }
+        let id = PacketId(u32::try_from(self.packets.len()).expect("fewer than 2^32 packets at a time"));
+        self.packets.push(packet);
+        self.links.push(Link { next: PacketId::NONE, previous: PacketId::NONE, arrival: Instant::ZERO });
+        id
+    }
+
+    /// Lets go of a packet that was delivered or dropped and is in no list.
+    #[inline]
+    pub fn remove(&mut self, id: PacketId) {
+        self.free.push(id);
+    }
+
+    /// The packet.
+    #[inline]
+    pub fn get(&self, id: PacketId) -> &Packet {
+        &self.packets[id.index()]
+    }
+
+    /// The packet, to change it.
+    #[inline]
+    pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.packets[id.index()]
+    }
+
+    /// When the packet reaches the node at the far end of its link.
+    #[inline]
+    pub fn arrival(&self, id: PacketId) -> Instant {
+        self.links[id.index()].arrival
+    }
+
+    /// Notes when the packet will reach the node at the far end of its link.
+    #[inline]
+    pub fn set_arrival(&mut self, id: PacketId, at: Instant) {
+        self.links[id.index()].arrival = at;
+    }
+
+    /// Packets taken in since the start.
+    pub fn made(&self) -> u64 {
+        self.made
+    }
+
+    /// Packets held now.
+    pub fn len(&self) -> usize {
+        self.packets.len() - self.free.len()
+    }
+
+    /// Whether no packet is held.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes that the arena holds on to; it never gives any back, so this is its peak.
+    pub fn heap_bytes(&self) -> usize {
+        self.packets.capacity() * (size_of::<Packet>() + size_of::<Link>())
+            + self.free.capacity() * size_of::<PacketId>()
+    }
+}
+
+/// A first-in first-out list of packets, strung through their arena. A packet is in one list at most.
+#[derive(Clone, Copy, Debug)]
+pub struct List {
+    head: PacketId,
+    tail: PacketId,
+}
+
+impl Default for List {
+    fn default() -> List {
+        List::new()
+    }
+}
+
+impl List {
+    /// An empty list.
+    pub const fn new() -> List {
+        List { head: PacketId::NONE, tail: PacketId::NONE }
+    }
+
+    /// Whether it holds nothing.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == PacketId::NONE
+    }
+
+    /// The packet that came first, if any.
+    #[inline]
+    pub fn front(&self) -> Option<PacketId> {
+        (self.head != PacketId::NONE).then_some(self.head)
+    }
+
+    /// Adds a packet at the end.
+    #[inline]
+    pub fn push_back(&mut self, arena: &mut Arena, id: PacketId) {
+        let link = &mut arena.links[id.index()];
+        link.next = PacketId::NONE;
+        link.previous = self.tail;
+        if self.tail == PacketId::NONE {
+            self.head = id;
+        } else {
+            arena.links[self.tail.index()].next = id;
+        }
+        self.tail = id;
+    }
+
+    /// Takes out the packet that came first.
+    #[inline]
+    pub fn pop_front(&mut self, arena: &mut Arena) -> Option<PacketId> {
+        let id = self.front()?;
+        self.head = arena.links[id.index()].next;
+        if self.head == PacketId::NONE {
+            self.tail = PacketId::NONE;
+        } else {
+            arena.links[self.head.index()].previous = PacketId::NONE;
+        }
+        Some(id)
+    }
+
+    /// Takes out the packet that came last.
+    pub fn pop_back(&mut self, arena: &mut Arena) -> Option<PacketId> {
+        if self.is_empty() {
+            return None;
+        }
+        let id = self.tail;
+        self.tail = arena.links[id.index()].previous;
+        if self.tail == PacketId::NONE {
+            self.head = PacketId::NONE;
+        } else {
+            arena.links[self.tail.index()].next = PacketId::NONE;
+        }
+        Some(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ack(seq: u64) -> Packet {
+        Packet::control(Kind::Ack, FlowId(1), HostId(0), HostId(1), seq, Instant::ZERO)
+    }
+
+    #[test]
+    fn sack_blocks_survive_the_header() {
+        let mut packet = ack(5_000_000_000);
+        assert!(!packet.has_sack());
+        let block = |start: u64, end: u64| SackBlock { start: 5_000_000_000 + start, end: 5_000_000_000 + end };
+        let blocks = [block(1460, 2920), block(1_000_000, 2_000_000), block(7, 9), block(10, 11)];
+        packet.set_sack(blocks);
+        assert!(packet.has_sack());
+        assert_eq!(packet.sack().collect::<Vec<_>>(), blocks[..SACK_BLOCKS]);
+    }
+
+    #[test]
+    fn a_data_packet_carries_rank_and_flow_size_side_by_side() {
+        let mut packet = Packet::data(FlowId(1), HostId(0), HostId(1), 0, 1460, 1 << 40, Instant::ZERO);
+        packet.set_rank(u64::MAX - 5);
+        assert_eq!((packet.rank(), packet.flow_bytes(), packet.size), (u64::MAX - 5, 1 << 40, 1500));
+    }
+
+    proptest! {
+        /// Two lists in one arena do what two deques do.
+        #[test]
+        fn lists_do_what_deques_do(operations in prop::collection::vec((0u8..3, prop::bool::ANY), 0..200)) {
+            let mut arena = Arena::new();
+            let mut lists = [List::new(), List::new()];
+            let mut oracle = [VecDeque::new(), VecDeque::new()];
+            for (operation, which) in operations {
+                let (list, oracle) = (&mut lists[usize::from(which)], &mut oracle[usize::from(which)]);
+                match operation {
+                    0 => {
+                        let id = arena.insert(ack(0));
+                        list.push_back(&mut arena, id);
+                        oracle.push_back(id);
+                    }
+                    1 => prop_assert_eq!(list.pop_front(&mut arena), oracle.pop_front()),
+                    _ => prop_assert_eq!(list.pop_back(&mut arena), oracle.pop_back()),
+                }
+                prop_assert_eq!(list.front(), oracle.front().copied());
+            }
+        }
+    }
+}

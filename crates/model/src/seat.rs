@@ -1,0 +1,307 @@
+//! The traits of the seats: what a scheme of the literature is composed of.
+//!
+//! | seat | trait | one per | lives in |
+//! |---|---|---|---|
+//! | classifier of a port | [`Classifier`] | port | `fabric/classify` |
+//! | scheduler of a port | [`PortScheduler`] | port | `fabric/sched` |
+//! | marker | [`Marker`] | port | `fabric/mark` |
+//! | buffer policy | [`BufferPolicy`] | port | `fabric/buffer` |
+//! | path choice | [`PathChoice`] | switch | `topology/path` |
+//! | transport | [`Transport`] | host | `host/transport` |
+//! | congestion control | [`CongestionControl`] | flow | `host/congestion` |
+//! | host order | [`SendOrder`] | host | `host/order` |
+//! | tag at the sender | [`Tag`] | flow | `host/tag` |
+
+use tailcut_base::{HostId, Instant, Span};
+
+use crate::{Arena, FlowId, FlowSpec, FlowTable, List, Packet, PacketId};
+
+/// Most classes that a port can have.
+pub const MAX_CLASSES: usize = 8;
+
+/// How full a port is when a packet arrives, the packet not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Bytes that wait in the whole port. The packet on the wire is not counted.
+    pub port: u64,
+    /// Bytes that wait in the class of the arriving packet.
+    pub class: u64,
+    /// Bytes that may wait in the port.
+    pub limit: u64,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum DropReason {
+    /// No room in the port.
+    PortFull,
+    /// Evicted to make room for a packet of a higher class.
+    PushedOut,
+}
+
+impl DropReason {
+    /// Every reason, in the order of their columns.
+    pub const ALL: [DropReason; 2] = [DropReason::PortFull, DropReason::PushedOut];
+
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            DropReason::PortFull => "port_full",
+            DropReason::PushedOut => "pushed_out",
+        }
+    }
+}
+
+/// A buffer policy's answer to an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Let it in.
+    Take,
+    /// Evict the packet that came last to the lowest class, which lies below the arriving one's, and ask again.
+    PushOut,
+    /// Refuse it.
+    Drop(DropReason),
+}
+
+/// Sorts an arriving packet into a class of the port.
+pub trait Classifier {
+    /// Class of `packet` in a port of `classes` classes, as it arrives: before this port may mark it.
+    fn classify(&mut self, packet: &Packet, classes: u8) -> u8;
+}
+
+/// Decides whether an arriving packet is let in.
+pub trait BufferPolicy {
+    /// Verdict on a packet of `size` bytes and class `class`. `lower` says whether a packet of a class below it waits.
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, lower: bool) -> Verdict;
+}
+
+/// Decides whether an admitted packet is marked with CE.
+pub trait Marker {
+    /// Whether to mark a packet of `size` bytes and class `class`. Asked whether or not the packet is ECN-capable:
+    /// the port marks only capable ones, but counts all.
+    fn mark(&mut self, occupancy: Occupancy, class: u8, size: u64) -> bool;
+}
+
+/// Holds the waiting packets of a port and decides which goes next.
+pub trait PortScheduler {
+    /// Takes in a packet of a class.
+    fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8);
+    /// Takes out the packet to send next.
+    fn pop(&mut self, arena: &mut Arena) -> Option<PacketId>;
+    /// Takes out the packet that came last to the lowest class.
+    fn evict(&mut self, arena: &mut Arena) -> Option<PacketId>;
+    /// Bytes that wait in a class.
+    fn class_bytes(&self, class: u8) -> u64;
+    /// Whether a packet of a class below `class` waits.
+    fn has_below(&self, class: u8) -> bool;
+}
+
+/// Chooses one of several equal next hops.
+pub trait PathChoice {
+    /// Which of `alternatives` (at least 2) next hops toward `destination`, a number of the router's for where the
+    /// packet leaves the fabric, `packet` takes.
+    fn choose(&mut self, packet: &Packet, destination: u32, alternatives: u32) -> u32;
+}
+
+/// A priority of a packet, given by its sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Priority {
+    /// Class for ports that classify by tag; 0 is served first.
+    pub class: u8,
+    /// Value for ports that order by rank; smaller is served first.
+    pub rank: u64,
+}
+
+/// What a sender knows of the packet that it is about to tag.
+#[derive(Clone, Copy, Debug)]
+pub struct TagView {
+    /// Offset of the packet's first byte in its flow.
+    pub offset: u64,
+    /// One past the highest byte that the flow has sent before this packet.
+    pub highest_sent: u64,
+    /// Bytes of the whole flow.
+    pub flow_bytes: u64,
+}
+
+/// Gives each data packet its priority at the sender; one for each flow.
+pub trait Tag {
+    /// Priority of the packet described by `view`.
+    fn tag(&mut self, view: &TagView) -> Priority;
+    /// The flow's retransmission timer has fired `consecutive` times in a row.
+    fn on_timeout(&mut self, consecutive: u32, highest_sent: u64) {
+        let _ = (consecutive, highest_sent);
+    }
+}
+
+/// Congestion window and slow-start threshold in bytes. Fractions of a byte are kept, because additive increase adds
+/// less than a byte for each ACK to a very large window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Window {
+    /// Bytes that may be in flight.
+    pub cwnd: f64,
+    /// Below it the window doubles each round trip.
+    pub ssthresh: f64,
+    /// Largest `cwnd` allowed.
+    pub max: f64,
+}
+
+/// What one ACK told the sender.
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample {
+    /// When it came.
+    pub now: Instant,
+    /// Bytes that it acknowledged cumulatively for the first time.
+    pub newly_acked: u64,
+    /// Whether it carried ECN echo.
+    pub ece: bool,
+    /// The first byte that is not acknowledged, after this ACK.
+    pub snd_una: u64,
+    /// The next new byte to send.
+    pub snd_nxt: u64,
+    /// Whether the sender is in loss recovery, in which the window is not this model's to change.
+    pub in_recovery: bool,
+    /// Smoothed round-trip time, after this ACK.
+    pub srtt: Span,
+}
+
+/// Sets the window of one flow.
+pub trait CongestionControl {
+    /// Whether data packets of the flow are ECN-capable.
+    fn ecn_capable(&self) -> bool;
+    /// An ACK arrived. Returns whether the window was cut, so that the next packet carries CWR.
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool;
+    /// Loss was inferred from duplicate ACKs or SACK with `flight` bytes outstanding (RFC 5681 equation 4).
+    fn on_loss(&mut self, window: &mut Window, flight: u64) {
+        window.halve(flight);
+        window.cwnd = window.ssthresh;
+    }
+    /// The retransmission timer fired with `flight` bytes outstanding.
+    fn on_timeout(&mut self, window: &mut Window, flight: u64) {
+        window.halve(flight);
+        window.cwnd = tailcut_base::MSS_BYTES as f64;
+    }
+}
+
+impl Window {
+    /// `ssthresh` after a loss: half of what was in flight, at least two segments (RFC 5681 equation 4).
+    pub fn halve(&mut self, flight: u64) {
+        self.ssthresh = (flight as f64 / 2.0).max(2.0 * tailcut_base::MSS_BYTES as f64);
+    }
+}
+
+/// Decides which flow of a host sends next. A flow that may send `n` packets more than it has told before says so by
+/// `offer`; the NIC asks `next` each time it is free.
+pub trait SendOrder {
+    /// The flow in `slot` may send `packets` more packets.
+    fn offer(&mut self, slot: u32, packets: u32);
+    /// The flow that sends next. One packet is taken off what it offered; whether it still has anything to send is
+    /// for the caller to see, because a window may have shrunk since.
+    fn next(&mut self) -> Option<u32>;
+    /// Whether `next` would give a flow.
+    fn is_empty(&self) -> bool;
+    /// The flow in `slot` has ended: what it offered is void.
+    fn forget(&mut self, slot: u32);
+}
+
+/// Facts of a flow that its sender reports when the last byte is acknowledged, or when the run ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SenderReport {
+    /// Data packets sent, retransmissions included.
+    pub packets: u64,
+    /// Data packets that carried bytes sent before.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+}
+
+/// Facts of a flow that its receiver reports when it has every byte, or when the run ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ReceiverReport {
+    /// Data packets that arrived.
+    pub packets: u64,
+    /// Data packets that arrived with a lower offset than one before them.
+    pub reordered: u64,
+    /// Data packets that arrived marked.
+    pub ce_marks: u64,
+    /// Data packets that at least two switches would have marked.
+    pub multi_marked: u64,
+}
+
+/// What a transport asks of the world.
+#[derive(Clone, Copy, Debug)]
+pub enum Wish {
+    /// Call `on_timer` for `flow` at `at`.
+    Timer {
+        /// When.
+        at: Instant,
+        /// Which flow.
+        flow: FlowId,
+    },
+    /// The receiver has every byte of the flow.
+    Received {
+        /// Which flow.
+        flow: FlowId,
+        /// What the receiver saw.
+        report: ReceiverReport,
+    },
+    /// The sender knows that the receiver has every byte of the flow.
+    Acknowledged {
+        /// Which flow.
+        flow: FlowId,
+        /// What the sender did.
+        report: SenderReport,
+    },
+}
+
+/// What a transport may touch while it handles an event.
+pub struct HostCx<'a> {
+    /// The time.
+    pub now: Instant,
+    /// The host whose transport is called.
+    pub host: HostId,
+    /// All packets.
+    pub arena: &'a mut Arena,
+    /// Where each flow's ends are.
+    pub flows: &'a mut FlowTable,
+    /// Control packets (ACK, SYN) that wait for the NIC; they go before data.
+    pub control: &'a mut List,
+    /// What the transport asks for, in order.
+    pub wishes: &'a mut Vec<Wish>,
+}
+
+impl HostCx<'_> {
+    /// Hands a control packet to the NIC.
+    pub fn send_control(&mut self, packet: Packet) {
+        let id = self.arena.insert(packet);
+        self.control.push_back(self.arena, id);
+    }
+}
+
+/// The transport of one host: all of its flows, sent and received.
+pub trait Transport {
+    /// `flow` starts here; this host sends it.
+    fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec);
+    /// `flow` starts elsewhere; this host will receive it.
+    fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec);
+    /// A packet for this host has arrived. The caller removes it afterwards.
+    fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId);
+    /// A timer that was wished for fires.
+    fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId);
+    /// The NIC is free: the next data packet, if any flow may send.
+    fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet>;
+    /// Whether `poll_send` might give a packet.
+    fn wants_to_send(&self) -> bool;
+    /// Reports of the flows that have not ended, for a run that is cut off.
+    fn unfinished(&self) -> Vec<Unfinished>;
+    /// Bytes that the host's flows hold on to.
+    fn heap_bytes(&self) -> usize;
+}
+
+/// An end of a flow that is still open when the run is cut off.
+#[derive(Clone, Copy, Debug)]
+pub enum Unfinished {
+    /// The sender still waits for acknowledgements.
+    Sender(FlowId, SenderReport),
+    /// The receiver still waits for bytes.
+    Receiver(FlowId, ReceiverReport),
+}
