@@ -227,14 +227,7 @@ struct Kind {
 const TIME: Kind = Kind {
     name: "duration",
     example: "10us",
-    units: &[
-        ("ps", 1),
-        ("ns", 1_000),
-        ("us", 1_000_000),
-        ("µs", 1_000_000),
-        ("ms", 1_000_000_000),
-        ("s", PS_PER_S),
-    ],
+    units: &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("µs", 1_000_000), ("ms", 1_000_000_000), ("s", PS_PER_S)],
 };
 
 const SIZE: Kind = Kind {
@@ -255,13 +248,7 @@ const SIZE: Kind = Kind {
 const RATE: Kind = Kind {
     name: "rate",
     example: "10Gbps",
-    units: &[
-        ("bps", 1),
-        ("Kbps", 1_000),
-        ("Mbps", 1_000_000),
-        ("Gbps", 1_000_000_000),
-        ("Tbps", PS_PER_S),
-    ],
+    units: &[("bps", 1), ("Kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", PS_PER_S)],
 };
 
 impl Kind {
@@ -323,7 +310,9 @@ impl Kind {
         let best = self
             .units
             .iter()
-            .filter(|(name, scale)| name.is_ascii() && !name.contains('i') && *name != "pkt" && value.is_multiple_of(*scale))
+            .filter(|(name, scale)| {
+                name.is_ascii() && !name.contains('i') && *name != "pkt" && value.is_multiple_of(*scale)
+            })
             .max_by_key(|(_, scale)| *scale)
             .expect("the base unit divides everything");
         if value == 0 {

@@ -1,1 +1,19 @@
-//! x
+//! Output ports and the links behind them: store-and-forward, output-queued.
+//!
+//! A packet that arrives at a [`Port`] is classified, admitted, marked and queued, in this order; each step is a seat of
+//! its own, chosen by the scheme. The port is told the time and says when it will be free and when a packet will land:
+//! it knows no calendar and no neighbour.
+//!
+//! Left out: the inside of a switch (arbitration, cut-through), Ethernet preamble and gap, corruption.
+
+pub mod buffer;
+pub mod classify;
+mod link;
+pub mod mark;
+mod port;
+pub mod sched;
+mod wire;
+
+pub use link::Link;
+pub use port::{Freed, Offered, Port, PortConfig, PortContext, PortStats};
+pub use wire::{Wire, WireStats};

@@ -1,1 +1,67 @@
-//! x
+//! The seats of a host: transport, congestion control, send order, tag.
+//!
+//! A host's NIC pulls: when it is free it sends a waiting control packet, or else asks the transport for a data packet,
+//! and the send order decides of which flow. A data packet therefore exists only from the moment of its transmission, and no
+//! window waits in a NIC queue.
+//!
+//! Left out: CPU time, interrupts, segmentation offload, receive windows.
+
+pub mod congestion;
+pub mod order;
+pub mod tag;
+pub mod transport;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_model::Invalid;
+
+use congestion::CongestionConfig;
+use order::OrderConfig;
+use tag::TagConfig;
+use transport::{TransportConfig, TransportSeat};
+
+/// The `[host]` table: what every host does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HostConfig {
+    /// How bytes become packets and are made sure to arrive.
+    pub transport: TransportConfig,
+    /// What sets the window of a flow.
+    pub congestion: CongestionConfig,
+    /// Which flow of the host sends next.
+    pub order: OrderConfig,
+    /// Which priority a data packet carries.
+    pub tag: TagConfig,
+}
+
+impl Default for HostConfig {
+    fn default() -> HostConfig {
+        HostConfig {
+            transport: TransportConfig::Tcp(transport::tcp::Config::default()),
+            congestion: CongestionConfig::Newreno(congestion::newreno::Config::default()),
+            order: OrderConfig::Fifo(order::fifo::Config::default()),
+            tag: TagConfig::Off(tag::off::Config::default()),
+        }
+    }
+}
+
+impl HostConfig {
+    /// Checks what the types do not; paths are relative to the `[host]` table.
+    ///
+    /// # Errors
+    /// If a value is out of range or seats do not go together.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        self.congestion.build(&()).map_err(|e| e.within("congestion"))?;
+        self.order.build(&()).map_err(|e| e.within("order"))?;
+        self.tag.build(&()).map_err(|e| e.within("tag"))?;
+        self.build().map(|_| ())
+    }
+
+    /// The transport of one host.
+    ///
+    /// # Errors
+    /// As [`HostConfig::validate`].
+    pub fn build(&self) -> Result<TransportSeat, Invalid> {
+        self.transport.build(self).map_err(|e| e.within("transport"))
+    }
+}

@@ -26,7 +26,7 @@ pub struct Invalid {
     /// What would be right: "expected shares that sum to 1".
     pub help: Option<String>,
     /// Where it is wrong, if in a file that the key names.
-    pub spot: Option<FileSpot>,
+    pub spot: Option<Box<FileSpot>>,
 }
 
 impl Invalid {
@@ -45,7 +45,7 @@ impl Invalid {
     /// With the place in a file that the key names.
     #[must_use]
     pub fn at(mut self, spot: FileSpot) -> Invalid {
-        self.spot = Some(spot);
+        self.spot = Some(Box::new(spot));
         self
     }
 

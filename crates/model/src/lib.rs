@@ -12,7 +12,7 @@ mod register;
 pub mod seat;
 
 pub use flow::{ClassId, FlowId, FlowSpec, FlowTable, QueryId};
-pub use packet::{Arena, Flags, Kind, List, Packet, PacketId, SackBlock};
+pub use packet::{Arena, Flags, Kind, List, Packet, PacketId, SACK_BLOCKS, SackBlock};
 
 #[doc(hidden)]
 pub mod reexport {

@@ -190,9 +190,10 @@ impl Packet {
     pub fn sack(&self) -> impl Iterator<Item = SackBlock> {
         debug_assert_ne!(self.kind, Kind::Data);
         let (base, aux) = (self.seq, self.aux);
-        (0..SACK_BLOCKS).map(move |i| (aux[2 * i], aux[2 * i + 1])).take_while(|&(_, end)| end != 0).map(
-            move |(start, end)| SackBlock { start: base + u64::from(start), end: base + u64::from(end) },
-        )
+        (0..SACK_BLOCKS)
+            .map(move |i| (aux[2 * i], aux[2 * i + 1]))
+            .take_while(|&(_, end)| end != 0)
+            .map(move |(start, end)| SackBlock { start: base + u64::from(start), end: base + u64::from(end) })
     }
 
     /// Whether an ACK carries any SACK block.
@@ -207,8 +208,7 @@ impl Packet {
         self.aux = [0; 2 * SACK_BLOCKS];
         let mut at = 0;
         for block in blocks {
-            let (Ok(start), Ok(end)) =
-                (u32::try_from(block.start - self.seq), u32::try_from(block.end - self.seq))
+            let (Ok(start), Ok(end)) = (u32::try_from(block.start - self.seq), u32::try_from(block.end - self.seq))
             else {
                 continue;
             };

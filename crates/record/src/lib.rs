@@ -1,1 +1,31 @@
-//! x
+//! What a run leaves behind: a row for each flow, a row for each port, and the lengths of the queues.
+//!
+//! The world feeds a [`Recorder`]; rows of flows whose two ends have reported are kept in columns, or handed in groups
+//! to a [`FlowSink`] while the run goes on. The files are Parquet, and every column says in the file itself what it
+//! means and in which unit: the tables in [`schema`] are the only place where that is written down.
+//!
+//! Left out: time series, packet traces, and the split of an FCT into its causes.
+//!
+//! Invariant: nothing here draws a random number, asks for an event or reads a clock.
+
+mod atomic;
+mod columns;
+mod error;
+mod flows;
+mod histogram;
+mod ports;
+mod queues;
+mod recorder;
+mod row;
+pub mod schema;
+mod table;
+
+pub use atomic::{AtomicFile, write_atomically};
+pub use columns::FlowColumns;
+pub use error::RecordError;
+pub use flows::{FlowFile, FlowWriter, read_flows, write_flows};
+pub use histogram::Histogram;
+pub use ports::{read_ports, write_ports};
+pub use queues::{QueueSamples, read_queues, write_queues};
+pub use recorder::{FlowSink, GROUP_ROWS, Recorder, Totals};
+pub use row::{DropCounts, FlowRow, PortRow, QueueStatistics};

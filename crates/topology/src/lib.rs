@@ -1,1 +1,24 @@
-//! x
+//! Networks: what is connected to what, the shortest ways through it, and the choice among equal ways.
+//!
+//! A generator turns a [`TopologyConfig`] into a [`Network`]: the ports of every host and switch, and a [`Router`] that
+//! names the next hops of a packet. A [`Path`] chooses one of them where there are several. [`ideal_fct`] is the
+//! completion time that the results are compared with.
+//!
+//! Left out: hosts with several interfaces, links of different rates toward the hosts of one network (but for the
+//! receiver of the single bottleneck), failures, and ways that are not shortest.
+//!
+//! Invariant: nothing here is stored per pair of hosts. The ways of a regular network are computed; those of an
+//! irregular one are stored per switch and switch of destination.
+
+pub mod generate;
+mod ideal;
+mod network;
+pub mod path;
+mod route;
+mod wiring;
+
+pub use generate::{Kind, LinkConfig, MAX_DELAY, MAX_PORTS, TopologyConfig};
+pub use ideal::{Hop, Route, fct_floor, ideal_fct};
+pub use network::{Network, Node, PortName, PortSpec, SwitchInfo, Tier};
+pub use path::{Path, PathConfig, PathContext};
+pub use route::{LeafSpine, NextHops, Router, Table};

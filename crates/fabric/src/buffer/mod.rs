@@ -1,0 +1,24 @@
+//! Whether an arriving packet is let in.
+
+use tailcut_model::register;
+use tailcut_model::seat::{BufferPolicy, Occupancy, Verdict};
+
+use crate::PortContext;
+
+register! {
+    /// Who may use the buffer.
+    config BufferConfig;
+    /// The buffer policy of one port.
+    model BufferSeat, dispatch match_buffer, build(PortContext);
+    /// One limit for the whole port; a packet that does not fit is dropped.
+    TailDrop in tail_drop,
+    /// One limit for the whole port; a packet of a higher class evicts the last one of the lowest: Slytherin.
+    PushOut in push_out,
+}
+
+impl BufferPolicy for BufferSeat {
+    #[inline]
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, lower: bool) -> Verdict {
+        match_buffer!(self, model => model.admit(occupancy, class, size, lower))
+    }
+}

@@ -1,0 +1,46 @@
+//! Push-out: a packet of a higher class that does not fit evicts the last packets of the lowest class.
+//!
+//! As the authors of Slytherin coded it (hrezae2/IWQoS18, `dcn/model/simple-priority-ecn-queue.cc`); Algorithm 1 of the
+//! paper does not have it. The lowest class itself is refused one byte earlier than under tail drop, also as coded.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_model::Invalid;
+use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict};
+
+use crate::PortContext;
+
+/// No parameters: the limit is the port's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// The policy.
+#[derive(Debug)]
+pub struct Model {
+    lowest: u8,
+}
+
+impl Model {
+    pub(crate) fn new(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
+        if port.classes < 2 {
+            return Err(Invalid::new("", "`push-out` needs a class to evict from, and the port has one class")
+                .help("expected `classes = 2` or more, or `buffer = \"tail-drop\"`"));
+        }
+        Ok(Model { lowest: port.classes - 1 })
+    }
+}
+
+impl BufferPolicy for Model {
+    #[inline]
+    fn admit(&mut self, o: Occupancy, class: u8, size: u64, lower: bool) -> Verdict {
+        let fits = if class == self.lowest { o.port + size < o.limit } else { o.port + size <= o.limit };
+        if fits {
+            Verdict::Take
+        } else if lower {
+            Verdict::PushOut
+        } else {
+            Verdict::Drop(DropReason::PortFull)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Tail drop: the limit is the port's, shared by its classes; a packet that does not fit is dropped.
+//!
+//! As in the priority queue of the public PIAS scripts for ns-2 (HKUST-SING/PIAS-NS2), where low-priority backlog can cause
+//! drops of high-priority arrivals.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_model::Invalid;
+use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict};
+
+use crate::PortContext;
+
+/// No parameters: the limit is the port's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// The policy.
+#[derive(Debug)]
+pub struct Model;
+
+impl Model {
+    pub(crate) fn new(_: &Config, _: &PortContext) -> Result<Model, Invalid> {
+        Ok(Model)
+    }
+}
+
+impl BufferPolicy for Model {
+    #[inline]
+    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, _lower: bool) -> Verdict {
+        if o.port + size > o.limit { Verdict::Drop(DropReason::PortFull) } else { Verdict::Take }
+    }
+}

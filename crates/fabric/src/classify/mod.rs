@@ -1,0 +1,26 @@
+//! Which class of the port an arriving packet joins.
+
+use tailcut_model::seat::Classifier;
+use tailcut_model::{Packet, register};
+
+use crate::PortContext;
+
+register! {
+    /// How a port sorts packets into classes.
+    config ClassifierConfig;
+    /// The classifier of one port.
+    model ClassifierSeat, dispatch match_classifier, build(PortContext);
+    /// Every packet joins class 0.
+    Single in single,
+    /// The class that the sender wrote into the packet.
+    Tag in tag,
+    /// Marked packets and ACKs first: Slytherin.
+    CeOrAck in ce_or_ack,
+}
+
+impl Classifier for ClassifierSeat {
+    #[inline]
+    fn classify(&mut self, packet: &Packet, classes: u8) -> u8 {
+        match_classifier!(self, model => model.classify(packet, classes))
+    }
+}

@@ -1,0 +1,85 @@
+//! Step marking on the instantaneous queue, at enqueue: the switch side of DCTCP.
+//!
+//! Alizadeh et al., DCTCP (SIGCOMM 2010), section 3.1, with the scope of the public PIAS scripts for ns-2
+//! (HKUST-SING/PIAS-NS2, `queue/priority.cc`): all classes of the port count, unless told otherwise.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_model::Invalid;
+use tailcut_model::seat::{Marker, Occupancy};
+
+use super::Threshold;
+use crate::PortContext;
+
+/// Whose bytes are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// All that waits in the port.
+    #[default]
+    Port,
+    /// What waits in the packet's own class.
+    Queue,
+}
+
+/// When to mark.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// K: a packet is marked if the queue, itself included, is longer (65 packets at 10 Gb/s: DCTCP, SIGCOMM 2010, section 3.5).
+    pub threshold: Threshold,
+    /// Whose bytes are counted (HKUST-SING/PIAS-NS2, marking scheme 2: the port).
+    pub scope: Scope,
+    /// Whether a queue of exactly the threshold marks too (Slytherin as coded, hrezae2/IWQoS18).
+    pub inclusive: bool,
+    /// Classes above this one are never marked (Slytherin as coded: 1, promoted packets are not marked again).
+    pub from_class: u8,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            threshold: Threshold::Bytes(tailcut_base::Bytes(65 * tailcut_base::MTU_BYTES)),
+            scope: Scope::Port,
+            inclusive: false,
+            from_class: 0,
+        }
+    }
+}
+
+/// The marker.
+#[derive(Debug)]
+pub struct Model {
+    /// The longest queue, in bytes, that is not marked.
+    unmarked: u64,
+    scope: Scope,
+    from_class: u8,
+}
+
+impl Model {
+    pub(crate) fn new(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
+        let threshold = config.threshold.resolve(port.limit);
+        if threshold == 0 {
+            return Err(Invalid::new("threshold", "a threshold of zero marks every packet")
+                .help("expected a positive size, such as \"65pkt\" or \"25%\""));
+        }
+        if config.from_class >= port.classes {
+            let message =
+                format!("class {} does not exist: the port has {} class(es)", config.from_class, port.classes);
+            return Err(Invalid::new("from_class", message).help("expected the number of a class, counted from 0"));
+        }
+        let unmarked = if config.inclusive { threshold - 1 } else { threshold };
+        Ok(Model { unmarked, scope: config.scope, from_class: config.from_class })
+    }
+}
+
+impl Marker for Model {
+    #[inline]
+    fn mark(&mut self, o: Occupancy, class: u8, size: u64) -> bool {
+        let queue = match self.scope {
+            Scope::Port => o.port,
+            Scope::Queue => o.class,
+        };
+        queue + size > self.unmarked && class >= self.from_class
+    }
+}

@@ -1,0 +1,218 @@
+//! An output port: classify, admit, mark, queue, transmit.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_base::{Bytes, Instant, Span};
+use tailcut_model::seat::{
+    BufferPolicy, Classifier, DropReason, MAX_CLASSES, Marker, Occupancy, PortScheduler, Verdict,
+};
+use tailcut_model::{Arena, Flags, Invalid, PacketId};
+
+use crate::buffer::{self, BufferConfig, BufferSeat};
+use crate::classify::{self, ClassifierConfig, ClassifierSeat};
+use crate::mark::{self, MarkerConfig, MarkerSeat};
+use crate::sched::{self, SchedulerConfig, SchedulerSeat};
+use crate::{Link, Wire};
+
+/// The `[port]` table: what every switch port does with packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PortConfig {
+    /// Bytes that may wait in a port; `pkt` counts packets of 1500 B (240 packets: HKUST-SING/PIAS-NS2).
+    pub limit: Bytes,
+    /// Number of classes, 1 to 8; class 0 is the highest.
+    pub classes: u8,
+    /// How packets are sorted into classes.
+    pub classifier: ClassifierConfig,
+    /// Which waiting packet goes next.
+    pub scheduler: SchedulerConfig,
+    /// When packets are marked with CE.
+    pub marker: MarkerConfig,
+    /// Which packets are let in.
+    pub buffer: BufferConfig,
+}
+
+impl Default for PortConfig {
+    fn default() -> PortConfig {
+        PortConfig {
+            limit: Bytes(240 * tailcut_base::MTU_BYTES),
+            classes: 1,
+            classifier: ClassifierConfig::Single(classify::single::Config {}),
+            scheduler: SchedulerConfig::Strict(sched::strict::Config {}),
+            marker: MarkerConfig::Off(mark::off::Config {}),
+            buffer: BufferConfig::TailDrop(buffer::tail_drop::Config {}),
+        }
+    }
+}
+
+/// What the models of a port know of it when they are made.
+#[derive(Clone, Copy, Debug)]
+pub struct PortContext {
+    /// Bytes that may wait.
+    pub limit: u64,
+    /// Number of classes.
+    pub classes: u8,
+}
+
+impl PortConfig {
+    /// Checks what the types do not; paths are relative to the `[port]` table.
+    ///
+    /// # Errors
+    /// If a value is out of range or seats do not go together.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        Port::new(self, Link::new(tailcut_base::BitRate::gbps(1), Span::ZERO)).map(|_| ())
+    }
+}
+
+/// What happened to a packet that was offered to a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// It is on the wire. `land` is when it reaches the far end, unless an earlier packet is still on its way there:
+    /// only the first packet in flight is an event.
+    Sent {
+        /// The moment to call [`Wire::land`].
+        land: Option<Instant>,
+    },
+    /// It waits. `free` is when to call [`Port::free`], unless that is already agreed.
+    Queued {
+        /// The moment to call [`Port::free`].
+        free: Option<Instant>,
+    },
+    /// It was refused, and is the caller's to remove.
+    Dropped(DropReason),
+}
+
+/// What a port did when its transmitter became free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freed {
+    /// When to call [`Wire::land`], unless an earlier packet is still in flight.
+    pub land: Option<Instant>,
+    /// When to call [`Port::free`] next: something still waits.
+    pub free: Option<Instant>,
+}
+
+/// Counts of a port's queue since the start; its [`Wire`] counts what was transmitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PortStats {
+    /// Packets marked with CE.
+    pub marks: u64,
+    /// Packets dropped, by [`DropReason`] in the order of `DropReason::ALL`.
+    pub drops: [u64; DropReason::ALL.len()],
+}
+
+/// An output port and the link behind it.
+///
+/// A NIC is a port whose queue stays empty: it pulls, and uses the wire alone.
+#[derive(Debug)]
+pub struct Port {
+    /// The transmitter and its link.
+    pub wire: Wire,
+    classes: u8,
+    waiting: u32,
+    backlog: u64,
+    limit: u64,
+    classifier: ClassifierSeat,
+    marker: MarkerSeat,
+    buffer: BufferSeat,
+    stats: PortStats,
+    scheduler: SchedulerSeat,
+}
+
+impl Port {
+    /// A port with this behaviour on this link.
+    ///
+    /// # Errors
+    /// If a value is out of range or seats do not go together; paths are relative to the `[port]` table.
+    pub fn new(config: &PortConfig, link: Link) -> Result<Port, Invalid> {
+        if config.classes == 0 || usize::from(config.classes) > MAX_CLASSES {
+            return Err(Invalid::new("classes", format!("a port cannot have {} classes", config.classes))
+                .help(format!("expected 1 to {MAX_CLASSES}")));
+        }
+        if config.limit.0 < tailcut_base::MTU_BYTES {
+            return Err(Invalid::new("limit", format!("{} does not hold one packet of 1500 B", config.limit))
+                .help("expected at least \"1500B\""));
+        }
+        let context = PortContext { limit: config.limit.0, classes: config.classes };
+        Ok(Port {
+            wire: Wire::new(link),
+            classes: config.classes,
+            waiting: 0,
+            backlog: 0,
+            limit: config.limit.0,
+            classifier: config.classifier.build(&context).map_err(|e| e.within("classifier"))?,
+            marker: config.marker.build(&context).map_err(|e| e.within("marker"))?,
+            buffer: config.buffer.build(&context).map_err(|e| e.within("buffer"))?,
+            stats: PortStats::default(),
+            scheduler: config.scheduler.build(&context).map_err(|e| e.within("scheduler"))?,
+        })
+    }
+
+    /// Counts since the start.
+    pub fn stats(&self) -> &PortStats {
+        &self.stats
+    }
+
+    /// Bytes that wait; the packet on the wire is not counted.
+    pub fn backlog(&self) -> u64 {
+        self.backlog
+    }
+
+    /// Packets that wait; the packet on the wire is not counted.
+    pub fn waiting(&self) -> u32 {
+        self.waiting
+    }
+
+    /// A packet arrives at the port. Packets that it pushes out are appended to `evicted`; the caller removes them.
+    #[inline]
+    pub fn offer(&mut self, now: Instant, arena: &mut Arena, id: PacketId, evicted: &mut Vec<PacketId>) -> Offered {
+        let packet = arena.get(id);
+        let size = u64::from(packet.size);
+        let capable = packet.flags.has(Flags::ECT);
+        let class = self.classifier.classify(packet, self.classes);
+        let occupancy = loop {
+            let occupancy =
+                Occupancy { port: self.backlog, class: self.scheduler.class_bytes(class), limit: self.limit };
+            match self.buffer.admit(occupancy, class, size, self.scheduler.has_below(class)) {
+                Verdict::Take => break occupancy,
+                Verdict::Drop(reason) => {
+                    self.stats.drops[reason as usize] += 1;
+                    return Offered::Dropped(reason);
+                }
+                Verdict::PushOut => evicted.push(self.evict(arena)),
+            }
+        };
+        if self.marker.mark(occupancy, class, size) && capable {
+            let packet = arena.get_mut(id);
+            packet.flags.set(Flags::CE);
+            packet.marks = packet.marks.saturating_add(1);
+            self.stats.marks += 1;
+        }
+        if self.waiting == 0 && self.wire.is_free(now) {
+            return Offered::Sent { land: self.wire.transmit(now, arena, id) };
+        }
+        self.scheduler.push(arena, id, class);
+        self.waiting += 1;
+        self.backlog += size;
+        Offered::Queued { free: self.wire.agree_free() }
+    }
+
+    /// The transmitter has become free: the next packet goes on the wire.
+    #[inline]
+    pub fn free(&mut self, now: Instant, arena: &mut Arena) -> Freed {
+        self.wire.freed();
+        let Some(id) = self.scheduler.pop(arena) else { return Freed { land: None, free: None } };
+        self.waiting -= 1;
+        self.backlog -= u64::from(arena.get(id).size);
+        let land = self.wire.transmit(now, arena, id);
+        let free = if self.waiting > 0 { self.wire.agree_free() } else { None };
+        Freed { land, free }
+    }
+
+    fn evict(&mut self, arena: &mut Arena) -> PacketId {
+        let id = self.scheduler.evict(arena).expect("a policy pushes out only what waits");
+        self.waiting -= 1;
+        self.backlog -= u64::from(arena.get(id).size);
+        self.stats.drops[DropReason::PushedOut as usize] += 1;
+        id
+    }
+}

@@ -1,0 +1,40 @@
+//! Which waiting packet goes next.
+
+use tailcut_model::register;
+use tailcut_model::seat::PortScheduler;
+use tailcut_model::{Arena, PacketId};
+
+use crate::PortContext;
+
+register! {
+    /// How a port orders the packets that wait.
+    config SchedulerConfig;
+    /// The queues of one port.
+    model SchedulerSeat, dispatch match_scheduler, build(PortContext);
+    /// Class 0 first, first-in first-out within a class; with one class, a FIFO.
+    Strict in strict,
+    /// The smallest rank first: ideal size-aware orders.
+    Ranked in ranked,
+}
+
+impl PortScheduler for SchedulerSeat {
+    #[inline]
+    fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8) {
+        match_scheduler!(self, model => model.push(arena, id, class));
+    }
+    #[inline]
+    fn pop(&mut self, arena: &mut Arena) -> Option<PacketId> {
+        match_scheduler!(self, model => model.pop(arena))
+    }
+    fn evict(&mut self, arena: &mut Arena) -> Option<PacketId> {
+        match_scheduler!(self, model => model.evict(arena))
+    }
+    #[inline]
+    fn class_bytes(&self, class: u8) -> u64 {
+        match_scheduler!(self, model => model.class_bytes(class))
+    }
+    #[inline]
+    fn has_below(&self, class: u8) -> bool {
+        match_scheduler!(self, model => model.has_below(class))
+    }
+}

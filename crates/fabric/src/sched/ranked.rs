@@ -1,0 +1,70 @@
+//! The packet with the smallest rank first, the earlier one among equals: a priority queue without a limit on the number
+//! of priorities, as ideal size-aware schedulers assume it. Control packets have rank 0.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_model::seat::PortScheduler;
+use tailcut_model::{Arena, Invalid, PacketId};
+
+use crate::PortContext;
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// The queue of one port.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// By class, rank and order of arrival.
+    waiting: BTreeMap<(u8, u64, u64), PacketId>,
+    arrivals: u64,
+    bytes: u64,
+}
+
+impl Model {
+    pub(crate) fn new(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
+        if port.classes != 1 {
+            return Err(Invalid::new(
+                "",
+                format!("`ranked` keeps one queue, and the port has {} classes", port.classes),
+            )
+            .help("expected `classes = 1` or `scheduler = \"strict\"`"));
+        }
+        Ok(Model::default())
+    }
+
+    fn taken(&mut self, arena: &Arena, id: PacketId) -> PacketId {
+        self.bytes -= u64::from(arena.get(id).size);
+        id
+    }
+}
+
+impl PortScheduler for Model {
+    fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8) {
+        let packet = arena.get(id);
+        self.bytes += u64::from(packet.size);
+        self.waiting.insert((class, packet.rank(), self.arrivals), id);
+        self.arrivals += 1;
+    }
+
+    fn pop(&mut self, arena: &mut Arena) -> Option<PacketId> {
+        let (_, id) = self.waiting.pop_first()?;
+        Some(self.taken(arena, id))
+    }
+
+    fn evict(&mut self, arena: &mut Arena) -> Option<PacketId> {
+        let (_, id) = self.waiting.pop_last()?;
+        Some(self.taken(arena, id))
+    }
+
+    fn class_bytes(&self, _class: u8) -> u64 {
+        self.bytes
+    }
+
+    fn has_below(&self, class: u8) -> bool {
+        self.waiting.last_key_value().is_some_and(|(&(last, ..), _)| last > class)
+    }
+}

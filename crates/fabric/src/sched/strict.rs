@@ -1,0 +1,84 @@
+//! Strict priority: the lowest-numbered class that waits goes first, first-in first-out within it. Not preemptive: a
+//! packet on the wire finishes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_model::seat::{MAX_CLASSES, PortScheduler};
+use tailcut_model::{Arena, Invalid, List, PacketId};
+
+use crate::PortContext;
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Queue {
+    packets: List,
+    bytes: u64,
+}
+
+/// The queues of one port.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// Bit c is set if class c holds a packet.
+    waiting: u8,
+    queues: [Queue; MAX_CLASSES],
+}
+
+impl Model {
+    pub(crate) fn new(_: &Config, _: &PortContext) -> Result<Model, Invalid> {
+        Ok(Model::default())
+    }
+
+    #[inline]
+    fn taken(&mut self, arena: &Arena, class: usize, id: PacketId) -> PacketId {
+        let queue = &mut self.queues[class];
+        queue.bytes -= u64::from(arena.get(id).size);
+        if queue.packets.is_empty() {
+            self.waiting &= !(1 << class);
+        }
+        id
+    }
+}
+
+impl PortScheduler for Model {
+    #[inline]
+    fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8) {
+        let queue = &mut self.queues[usize::from(class)];
+        queue.bytes += u64::from(arena.get(id).size);
+        queue.packets.push_back(arena, id);
+        self.waiting |= 1 << class;
+    }
+
+    #[inline]
+    fn pop(&mut self, arena: &mut Arena) -> Option<PacketId> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let class = self.waiting.trailing_zeros() as usize;
+        let id = self.queues[class].packets.pop_front(arena).expect("a waiting class holds a packet");
+        Some(self.taken(arena, class, id))
+    }
+
+    fn evict(&mut self, arena: &mut Arena) -> Option<PacketId> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let class = self.waiting.ilog2() as usize;
+        let id = self.queues[class].packets.pop_back(arena).expect("a waiting class holds a packet");
+        Some(self.taken(arena, class, id))
+    }
+
+    #[inline]
+    fn class_bytes(&self, class: u8) -> u64 {
+        self.queues[usize::from(class)].bytes
+    }
+
+    #[inline]
+    fn has_below(&self, class: u8) -> bool {
+        // Shifted in 16 bits: nothing lies below class 7, and 8 bits cannot be shifted by 8.
+        u16::from(self.waiting) >> (class + 1) != 0
+    }
+}

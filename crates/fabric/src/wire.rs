@@ -1,0 +1,96 @@
+//! The transmitter of a port and the link behind it: one packet is sent at a time, several are in flight.
+
+use tailcut_base::{Instant, Span};
+use tailcut_model::{Arena, List, PacketId};
+
+use crate::Link;
+
+/// Counts of a transmitter since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WireStats {
+    /// Packets transmitted.
+    pub packets: u64,
+    /// Bytes transmitted.
+    pub bytes: u64,
+    /// Time spent transmitting.
+    pub busy: Span,
+}
+
+/// A transmitter and its link.
+#[derive(Debug)]
+pub struct Wire {
+    link: Link,
+    /// The transmitter is free from this moment on.
+    busy_until: Instant,
+    /// Packets on the link, in the order in which they land: the delay is the same for all, so only the first of them
+    /// need be an event.
+    flight: List,
+    free_agreed: bool,
+    stats: WireStats,
+}
+
+impl Wire {
+    /// An idle transmitter on this link.
+    pub fn new(link: Link) -> Wire {
+        Wire { link, busy_until: Instant::ZERO, flight: List::new(), free_agreed: false, stats: WireStats::default() }
+    }
+
+    /// The link.
+    pub fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// Counts since the start.
+    pub fn stats(&self) -> &WireStats {
+        &self.stats
+    }
+
+    /// Whether the transmitter is free.
+    #[inline]
+    pub fn is_free(&self, now: Instant) -> bool {
+        self.busy_until <= now
+    }
+
+    /// Starts to transmit a packet. The transmitter must be free.
+    ///
+    /// Returns when the packet lands, unless an earlier one is still in flight: the moment to call [`Wire::land`].
+    #[inline]
+    pub fn transmit(&mut self, now: Instant, arena: &mut Arena, id: PacketId) -> Option<Instant> {
+        debug_assert!(self.is_free(now), "one packet at a time is on the wire");
+        let size = arena.get(id).size;
+        let tx = self.link.tx_time(size);
+        self.stats.packets += 1;
+        self.stats.bytes += u64::from(size);
+        self.stats.busy += tx;
+        self.busy_until = now + tx;
+        let land = self.busy_until + self.link.delay;
+        arena.set_arrival(id, land);
+        let first = self.flight.is_empty();
+        self.flight.push_back(arena, id);
+        first.then_some(land)
+    }
+
+    /// The first packet in flight reaches the far end. Returns it, and when the next one does.
+    #[inline]
+    pub fn land(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {
+        let id = self.flight.pop_front(arena).expect("a landing is scheduled for a packet in flight");
+        (id, self.flight.front().map(|next| arena.arrival(next)))
+    }
+
+    /// Agrees on a call when the transmitter becomes free, because something waits. Returns its moment, unless one is
+    /// agreed already.
+    #[inline]
+    pub fn agree_free(&mut self) -> Option<Instant> {
+        if self.free_agreed {
+            return None;
+        }
+        self.free_agreed = true;
+        Some(self.busy_until)
+    }
+
+    /// The agreed call came.
+    #[inline]
+    pub fn freed(&mut self) {
+        self.free_agreed = false;
+    }
+}

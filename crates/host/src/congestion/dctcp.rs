@@ -1,0 +1,203 @@
+//! DCTCP: the share of marked bytes in each window scales the cut.
+//!
+//! Alizadeh et al. (SIGCOMM 2010) and RFC 8257. Loss is answered as NewReno answers it, never by alpha (RFC 8257, section 3.5).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_base::MSS_BYTES;
+use tailcut_model::Invalid;
+use tailcut_model::seat::{AckSample, CongestionControl, Window};
+
+/// How marks are answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// g: weight of the newest window in the estimate of the marked share (RFC 8257, section 4.2).
+    pub gain: f64,
+    /// alpha at the start of a flow (RFC 8257, section 4.2: 1; ns-2 and some ns-3 trees: 0).
+    pub alpha0: f64,
+    /// Smallest window after a cut, in packets (RFC 8257, section 3.3: 1; the code of Slytherin's authors: 2).
+    pub floor: u32,
+    /// Cut at every ACK with ECN echo and not once for each window, as one public ns-3 tree does; for comparison only.
+    pub cut_every_ece: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { gain: 1.0 / 16.0, alpha0: 1.0, floor: 1, cut_every_ece: false }
+    }
+}
+
+/// The congestion control of one flow.
+#[derive(Debug)]
+pub struct Model {
+    gain: f64,
+    floor: f64,
+    cut_every_ece: bool,
+    /// Estimate of the share of marked bytes.
+    alpha: f64,
+    /// Bytes acknowledged in this observation window.
+    acked: u64,
+    /// Those of them that the receiver saw marked.
+    marked: u64,
+    /// The observation window ends when this byte is acknowledged.
+    window_end: u64,
+    /// No second cut until bytes beyond this one are acknowledged.
+    cut_until: u64,
+}
+
+impl Model {
+    pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
+        let range = |key: &str, value: f64, low: &str, ok: bool| {
+            if ok {
+                Ok(())
+            } else {
+                Err(Invalid::new(key, format!("{value} is out of range"))
+                    .help(format!("expected a number {low} and at most 1")))
+            }
+        };
+        range("gain", config.gain, "above 0", config.gain > 0.0 && config.gain <= 1.0)?;
+        range("alpha0", config.alpha0, "of at least 0", (0.0..=1.0).contains(&config.alpha0))?;
+        if config.floor == 0 {
+            return Err(Invalid::new("floor", "a window of no packets sends nothing").help("expected 1 or more"));
+        }
+        Ok(Model {
+            gain: config.gain,
+            floor: f64::from(config.floor) * MSS_BYTES as f64,
+            cut_every_ece: config.cut_every_ece,
+            alpha: config.alpha0,
+            acked: 0,
+            marked: 0,
+            window_end: 0,
+            cut_until: 0,
+        })
+    }
+
+    #[cfg(test)]
+    fn alpha(&self) -> f64 {
+        self.alpha
+    }
+}
+
+impl CongestionControl for Model {
+    #[inline]
+    fn ecn_capable(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
+        self.acked += ack.newly_acked;
+        if ack.ece {
+            self.marked += ack.newly_acked;
+        }
+        if ack.snd_una >= self.window_end && self.acked > 0 {
+            // RFC 8257, section 3.3, steps 5 to 8.
+            let share = self.marked as f64 / self.acked as f64;
+            self.alpha = (1.0 - self.gain) * self.alpha + self.gain * share;
+            self.acked = 0;
+            self.marked = 0;
+            self.window_end = ack.snd_nxt;
+        }
+        if ack.in_recovery {
+            // Loss has cut the window for this round trip already.
+            return false;
+        }
+        if ack.ece && (ack.snd_una > self.cut_until || self.cut_every_ece) {
+            window.cwnd = (window.cwnd * (1.0 - self.alpha / 2.0)).max(self.floor);
+            window.ssthresh = window.cwnd;
+            self.cut_until = ack.snd_nxt;
+            return true;
+        }
+        if ack.newly_acked > 0 {
+            super::increase(window, ack.newly_acked);
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tailcut_base::{Instant, Span};
+
+    use super::*;
+
+    const MSS: u64 = MSS_BYTES;
+
+    fn dctcp(alpha0: f64) -> Model {
+        Model::new(&Config { alpha0, ..Config::default() }, &()).unwrap()
+    }
+
+    fn window(packets: f64) -> Window {
+        let cwnd = packets * MSS as f64;
+        Window { cwnd, ssthresh: cwnd, max: f64::INFINITY }
+    }
+
+    /// One ACK for a whole window: `una` to `nxt` bytes were outstanding after it.
+    fn ack(una: u64, nxt: u64, newly: u64, ece: bool) -> AckSample {
+        AckSample {
+            now: Instant::ZERO,
+            newly_acked: newly,
+            ece,
+            snd_una: una,
+            snd_nxt: nxt,
+            in_recovery: false,
+            srtt: Span::from_us(80),
+        }
+    }
+
+    fn windows(model: &mut Model, n: u64, ece: bool) {
+        let mut w = window(10.0);
+        for i in 1..=n {
+            model.on_ack(&mut w, &ack(i * 10 * MSS, (i + 1) * 10 * MSS, 10 * MSS, ece));
+        }
+    }
+
+    #[test]
+    fn alpha_decays_by_a_sixteenth_for_each_unmarked_window() {
+        let mut model = dctcp(1.0);
+        windows(&mut model, 10, false);
+        assert!((model.alpha() - 0.5245).abs() < 5e-5, "{}", model.alpha());
+    }
+
+    #[test]
+    fn alpha_rises_toward_one_when_all_is_marked() {
+        for (n, expected) in [(1, 0.0625), (2, 0.1211), (3, 0.1760)] {
+            let mut model = dctcp(0.0);
+            windows(&mut model, n, true);
+            assert!((model.alpha() - expected).abs() < 5e-5, "{}", model.alpha());
+        }
+    }
+
+    #[test]
+    fn one_cut_for_each_window_by_half_of_alpha() {
+        for (alpha, expected) in [(1.0, 50.0), (0.25, 87.5)] {
+            // The window under test began before these ACKs, so that they do not end it and leave alpha alone.
+            let mut model = dctcp(alpha);
+            model.window_end = 1000 * MSS;
+            let mut w = window(100.0);
+            assert!(model.on_ack(&mut w, &ack(10 * MSS, 110 * MSS, MSS, true)));
+            assert!((w.cwnd / MSS as f64 - expected).abs() < 1e-9);
+            let before = w.cwnd;
+            assert!(!model.on_ack(&mut w, &ack(11 * MSS, 110 * MSS, MSS, true)));
+            assert!(w.cwnd >= before && w.cwnd < before + MSS as f64, "no second cut in the same window");
+            assert!(model.on_ack(&mut w, &ack(111 * MSS, 150 * MSS, MSS, true)), "the next window may be cut");
+        }
+    }
+
+    #[test]
+    fn the_window_never_falls_below_the_floor() {
+        let mut model = Model::new(&Config { floor: 2, ..Config::default() }, &()).unwrap();
+        let mut w = window(2.0);
+        model.on_ack(&mut w, &ack(MSS, 2 * MSS, MSS, true));
+        assert_eq!(w.cwnd, 2.0 * MSS as f64);
+    }
+
+    #[test]
+    fn loss_halves_the_flight_whatever_alpha_is() {
+        let mut model = dctcp(0.0);
+        let mut w = window(100.0);
+        model.on_loss(&mut w, 80 * MSS);
+        assert_eq!(w.cwnd, 40.0 * MSS as f64);
+    }
+}

@@ -1,0 +1,33 @@
+//! Which flow of a host sends next.
+
+use tailcut_model::register;
+use tailcut_model::seat::SendOrder;
+
+register! {
+    /// Which flow of a host sends next.
+    config OrderConfig;
+    /// The send order of one host.
+    model OrderSeat, dispatch match_order, build(());
+    /// In the order in which the windows opened.
+    Fifo in fifo,
+    /// A packet of each flow in turn.
+    RoundRobin in round_robin,
+}
+
+impl SendOrder for OrderSeat {
+    #[inline]
+    fn offer(&mut self, slot: u32, packets: u32) {
+        match_order!(self, model => model.offer(slot, packets));
+    }
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        match_order!(self, model => model.next())
+    }
+    #[inline]
+    fn is_empty(&self) -> bool {
+        match_order!(self, model => model.is_empty())
+    }
+    fn forget(&mut self, slot: u32) {
+        match_order!(self, model => model.forget(slot));
+    }
+}

@@ -1,0 +1,79 @@
+//! Round robin: one packet of each flow that may send, in turn.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_model::Invalid;
+use tailcut_model::seat::SendOrder;
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {}
+
+/// The order.
+#[derive(Debug, Default)]
+pub struct Model {
+    turn: VecDeque<u32>,
+    /// Packets that each flow may send, by slot; a flow stands in `turn` while it is not zero.
+    credit: Vec<u32>,
+}
+
+impl Model {
+    pub(crate) fn new(_: &Config, _: &()) -> Result<Model, Invalid> {
+        Ok(Model::default())
+    }
+}
+
+impl SendOrder for Model {
+    fn offer(&mut self, slot: u32, packets: u32) {
+        let at = slot as usize;
+        if at >= self.credit.len() {
+            self.credit.resize(at + 1, 0);
+        }
+        if self.credit[at] == 0 {
+            self.turn.push_back(slot);
+        }
+        self.credit[at] += packets;
+    }
+
+    fn next(&mut self) -> Option<u32> {
+        let slot = self.turn.pop_front()?;
+        let credit = &mut self.credit[slot as usize];
+        *credit -= 1;
+        if *credit > 0 {
+            self.turn.push_back(slot);
+        }
+        Some(slot)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.turn.is_empty()
+    }
+
+    fn forget(&mut self, slot: u32) {
+        if let Some(credit) = self.credit.get_mut(slot as usize)
+            && *credit > 0
+        {
+            *credit = 0;
+            self.turn.retain(|&other| other != slot);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_take_turns() {
+        let mut order = Model::default();
+        order.offer(0, 3);
+        order.offer(7, 2);
+        order.offer(2, 5);
+        order.forget(2);
+        let sent: Vec<u32> = std::iter::from_fn(|| order.next()).collect();
+        assert_eq!(sent, [0, 7, 0, 7, 0]);
+    }
+}

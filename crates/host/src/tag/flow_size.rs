@@ -1,0 +1,58 @@
+//! Two classes by the size of the flow, known in advance: short flows in class 0, all others in class 1.
+//!
+//! The "ideal SJF" that Slytherin (ICCCN 2018, section IV-3) compares with: it "maps short flows to higher priority queues".
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_base::Bytes;
+use tailcut_model::Invalid;
+use tailcut_model::seat::{Priority, Tag, TagView};
+
+/// Which flows are short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Flows of at most this size go in class 0 (the largest short flow of Slytherin, ICCCN 2018, section IV-2).
+    pub short: Bytes,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { short: Bytes(32_000) }
+    }
+}
+
+/// The tag of one flow.
+#[derive(Debug)]
+pub struct Model {
+    short: u64,
+}
+
+impl Model {
+    pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
+        if config.short.0 == 0 {
+            return Err(Invalid::new("short", "no flow is as short as 0 B").help("expected a size, such as \"32KB\""));
+        }
+        Ok(Model { short: config.short.0 })
+    }
+}
+
+impl Tag for Model {
+    #[inline]
+    fn tag(&mut self, view: &TagView) -> Priority {
+        let class = u8::from(view.flow_bytes > self.short);
+        Priority { class, rank: u64::from(class) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_the_flow_decides_not_the_offset() {
+        let mut tag = Model::new(&Config::default(), &()).unwrap();
+        let class = |tag: &mut Model, flow_bytes| tag.tag(&TagView { offset: 0, highest_sent: 0, flow_bytes }).class;
+        assert_eq!((class(&mut tag, 32_000), class(&mut tag, 32_001)), (0, 1));
+    }
+}

@@ -1,0 +1,45 @@
+//! How bytes become packets and are made sure to arrive: one transport for each host, with all of its flows.
+
+use tailcut_model::seat::{HostCx, Transport, Unfinished};
+use tailcut_model::{FlowId, FlowSpec, Packet, PacketId, register};
+
+use crate::HostConfig;
+
+register! {
+    /// How bytes become packets and are made sure to arrive.
+    config TransportConfig;
+    /// The transport of one host.
+    model TransportSeat, dispatch match_transport, build(HostConfig);
+    /// Window-based and acknowledged, with selective retransmission: TCP.
+    Tcp in tcp,
+}
+
+impl Transport for TransportSeat {
+    fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
+        match_transport!(self, model => model.on_send(cx, flow, spec));
+    }
+    fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
+        match_transport!(self, model => model.on_expect(cx, flow, spec));
+    }
+    #[inline]
+    fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+        match_transport!(self, model => model.on_packet(cx, packet));
+    }
+    fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId) {
+        match_transport!(self, model => model.on_timer(cx, flow));
+    }
+    #[inline]
+    fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet> {
+        match_transport!(self, model => model.poll_send(cx))
+    }
+    #[inline]
+    fn wants_to_send(&self) -> bool {
+        match_transport!(self, model => model.wants_to_send())
+    }
+    fn unfinished(&self) -> Vec<Unfinished> {
+        match_transport!(self, model => model.unfinished())
+    }
+    fn heap_bytes(&self) -> usize {
+        match_transport!(self, model => model.heap_bytes())
+    }
+}

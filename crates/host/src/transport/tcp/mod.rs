@@ -1,0 +1,331 @@
+//! TCP with NewReno-style recovery by SACK (RFC 5681, 6298, 6582, 6675), under any congestion control.
+//!
+//! One connection for each flow and direction; the receiver takes all that comes. Segments are 1460 B with 40 B of headers, and the last
+//! one carries the rest. Every data packet is acknowledged at once unless ACKs are delayed. Round-trip times come from the
+//! timestamp that every packet carries and every ACK echoes (RFC 7323), so that retransmissions may be sampled too.
+//!
+//! Left out: receive windows, Nagle's algorithm, limited transmit (RFC 3042), connection teardown, reneging.
+
+mod receiver;
+mod scoreboard;
+mod sender;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_base::Span;
+use tailcut_model::seat::{HostCx, SendOrder, Transport, Unfinished, Wish};
+use tailcut_model::{Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
+
+use crate::HostConfig;
+use crate::order::OrderSeat;
+use receiver::Receiver;
+use sender::{Fired, Sender};
+
+/// Whether a flow opens a connection of its own first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Handshake {
+    /// No: data goes at once, as on a persistent connection whose window was reset (the ns-2 scripts of PIAS and pFabric).
+    #[default]
+    None,
+    /// Yes: SYN and SYN-ACK take one round trip before the first data (the ns-3 scripts).
+    OneRtt,
+}
+
+/// Delayed acknowledgement (RFC 1122, section 4.2.3.2), with the state machine of RFC 8257, section 3.2.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DelayedAck {
+    /// An ACK is sent for every so many packets in order.
+    #[serde(default = "two")]
+    pub every: u32,
+    /// An ACK is sent at the latest after this time.
+    pub timeout: Span,
+}
+
+fn two() -> u32 {
+    2
+}
+
+/// How TCP behaves, whatever sets its window.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Window of a new flow, in packets (RFC 6928: 10; the public PIAS scripts at 10 Gb/s: 70).
+    pub initial_window: u32,
+    /// Largest window, in packets; without it the window is not limited (ns-2 scripts: the queue limit less one).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_window: Option<u32>,
+    /// Smallest retransmission timeout; also the first one (Slytherin's and Superways' public ns-3 trees: 10 ms; RFC 6298: 1 s).
+    pub min_rto: Span,
+    /// Largest retransmission timeout, reached by doubling.
+    pub max_rto: Span,
+    /// Duplicate ACKs, or SACKed segments above a hole, that mean loss (RFC 6675, DupThresh).
+    pub dup_thresh: u32,
+    /// Whether DupThresh starts a retransmission at all; off under packet spraying in the public ns-2 scripts.
+    pub fast_retransmit: bool,
+    /// Acknowledge several packets at once; without it, every packet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<DelayedAck>,
+    /// Whether a flow opens a connection of its own first.
+    pub handshake: Handshake,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            initial_window: 10,
+            max_window: None,
+            min_rto: Span::from_ms(10),
+            max_rto: Span::from_ms(64_000),
+            dup_thresh: 3,
+            fast_retransmit: true,
+            delayed_ack: None,
+            handshake: Handshake::None,
+        }
+    }
+}
+
+impl Config {
+    fn validate(&self) -> Result<(), Invalid> {
+        let positive = |key: &str, value: u32| {
+            if value == 0 { Err(Invalid::new(key, "is zero").help("expected 1 or more")) } else { Ok(()) }
+        };
+        positive("initial_window", self.initial_window)?;
+        positive("dup_thresh", self.dup_thresh)?;
+        if let Some(max) = self.max_window
+            && max < self.initial_window
+        {
+            return Err(Invalid::new(
+                "max_window",
+                format!("{max} is below the initial window of {}", self.initial_window),
+            )
+            .help("expected at least the initial window"));
+        }
+        if self.min_rto == Span::ZERO {
+            return Err(Invalid::new("min_rto", "a timeout of zero fires at once")
+                .help("expected a positive time, such as \"10ms\""));
+        }
+        if self.max_rto < self.min_rto {
+            return Err(Invalid::new("max_rto", format!("{} is below min_rto, {}", self.max_rto, self.min_rto))
+                .help("expected at least min_rto"));
+        }
+        if let Some(delayed) = &self.delayed_ack {
+            positive("delayed_ack.every", delayed.every)?;
+            if delayed.timeout == Span::ZERO {
+                return Err(Invalid::new("delayed_ack.timeout", "an ACK cannot be delayed by zero")
+                    .help("expected a positive time, such as \"500us\""));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ends of flows by slot; a slot is used again when its flow has ended.
+#[derive(Debug)]
+struct Slots<T> {
+    slots: Vec<Option<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Slots<T> {
+    fn new() -> Slots<T> {
+        Slots { slots: Vec::new(), free: Vec::new() }
+    }
+
+    fn insert(&mut self, item: T) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = Some(item);
+            return slot;
+        }
+        self.slots.push(Some(item));
+        u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 flows at a time on a host")
+    }
+
+    #[inline]
+    fn get_mut(&mut self, slot: u32) -> &mut T {
+        self.slots[slot as usize].as_mut().expect("the flow table names slots in use")
+    }
+
+    fn remove(&mut self, slot: u32) {
+        self.slots[slot as usize] = None;
+        self.free.push(slot);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter().flatten()
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<Option<T>>() + self.free.capacity() * size_of::<u32>()
+    }
+}
+
+/// The TCP of one host.
+#[derive(Debug)]
+pub struct Model {
+    config: HostConfig,
+    tcp: Config,
+    senders: Slots<Sender>,
+    receivers: Slots<Receiver>,
+    order: OrderSeat,
+}
+
+impl Model {
+    pub(crate) fn new(config: &Config, host: &HostConfig) -> Result<Model, Invalid> {
+        config.validate().map_err(|e| e.within("tcp"))?;
+        Ok(Model {
+            config: host.clone(),
+            tcp: config.clone(),
+            senders: Slots::new(),
+            receivers: Slots::new(),
+            order: host.order.build(&())?,
+        })
+    }
+
+    /// Tells the order what the flow may send since it was last told, and sees to its timer.
+    #[inline]
+    fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
+        let sender = self.senders.get_mut(slot);
+        let more = sender.newly_sendable();
+        if more > 0 {
+            self.order.offer(slot, more);
+        }
+        if let Some(at) = sender.wanted_timer() {
+            cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
+        }
+    }
+
+    /// Whether the sender in `slot` of this host is that of `flow`: the slot of a flow that another host sends means
+    /// nothing here.
+    fn sends(&self, slot: u32, flow: FlowId) -> bool {
+        self.senders.slots.get(slot as usize).is_some_and(|s| s.as_ref().is_some_and(|s| s.flow() == flow))
+    }
+
+    fn on_ack(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+        let packet = cx.arena.get(packet);
+        // An ACK for a flow whose last byte was acknowledged before says nothing new.
+        let Some(slot) = cx.flows.sender(packet.flow) else { return };
+        let sender = self.senders.get_mut(slot);
+        sender.on_ack(cx.now, packet);
+        if sender.is_done() {
+            cx.wishes.push(Wish::Acknowledged { flow: sender.flow(), report: sender.report() });
+            cx.flows.clear_sender(sender.flow());
+            self.senders.remove(slot);
+            self.order.forget(slot);
+        } else {
+            self.settle(cx, slot);
+        }
+    }
+
+    fn on_data(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+        let packet = cx.arena.get(packet).clone();
+        let Some(slot) = cx.flows.receiver(packet.flow) else {
+            // The receiver has every byte and has forgotten the flow; the sender, whose ACK was lost, is told again.
+            let mut ack =
+                Packet::control(Kind::Ack, packet.flow, cx.host, packet.src, packet.flow_bytes(), packet.sent);
+            ack.flags = Flags::NONE.with(Flags::ECE, packet.flags.has(Flags::CE));
+            cx.send_control(ack);
+            return;
+        };
+        let receiver = self.receivers.get_mut(slot);
+        receiver.on_data(cx.now, &packet, self.tcp.delayed_ack.as_ref(), |ack| {
+            let id = cx.arena.insert(ack);
+            cx.control.push_back(cx.arena, id);
+        });
+        if receiver.is_done() {
+            cx.wishes.push(Wish::Received { flow: packet.flow, report: receiver.report() });
+            cx.flows.clear_receiver(packet.flow);
+            self.receivers.remove(slot);
+        } else if let Some(at) = receiver.wanted_timer() {
+            cx.wishes.push(Wish::Timer { at, flow: packet.flow });
+        }
+    }
+}
+
+impl Transport for Model {
+    fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
+        let sender = Sender::new(flow, spec, &self.config, &self.tcp);
+        let slot = self.senders.insert(sender);
+        cx.flows.set_sender(flow, slot);
+        if self.tcp.handshake == Handshake::OneRtt {
+            let syn = self.senders.get_mut(slot).open(cx.now);
+            cx.send_control(syn);
+        }
+        self.settle(cx, slot);
+    }
+
+    fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
+        let slot = self.receivers.insert(Receiver::new(flow, spec));
+        cx.flows.set_receiver(flow, slot);
+    }
+
+    #[inline]
+    fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+        match cx.arena.get(packet).kind {
+            Kind::Data => self.on_data(cx, packet),
+            Kind::Ack => self.on_ack(cx, packet),
+            Kind::Syn => {
+                let syn = cx.arena.get(packet);
+                let answer = Packet::control(Kind::SynAck, syn.flow, cx.host, syn.src, 0, syn.sent);
+                cx.send_control(answer);
+            }
+            Kind::SynAck => {
+                let answer = cx.arena.get(packet);
+                let Some(slot) = cx.flows.sender(answer.flow) else { return };
+                self.senders.get_mut(slot).on_syn_ack(cx.now, answer);
+                self.settle(cx, slot);
+            }
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId) {
+        // Timers are never taken back: one for a flow that has ended, or that was set again, is recognised here.
+        if let Some(slot) = cx.flows.sender(flow).filter(|&slot| self.sends(slot, flow)) {
+            if let Fired::Resend(syn) = self.senders.get_mut(slot).on_timer(cx.now) {
+                cx.send_control(syn);
+            }
+            self.settle(cx, slot);
+        } else if let Some(slot) = cx.flows.receiver(flow) {
+            let receiver = self.receivers.get_mut(slot);
+            let ack = receiver.on_timer(cx.now);
+            let again = receiver.wanted_timer();
+            if let Some(ack) = ack {
+                cx.send_control(ack);
+            }
+            if let Some(at) = again {
+                cx.wishes.push(Wish::Timer { at, flow });
+            }
+        }
+    }
+
+    #[inline]
+    fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet> {
+        while let Some(slot) = self.order.next() {
+            let sender = self.senders.get_mut(slot);
+            // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
+            if let Some(packet) = sender.next_packet(cx.now) {
+                if let Some(at) = sender.wanted_timer() {
+                    cx.wishes.push(Wish::Timer { at, flow: packet.flow });
+                }
+                return Some(packet);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn wants_to_send(&self) -> bool {
+        !self.order.is_empty()
+    }
+
+    fn unfinished(&self) -> Vec<Unfinished> {
+        let senders = self.senders.iter().map(|s| Unfinished::Sender(s.flow(), s.report()));
+        let receivers = self.receivers.iter().map(|r| Unfinished::Receiver(r.flow(), r.report()));
+        senders.chain(receivers).collect()
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.senders.heap_bytes() + self.receivers.heap_bytes()
+    }
+}

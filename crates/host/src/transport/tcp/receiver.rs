@@ -1,0 +1,282 @@
+//! The receiving end of a flow: what has come, and what to acknowledge.
+
+use tailcut_base::{HostId, Instant};
+use tailcut_model::seat::ReceiverReport;
+use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet, SackBlock};
+
+use super::DelayedAck;
+
+/// A delayed acknowledgement.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    /// Packets that it will acknowledge; 0: nothing is pending.
+    packets: u32,
+    /// Timestamp of the first of them (RFC 7323, section 4.3).
+    sent: Instant,
+    /// It is sent at the latest now.
+    deadline: Instant,
+    /// When the timer that was asked for fires.
+    timer: Instant,
+}
+
+/// The receiving end of one flow.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    flow: FlowId,
+    host: HostId,
+    peer: HostId,
+    size: u64,
+    /// The next byte expected.
+    next: u64,
+    /// Offset of the packet that lies furthest ahead.
+    furthest: u64,
+    /// Received above `next`, disjoint, most recently changed first.
+    blocks: Vec<SackBlock>,
+    /// Whether the packets that the pending ACK covers were marked (RFC 8257, DCTCP.CE).
+    ce: bool,
+    pending: Pending,
+    report: ReceiverReport,
+}
+
+impl Receiver {
+    pub(super) fn new(flow: FlowId, spec: &FlowSpec) -> Receiver {
+        Receiver {
+            flow,
+            host: spec.dst,
+            peer: spec.src,
+            size: spec.size,
+            next: 0,
+            furthest: 0,
+            blocks: Vec::new(),
+            ce: false,
+            pending: Pending { packets: 0, sent: Instant::ZERO, deadline: Instant::MAX, timer: Instant::MAX },
+            report: ReceiverReport::default(),
+        }
+    }
+
+    pub(super) fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    pub(super) fn report(&self) -> ReceiverReport {
+        self.report
+    }
+
+    /// Whether every byte has come.
+    pub(super) fn is_done(&self) -> bool {
+        self.next == self.size
+    }
+
+    /// Takes in a data packet and gives the ACKs that it causes to `send`: none, one, or two when the mark flips.
+    pub(super) fn on_data(
+        &mut self,
+        now: Instant,
+        packet: &Packet,
+        delayed: Option<&DelayedAck>,
+        mut send: impl FnMut(Packet),
+    ) {
+        let ce = packet.flags.has(Flags::CE);
+        self.report.packets += 1;
+        self.report.ce_marks += u64::from(ce);
+        self.report.multi_marked += u64::from(packet.marks >= 2);
+        if packet.seq < self.furthest {
+            self.report.reordered += 1;
+        }
+        self.furthest = self.furthest.max(packet.seq);
+
+        if ce != self.ce && self.pending.packets > 0 {
+            // RFC 8257, section 3.2: the packets before the flip are acknowledged with the old state first.
+            send(self.acknowledge());
+        }
+        self.ce = ce;
+
+        let in_order = packet.seq == self.next && self.blocks.is_empty();
+        if in_order {
+            self.next += u64::from(packet.payload);
+        } else {
+            self.take_out_of_order(packet.seq, packet.seq + u64::from(packet.payload));
+        }
+
+        if self.pending.packets == 0 {
+            self.pending.sent = packet.sent;
+        }
+        self.pending.packets += 1;
+        match delayed {
+            // A gap, a gap filled and the end of the flow are acknowledged at once (RFC 5681, section 4.2).
+            Some(delayed) if in_order && self.pending.packets < delayed.every && !self.is_done() => {
+                if self.pending.packets == 1 {
+                    self.pending.deadline = now + delayed.timeout;
+                }
+            }
+            Some(_) => send(self.acknowledge()),
+            None => {
+                self.pending.sent = packet.sent;
+                send(self.acknowledge());
+            }
+        }
+    }
+
+    /// When the receiver wants to be called, if it has not asked for that moment or an earlier one.
+    pub(super) fn wanted_timer(&mut self) -> Option<Instant> {
+        if self.pending.deadline >= self.pending.timer {
+            return None;
+        }
+        self.pending.timer = self.pending.deadline;
+        Some(self.pending.timer)
+    }
+
+    /// A timer fired: gives the delayed ACK if it is due.
+    pub(super) fn on_timer(&mut self, now: Instant) -> Option<Packet> {
+        if now != self.pending.timer {
+            return None;
+        }
+        self.pending.timer = Instant::MAX;
+        (now >= self.pending.deadline).then(|| self.acknowledge())
+    }
+
+    fn acknowledge(&mut self) -> Packet {
+        let mut ack = Packet::control(Kind::Ack, self.flow, self.host, self.peer, self.next, self.pending.sent);
+        ack.flags = Flags::NONE.with(Flags::ECE, self.ce);
+        if !self.blocks.is_empty() {
+            ack.set_sack(self.blocks.iter().copied());
+        }
+        self.pending.packets = 0;
+        self.pending.deadline = Instant::MAX;
+        ack
+    }
+
+    fn take_out_of_order(&mut self, start: u64, end: u64) {
+        let mut merged = SackBlock { start, end };
+        if merged.end <= self.next {
+            return;
+        }
+        self.blocks.retain(|block| {
+            let touches = block.start <= merged.end && merged.start <= block.end;
+            if touches {
+                merged.start = merged.start.min(block.start);
+                merged.end = merged.end.max(block.end);
+            }
+            !touches
+        });
+        if merged.start <= self.next {
+            self.next = merged.end;
+        } else {
+            self.blocks.insert(0, merged);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tailcut_base::{MSS_BYTES, Span};
+    use tailcut_model::ClassId;
+
+    use super::*;
+
+    const MSS: u64 = MSS_BYTES;
+
+    fn receiver(packets: u64) -> Receiver {
+        let spec = FlowSpec {
+            start: Instant::ZERO,
+            src: HostId(0),
+            dst: HostId(1),
+            size: packets * MSS,
+            class: ClassId(0),
+            query: None,
+            deadline: None,
+            measured: true,
+        };
+        Receiver::new(FlowId(0), &spec)
+    }
+
+    fn data(index: u64, ce: bool) -> Packet {
+        let mut packet =
+            Packet::data(FlowId(0), HostId(0), HostId(1), index * MSS, MSS as u16, 0, Instant::from_ps(index));
+        packet.flags = Flags::ECT.with(Flags::CE, ce);
+        packet
+    }
+
+    /// An ACK as (next byte, ECE, blocks), counted in packets.
+    type Answer = (u64, bool, Vec<(u64, u64)>);
+
+    fn answers(
+        receiver: &mut Receiver,
+        packets: &[(u64, bool)],
+        delayed: Option<&DelayedAck>,
+    ) -> Vec<Answer> {
+        let mut acks = Vec::new();
+        for &(index, ce) in packets {
+            receiver.on_data(Instant::from_ps(1000), &data(index, ce), delayed, |ack| {
+                let blocks = ack.sack().map(|b| (b.start / MSS, b.end / MSS)).collect();
+                acks.push((ack.seq / MSS, ack.flags.has(Flags::ECE), blocks));
+            });
+        }
+        acks
+    }
+
+    #[test]
+    fn every_packet_is_acknowledged_with_its_own_mark() {
+        let acks = answers(&mut receiver(3), &[(0, false), (1, true), (2, false)], None);
+        assert_eq!(acks, [(1, false, vec![]), (2, true, vec![]), (3, false, vec![])]);
+    }
+
+    #[test]
+    fn no_delayed_ack_mixes_marked_and_unmarked_packets() {
+        let delayed = DelayedAck { every: 2, timeout: Span::from_us(500) };
+        let mut receiver = receiver(6);
+        let pattern = [(0, false), (1, false), (2, true), (3, true), (4, false)];
+        let acks = answers(&mut receiver, &pattern, Some(&delayed));
+        assert_eq!(acks, [(2, false, vec![]), (4, true, vec![])], "packet 5 is pending");
+        let deadline = Instant::from_ps(1000) + Span::from_us(500);
+        assert_eq!(receiver.wanted_timer(), Some(deadline));
+        let ack = receiver.on_timer(deadline).expect("due");
+        assert_eq!((ack.seq / MSS, ack.flags.has(Flags::ECE)), (5, false));
+    }
+
+    #[test]
+    fn a_flip_of_the_mark_acknowledges_what_is_pending_with_the_old_state() {
+        let delayed = DelayedAck { every: 2, timeout: Span::from_us(500) };
+        let acks = answers(&mut receiver(9), &[(0, false), (1, true), (2, true)], Some(&delayed));
+        assert_eq!(acks, [(1, false, vec![]), (3, true, vec![])]);
+    }
+
+    #[test]
+    fn the_first_block_is_the_one_that_changed_last() {
+        let mut receiver = receiver(10);
+        let acks = answers(&mut receiver, &[(2, false), (6, false), (3, false), (0, false), (1, false)], None);
+        assert_eq!(acks[0], (0, false, vec![(2, 3)]));
+        assert_eq!(acks[1], (0, false, vec![(6, 7), (2, 3)]));
+        assert_eq!(acks[2], (0, false, vec![(2, 4), (6, 7)]));
+        assert_eq!(acks[3], (1, false, vec![(2, 4), (6, 7)]));
+        assert_eq!(acks[4], (4, false, vec![(6, 7)]));
+        assert_eq!(receiver.report().reordered, 3);
+    }
+
+    proptest! {
+        /// In any order, with any repetition, the receiver ends when and only when it has every packet.
+        #[test]
+        fn any_order_of_arrival_completes(order in Just((0..12u64).collect::<Vec<_>>()).prop_shuffle(),
+                                          repeats in prop::collection::vec(0usize..12, 0..6)) {
+            let mut receiver = receiver(12);
+            let mut seen = [false; 12];
+            for (i, &index) in order.iter().enumerate() {
+                prop_assert!(!receiver.is_done());
+                let mut arrivals = vec![index];
+                arrivals.extend(repeats.iter().filter(|&&r| r < i).map(|&r| order[r]));
+                for index in arrivals {
+                    seen[index as usize] = true;
+                    let mut last = None;
+                    receiver.on_data(Instant::ZERO, &data(index, false), None, |ack| last = Some(ack));
+                    let ack = last.expect("every packet is acknowledged");
+                    let prefix = seen.iter().take_while(|&&s| s).count() as u64;
+                    prop_assert_eq!(ack.seq, prefix * MSS);
+                    for block in ack.sack() {
+                        prop_assert!((block.start / MSS..block.end / MSS).all(|p| seen[p as usize]));
+                    }
+                }
+            }
+            prop_assert!(receiver.is_done());
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What the sender knows of the segments that are in flight: which were SACKed, which are lost (RFC 6675).
+//!
+//! It exists only while something is out of order. Segments are counted from the first that is not acknowledged.
+
+use std::collections::VecDeque;
+
+use tailcut_base::MSS_BYTES;
+use tailcut_model::SackBlock;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Segment {
+    sacked: bool,
+    lost: bool,
+    retransmitted: bool,
+}
+
+impl Segment {
+    /// Lost, and not on its way again.
+    fn is_missing(self) -> bool {
+        self.lost && !self.sacked && !self.retransmitted
+    }
+}
+
+/// State of the outstanding segments.
+#[derive(Debug)]
+pub(super) struct Scoreboard {
+    /// Number in its flow of the segment in front.
+    first: u64,
+    segments: VecDeque<Segment>,
+    sacked: u64,
+    missing: u64,
+    /// Segments below this number that are not SACKed are lost.
+    lost_below: u64,
+    /// No segment below this number is missing: where the search for the next one begins.
+    search_from: u64,
+    /// One past the highest segment that was ever SACKed.
+    sacked_end: u64,
+}
+
+impl Scoreboard {
+    /// Nothing is known of the segments from the byte `una` up to the byte `nxt`.
+    pub(super) fn new(una: u64, nxt: u64) -> Scoreboard {
+        let first = una / MSS_BYTES;
+        let mut board = Scoreboard {
+            first,
+            segments: VecDeque::new(),
+            sacked: 0,
+            missing: 0,
+            lost_below: first,
+            search_from: first,
+            sacked_end: first,
+        };
+        board.extend(nxt);
+        board
+    }
+
+    /// The flow has sent all bytes before `nxt`.
+    pub(super) fn extend(&mut self, nxt: u64) {
+        let len = nxt.div_ceil(MSS_BYTES) - self.first;
+        self.segments.resize(len as usize, Segment::default());
+    }
+
+    /// Everything before the byte `una` is acknowledged.
+    pub(super) fn advance(&mut self, una: u64) {
+        let first = una.div_ceil(MSS_BYTES);
+        while self.first < first {
+            let segment = self.segments.pop_front().expect("only what was sent is acknowledged");
+            self.sacked -= u64::from(segment.sacked);
+            self.missing -= u64::from(segment.is_missing());
+            self.first += 1;
+        }
+        self.lost_below = self.lost_below.max(first);
+        self.search_from = self.search_from.max(first);
+    }
+
+    /// The receiver has the bytes of a block.
+    pub(super) fn sack(&mut self, block: SackBlock) {
+        // The last segment of a flow may be short: its block ends within the segment.
+        let (start, end) = (block.start / MSS_BYTES, block.end.div_ceil(MSS_BYTES));
+        for number in start.max(self.first)..end.min(self.first + self.segments.len() as u64) {
+            let segment = &mut self.segments[(number - self.first) as usize];
+            if !segment.sacked {
+                self.missing -= u64::from(segment.is_missing());
+                segment.sacked = true;
+                self.sacked += 1;
+                self.sacked_end = self.sacked_end.max(number + 1);
+            }
+        }
+    }
+
+    /// Segments that were SACKed.
+    pub(super) fn sacked(&self) -> u64 {
+        self.sacked
+    }
+
+    /// Segments that are lost and not on their way again.
+    pub(super) fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    /// Segments that are on their way: outstanding, not SACKed, not missing.
+    pub(super) fn pipe(&self) -> u64 {
+        self.segments.len() as u64 - self.sacked - self.missing
+    }
+
+    /// Every segment with at least `dup_thresh` SACKed ones above it is lost (RFC 6675, IsLost).
+    pub(super) fn infer_losses(&mut self, dup_thresh: u32) {
+        if self.sacked < u64::from(dup_thresh) {
+            return;
+        }
+        // At least one is SACKed, so the highest of them is still outstanding: a block is never acknowledged in part.
+        let mut above = 0;
+        let mut number = self.sacked_end;
+        while above < dup_thresh && number > self.lost_below {
+            number -= 1;
+            above += u32::from(self.segments[(number - self.first) as usize].sacked);
+        }
+        if above == dup_thresh {
+            self.lose_below(number);
+        }
+    }
+
+    /// The first segment is lost, whatever was SACKed.
+    pub(super) fn lose_first(&mut self) {
+        self.lose_below(self.first + 1);
+    }
+
+    /// The retransmission timer fired: all that is not SACKed is lost, and what was retransmitted is lost again.
+    pub(super) fn lose_all(&mut self) {
+        self.missing = 0;
+        for segment in &mut self.segments {
+            segment.retransmitted = false;
+            segment.lost = !segment.sacked;
+            self.missing += u64::from(segment.lost);
+        }
+        self.lost_below = self.first + self.segments.len() as u64;
+        self.search_from = self.first;
+    }
+
+    /// The first missing segment, by number; it is now on its way again.
+    pub(super) fn retransmit(&mut self) -> Option<u64> {
+        if self.missing == 0 {
+            return None;
+        }
+        let from = (self.search_from - self.first) as usize;
+        let index = from + self.segments.iter().skip(from).position(|segment| segment.is_missing())?;
+        self.segments[index].retransmitted = true;
+        self.missing -= 1;
+        self.search_from = self.first + index as u64;
+        Some(self.search_from)
+    }
+
+    fn lose_below(&mut self, number: u64) {
+        for lost in self.lost_below..number {
+            let segment = &mut self.segments[(lost - self.first) as usize];
+            if !segment.lost && !segment.sacked {
+                segment.lost = true;
+                self.missing += u64::from(segment.is_missing());
+            }
+        }
+        self.lost_below = self.lost_below.max(number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const MSS: u64 = MSS_BYTES;
+
+    fn block(start: u64, end: u64) -> SackBlock {
+        SackBlock { start: start * MSS, end: end * MSS }
+    }
+
+    #[test]
+    fn three_sacked_above_mean_lost() {
+        let mut board = Scoreboard::new(0, 20 * MSS);
+        board.sack(block(5, 7));
+        board.infer_losses(3);
+        assert_eq!(board.missing(), 0);
+        board.sack(block(9, 10));
+        board.infer_losses(3);
+        assert_eq!((board.missing(), board.pipe()), (5, 12), "0 to 4 are lost, 7 and 8 not yet");
+        let resent: Vec<u64> = std::iter::from_fn(|| board.retransmit()).collect();
+        assert_eq!(resent, [0, 1, 2, 3, 4]);
+        assert_eq!((board.missing(), board.pipe()), (0, 17));
+        board.lose_all();
+        assert_eq!((board.missing(), board.pipe(), board.sacked()), (17, 0, 3));
+    }
+
+    #[test]
+    fn a_short_last_segment_counts_as_one() {
+        let mut board = Scoreboard::new(0, 2 * MSS + 10);
+        board.sack(SackBlock { start: 2 * MSS, end: 2 * MSS + 10 });
+        assert_eq!((board.sacked(), board.pipe()), (1, 2));
+        board.advance(2 * MSS + 10);
+        assert_eq!((board.sacked(), board.pipe()), (0, 0));
+    }
+
+    proptest! {
+        /// The counters are what a count from scratch gives.
+        #[test]
+        fn counters_agree_with_a_recount(operations in prop::collection::vec((0u8..6, 0u64..30, 1u64..5), 1..60)) {
+            let (mut una, mut nxt) = (0, 10);
+            let mut board = Scoreboard::new(0, nxt * MSS);
+            for (operation, at, len) in operations {
+                match operation {
+                    0 => { nxt += len; board.extend(nxt * MSS); }
+                    1 => { una = (una + len).min(nxt); board.advance(una * MSS); }
+                    2 => board.sack(block((una + at).min(nxt), (una + at + len).min(nxt))),
+                    3 => board.infer_losses(3),
+                    4 => { if let Some(number) = board.retransmit() { prop_assert!((una..nxt).contains(&number)); } }
+                    _ => board.lose_all(),
+                }
+                let count = |f: fn(&Segment) -> bool| board.segments.iter().filter(|s| f(s)).count() as u64;
+                prop_assert_eq!(board.segments.len() as u64, nxt - una);
+                prop_assert_eq!(board.sacked(), count(|s| s.sacked));
+                prop_assert_eq!(board.missing(), count(|s| s.is_missing()));
+                prop_assert_eq!(board.pipe(), count(|s| !s.sacked && !s.is_missing()));
+            }
+        }
+    }
+}

@@ -1,0 +1,580 @@
+//! The sending end of a flow: when a packet may go, what it is, and what an ACK or a silence means.
+
+use tailcut_base::{HostId, Instant, MSS_BYTES, Span};
+use tailcut_model::seat::{AckSample, CongestionControl, SenderReport, Tag, TagView, Window};
+use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
+
+use super::scoreboard::Scoreboard;
+use super::{Config, Handshake};
+use crate::HostConfig;
+use crate::congestion::CongestionSeat;
+use crate::tag::TagSeat;
+
+/// What the sender is recovering from, if anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Recovery {
+    /// Nothing.
+    No,
+    /// A loss inferred from ACKs: the window stands still (RFC 6675).
+    Fast,
+    /// A timeout: the window grows again from one segment (RFC 5681, section 3.1).
+    Timeout,
+}
+
+/// What a timer did.
+#[derive(Debug)]
+pub(super) enum Fired {
+    /// Nothing to send at once.
+    Nothing,
+    /// This SYN is sent again.
+    Resend(Packet),
+}
+
+/// The sending end of one flow.
+#[derive(Debug)]
+pub(super) struct Sender {
+    flow: FlowId,
+    src: HostId,
+    dst: HostId,
+    /// Bytes of the flow.
+    size: u64,
+    /// The first byte that is not acknowledged.
+    una: u64,
+    /// The next byte that was never sent.
+    nxt: u64,
+    window: Window,
+    congestion: CongestionSeat,
+    /// Whether the next packet says that the window was cut.
+    cwr: bool,
+    /// Packets offered to the send order and not taken yet.
+    offered: u32,
+    /// Whether data may flow: the handshake is over.
+    open: bool,
+    recovery: Recovery,
+    /// Recovery ends when this byte is acknowledged: `nxt` at its start.
+    recover: u64,
+    duplicates: u32,
+    /// The first segment goes out whatever the window says (RFC 6675, section 5, step 4.3).
+    forced: bool,
+    board: Option<Box<Scoreboard>>,
+    srtt: Span,
+    rttvar: Span,
+    /// The retransmission timeout before backoff.
+    rto: Span,
+    /// Factor on `rto`: doubled by each timeout.
+    backoff: u64,
+    timeouts_in_row: u32,
+    /// When the retransmission timer expires; `MAX` while it is off.
+    deadline: Instant,
+    /// When the timer that was asked for fires; `MAX` if none is.
+    timer: Instant,
+    min_rto: Span,
+    max_rto: Span,
+    /// SACKed segments or duplicates that mean loss; `u32::MAX` if none do.
+    dup_thresh: u32,
+    tag: TagSeat,
+    report: SenderReport,
+}
+
+impl Sender {
+    pub(super) fn new(flow: FlowId, spec: &FlowSpec, host: &HostConfig, tcp: &Config) -> Sender {
+        let packets = |n: u32| f64::from(n) * MSS_BYTES as f64;
+        Sender {
+            flow,
+            src: spec.src,
+            dst: spec.dst,
+            size: spec.size,
+            una: 0,
+            nxt: 0,
+            window: Window {
+                cwnd: packets(tcp.initial_window),
+                ssthresh: f64::INFINITY,
+                max: tcp.max_window.map_or(f64::INFINITY, packets),
+            },
+            congestion: host.congestion.build(&()).expect("the configuration was validated"),
+            cwr: false,
+            offered: 0,
+            open: tcp.handshake == Handshake::None,
+            recovery: Recovery::No,
+            recover: 0,
+            duplicates: 0,
+            forced: false,
+            board: None,
+            srtt: Span::ZERO,
+            rttvar: Span::ZERO,
+            rto: tcp.min_rto,
+            backoff: 1,
+            timeouts_in_row: 0,
+            deadline: Instant::MAX,
+            timer: Instant::MAX,
+            min_rto: tcp.min_rto,
+            max_rto: tcp.max_rto,
+            dup_thresh: if tcp.fast_retransmit { tcp.dup_thresh } else { u32::MAX },
+            tag: host.tag.build(&()).expect("the configuration was validated"),
+            report: SenderReport::default(),
+        }
+    }
+
+    pub(super) fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    pub(super) fn report(&self) -> SenderReport {
+        self.report
+    }
+
+    /// Whether every byte is acknowledged.
+    #[inline]
+    pub(super) fn is_done(&self) -> bool {
+        self.una == self.size
+    }
+
+    /// Opens the connection: gives the SYN.
+    pub(super) fn open(&mut self, now: Instant) -> Packet {
+        self.start_timer(now);
+        Packet::control(Kind::Syn, self.flow, self.src, self.dst, 0, now)
+    }
+
+    /// The connection is open.
+    pub(super) fn on_syn_ack(&mut self, now: Instant, packet: &Packet) {
+        if !self.open {
+            self.open = true;
+            self.backoff = 1;
+            self.timeouts_in_row = 0;
+            self.deadline = Instant::MAX;
+            self.sample_rtt(now.saturating_since(packet.sent));
+        }
+    }
+
+    /// An ACK of this flow arrived.
+    #[inline]
+    pub(super) fn on_ack(&mut self, now: Instant, packet: &Packet) {
+        self.sample_rtt(now.saturating_since(packet.sent));
+        if packet.has_sack() {
+            let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
+            for block in packet.sack() {
+                board.sack(block);
+            }
+        }
+        let ack = packet.seq;
+        let newly_acked = ack.saturating_sub(self.una);
+        let was_recovering = self.recovery;
+        if newly_acked > 0 {
+            self.advance(now, ack);
+        } else if ack == self.una && self.nxt > self.una {
+            self.duplicates += 1;
+        }
+        if self.recovery != Recovery::No
+            && let Some(board) = &mut self.board
+        {
+            board.infer_losses(self.dup_thresh);
+        }
+        let sample = AckSample {
+            now,
+            newly_acked,
+            ece: packet.flags.has(Flags::ECE),
+            snd_una: self.una,
+            snd_nxt: self.nxt,
+            // The ACK that ends fast recovery does not open the window either: it was set by the end of recovery.
+            in_recovery: was_recovering == Recovery::Fast,
+            srtt: self.srtt,
+        };
+        if self.congestion.on_ack(&mut self.window, &sample) {
+            self.cwr = true;
+        }
+        if self.recovery == Recovery::No && self.sees_loss() {
+            self.enter_fast_recovery();
+        }
+    }
+
+    /// A timer fired.
+    pub(super) fn on_timer(&mut self, now: Instant) -> Fired {
+        if now != self.timer {
+            // It was asked for before an earlier one was.
+            return Fired::Nothing;
+        }
+        self.timer = Instant::MAX;
+        if now < self.deadline {
+            return Fired::Nothing;
+        }
+        self.report.timeouts += 1;
+        self.timeouts_in_row += 1;
+        let limit = (self.max_rto.as_ps() / self.rto.as_ps()).max(1);
+        self.backoff = (self.backoff * 2).min(limit);
+        self.start_timer(now);
+        if !self.open {
+            return Fired::Resend(Packet::control(Kind::Syn, self.flow, self.src, self.dst, 0, now));
+        }
+        if self.timeouts_in_row == 1 {
+            self.congestion.on_timeout(&mut self.window, self.nxt - self.una);
+        } else {
+            // RFC 5681, section 3.1: ssthresh is kept when the retransmission is lost as well.
+            self.window.cwnd = MSS_BYTES as f64;
+        }
+        self.tag.on_timeout(self.timeouts_in_row, self.nxt);
+        self.recovery = Recovery::Timeout;
+        self.recover = self.nxt;
+        self.duplicates = 0;
+        self.forced = false;
+        let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
+        board.lose_all();
+        Fired::Nothing
+    }
+
+    /// How many more packets than were offered before may go now.
+    #[inline]
+    pub(super) fn newly_sendable(&mut self) -> u32 {
+        let more = self.sendable().saturating_sub(u64::from(self.offered));
+        // A window of more than 2^32 packets opens in several steps.
+        let more = u32::try_from(more).unwrap_or(u32::MAX - self.offered);
+        self.offered += more;
+        more
+    }
+
+    /// The next packet, if one may go; takes one off what was offered.
+    #[inline]
+    pub(super) fn next_packet(&mut self, now: Instant) -> Option<Packet> {
+        self.offered -= 1;
+        if self.sendable() == 0 {
+            return None;
+        }
+        let resent = self.board.as_mut().and_then(|board| board.retransmit());
+        let (seq, retransmission) = match resent {
+            Some(number) => (number * MSS_BYTES, true),
+            None => (self.nxt, false),
+        };
+        self.forced = false;
+        let payload = MSS_BYTES.min(self.size - seq) as u16;
+        let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload, self.size, now);
+        let view = TagView { offset: seq, highest_sent: self.nxt, flow_bytes: self.size };
+        let priority = self.tag.tag(&view);
+        packet.class = priority.class;
+        packet.set_rank(priority.rank);
+        packet.flags = Flags::NONE
+            .with(Flags::ECT, self.congestion.ecn_capable())
+            .with(Flags::CWR, std::mem::take(&mut self.cwr))
+            .with(Flags::RETRANSMITTED, retransmission);
+        self.report.packets += 1;
+        if retransmission {
+            self.report.retransmissions += 1;
+        } else {
+            self.nxt += u64::from(payload);
+            if let Some(board) = &mut self.board {
+                board.extend(self.nxt);
+            }
+        }
+        if self.deadline == Instant::MAX {
+            self.start_timer(now);
+        }
+        Some(packet)
+    }
+
+    /// When the sender wants to be called, if it has not asked for that moment or an earlier one.
+    #[inline]
+    pub(super) fn wanted_timer(&mut self) -> Option<Instant> {
+        if self.deadline >= self.timer {
+            return None;
+        }
+        self.timer = self.deadline;
+        Some(self.timer)
+    }
+
+    /// Packets that may go now.
+    #[inline]
+    fn sendable(&self) -> u64 {
+        if !self.open {
+            return 0;
+        }
+        let missing = self.board.as_ref().map_or(0, |board| board.missing());
+        let fresh = (self.size - self.nxt).div_ceil(MSS_BYTES);
+        // Outside of recovery the flight counts whole, SACKed segments included (RFC 5681: limited transmit is left out).
+        let pipe = match (&self.board, self.recovery) {
+            (Some(board), Recovery::Fast | Recovery::Timeout) => board.pipe() * MSS_BYTES,
+            _ => self.nxt - self.una,
+        };
+        let room = self.window.cwnd - pipe as f64;
+        let last = self.size - self.nxt;
+        let allowed = if room >= MSS_BYTES as f64 {
+            let whole = (room / MSS_BYTES as f64) as u64;
+            // A short last segment may fit where a whole one does not.
+            let rest = room - (whole * MSS_BYTES) as f64;
+            whole + u64::from(missing == 0 && fresh == whole + 1 && rest >= (last - whole * MSS_BYTES) as f64)
+        } else {
+            u64::from(missing == 0 && fresh == 1 && room >= last as f64)
+        };
+        (missing + fresh).min(allowed.max(u64::from(self.forced)))
+    }
+
+    fn advance(&mut self, now: Instant, ack: u64) {
+        self.una = ack;
+        self.duplicates = 0;
+        self.backoff = 1;
+        self.timeouts_in_row = 0;
+        if let Some(board) = &mut self.board {
+            board.advance(ack);
+        }
+        if self.recovery != Recovery::No && ack >= self.recover {
+            if self.recovery == Recovery::Fast {
+                self.window.cwnd = self.window.ssthresh;
+            }
+            self.recovery = Recovery::No;
+            self.forced = false;
+        }
+        if self.recovery == Recovery::No && self.board.as_ref().is_some_and(|board| board.sacked() == 0) {
+            self.board = None;
+        }
+        if self.una < self.nxt {
+            self.start_timer(now);
+        } else {
+            self.deadline = Instant::MAX;
+        }
+    }
+
+    fn sees_loss(&self) -> bool {
+        let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
+        self.duplicates >= self.dup_thresh || sacked >= u64::from(self.dup_thresh)
+    }
+
+    fn enter_fast_recovery(&mut self) {
+        self.recovery = Recovery::Fast;
+        self.recover = self.nxt;
+        self.forced = true;
+        self.congestion.on_loss(&mut self.window, self.nxt - self.una);
+        let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
+        board.lose_first();
+        board.infer_losses(self.dup_thresh);
+    }
+
+    /// RFC 6298, section 2.
+    fn sample_rtt(&mut self, sample: Span) {
+        let (r, srtt) = (sample.as_ps(), self.srtt.as_ps());
+        if srtt == 0 {
+            self.srtt = sample;
+            self.rttvar = Span::from_ps(r / 2);
+        } else {
+            self.rttvar = Span::from_ps((3 * self.rttvar.as_ps() + srtt.abs_diff(r)) / 4);
+            self.srtt = Span::from_ps((7 * srtt + r) / 8);
+        }
+        self.rto = (self.srtt + self.rttvar * 4).max(self.min_rto).min(self.max_rto);
+    }
+
+    fn start_timer(&mut self, now: Instant) {
+        self.deadline = now + (self.rto * self.backoff).min(self.max_rto);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tailcut_model::{ClassId, SackBlock};
+
+    use super::*;
+
+    const MSS: u64 = MSS_BYTES;
+
+    struct Bench {
+        sender: Sender,
+        now: Instant,
+    }
+
+    impl Bench {
+        fn new(bytes: u64, tcp: Config) -> Bench {
+            let host =
+                HostConfig { transport: crate::transport::TransportConfig::Tcp(tcp.clone()), ..Default::default() };
+            let spec = FlowSpec {
+                start: Instant::ZERO,
+                src: HostId(0),
+                dst: HostId(1),
+                size: bytes,
+                class: ClassId(0),
+                query: None,
+                deadline: None,
+                measured: true,
+            };
+            Bench { sender: Sender::new(FlowId(0), &spec, &host, &tcp), now: Instant::from_ps(1) }
+        }
+
+        /// Sends all that may go; gives the numbers of the segments.
+        fn send(&mut self) -> Vec<u64> {
+            let mut sent = Vec::new();
+            while self.sender.newly_sendable() + self.sender.offered > 0 {
+                if let Some(packet) = self.sender.next_packet(self.now) {
+                    sent.push(packet.seq / MSS);
+                }
+            }
+            self.sender.wanted_timer();
+            sent
+        }
+
+        /// An ACK for all before segment `next` (or the end), with SACK blocks in segments.
+        fn ack(&mut self, next: u64, blocks: &[(u64, u64)]) {
+            let seq = (next * MSS).min(self.sender.size);
+            let sent = Instant::from_ps(self.now.as_ps() - 1);
+            let mut ack = Packet::control(Kind::Ack, FlowId(0), HostId(1), HostId(0), seq, sent);
+            ack.set_sack(blocks.iter().map(|&(s, e)| SackBlock { start: s * MSS, end: e * MSS }));
+            self.sender.on_ack(self.now, &ack);
+        }
+
+        fn expire(&mut self) -> Span {
+            let before = self.now;
+            self.now = self.sender.deadline;
+            self.sender.timer = self.now;
+            self.sender.on_timer(self.now);
+            self.now.since(before).expect("timers lie ahead")
+        }
+
+        fn cwnd(&self) -> f64 {
+            self.sender.window.cwnd / MSS as f64
+        }
+    }
+
+    #[test]
+    fn the_window_doubles_each_round_trip_in_slow_start() {
+        let mut bench = Bench::new(10_000 * MSS, Config::default());
+        let mut next = 0;
+        for k in 0..6 {
+            assert_eq!(bench.cwnd(), f64::from(10 << k));
+            let sent = bench.send();
+            assert_eq!(sent.len(), 10 << k);
+            for number in sent {
+                next = number + 1;
+                bench.ack(next, &[]);
+            }
+        }
+        assert_eq!(next, 10 + 20 + 40 + 80 + 160 + 320);
+    }
+
+    #[test]
+    fn ten_packets_take_one_round_trip_and_one_byte_more_takes_two() {
+        let mut bench = Bench::new(14_600, Config::default());
+        assert_eq!(bench.send(), (0..10).collect::<Vec<_>>());
+        let mut bench = Bench::new(14_601, Config::default());
+        assert_eq!(bench.send(), (0..10).collect::<Vec<_>>());
+        bench.ack(1, &[]);
+        assert_eq!(bench.send(), [10]);
+    }
+
+    #[test]
+    fn one_drop_in_a_window_costs_one_retransmission_and_half_the_flight() {
+        let mut bench = Bench::new(1000 * MSS, Config { initial_window: 20, ..Config::default() });
+        assert_eq!(bench.send().len(), 20);
+        for next in 1..=5 {
+            bench.ack(next, &[]);
+        }
+        bench.send();
+        let flight = bench.sender.nxt / MSS - 5;
+        // Segment 5 is lost; those above it arrive.
+        bench.ack(5, &[(6, 7)]);
+        bench.ack(5, &[(6, 8)]);
+        assert_eq!(bench.send(), [0u64; 0]);
+        bench.ack(5, &[(6, 9)]);
+        assert_eq!(bench.send(), [5], "the third duplicate retransmits, whatever the window");
+        assert_eq!(bench.cwnd(), flight as f64 / 2.0);
+        let recover = bench.sender.nxt / MSS;
+        for end in 10..=recover {
+            bench.ack(5, &[(6, end)]);
+            bench.send();
+        }
+        bench.ack(recover, &[]);
+        assert_eq!(bench.cwnd(), flight as f64 / 2.0, "the window after recovery is half of the flight at detection");
+        assert_eq!((bench.sender.report.retransmissions, bench.sender.report.timeouts), (1, 0));
+    }
+
+    #[test]
+    fn a_lost_last_packet_waits_for_one_timeout() {
+        let mut bench = Bench::new(5 * MSS, Config::default());
+        bench.send();
+        for next in 1..=4 {
+            bench.ack(next, &[]);
+        }
+        assert_eq!(bench.send(), [0u64; 0]);
+        assert_eq!(bench.expire(), Span::from_ms(10));
+        assert_eq!(bench.send(), [4]);
+        bench.ack(5, &[]);
+        assert!(bench.sender.is_done());
+        assert_eq!(bench.sender.report, SenderReport { packets: 6, retransmissions: 1, timeouts: 1 });
+    }
+
+    #[test]
+    fn the_timeout_doubles_and_keeps_ssthresh_when_the_retransmission_is_lost() {
+        let mut bench = Bench::new(100 * MSS, Config { max_rto: Span::from_ms(50), ..Config::default() });
+        bench.send();
+        assert_eq!(bench.expire(), Span::from_ms(10));
+        assert_eq!((bench.cwnd(), bench.sender.window.ssthresh), (1.0, 5.0 * MSS as f64));
+        assert_eq!(bench.send(), [0]);
+        assert_eq!(bench.expire(), Span::from_ms(20));
+        assert_eq!((bench.cwnd(), bench.sender.window.ssthresh), (1.0, 5.0 * MSS as f64));
+        assert_eq!(bench.send(), [0]);
+        assert_eq!(bench.expire(), Span::from_ms(40));
+        assert_eq!(bench.expire(), Span::from_ms(50), "up to the largest timeout");
+    }
+
+    #[test]
+    fn after_a_timeout_sacked_segments_are_not_sent_again() {
+        let mut bench = Bench::new(10 * MSS, Config { fast_retransmit: false, ..Config::default() });
+        bench.send();
+        bench.ack(0, &[(2, 4), (6, 9)]);
+        bench.expire();
+        assert_eq!(bench.send(), [0]);
+        bench.ack(1, &[(2, 4), (6, 9)]);
+        assert_eq!(bench.send(), [1, 4]);
+        bench.ack(4, &[(6, 9)]);
+        bench.ack(5, &[(6, 9)]);
+        assert_eq!(bench.send(), [5, 9]);
+    }
+
+    #[test]
+    fn without_fast_retransmit_duplicates_mean_nothing() {
+        let mut bench = Bench::new(100 * MSS, Config { fast_retransmit: false, ..Config::default() });
+        bench.send();
+        for end in 2..10 {
+            bench.ack(0, &[(1, end)]);
+        }
+        assert_eq!(bench.send(), [0u64; 0]);
+        assert_eq!(bench.sender.recovery, Recovery::No);
+    }
+
+    #[test]
+    fn the_timeout_follows_the_round_trip() {
+        let mut bench = Bench::new(1000 * MSS, Config { min_rto: Span::from_ps(1), ..Config::default() });
+        bench.sender.sample_rtt(Span::from_us(100));
+        assert_eq!((bench.sender.srtt, bench.sender.rto), (Span::from_us(100), Span::from_us(300)));
+        bench.sender.sample_rtt(Span::from_us(180));
+        // rttvar = 3/4 50 + 1/4 80 = 57.5, srtt = 7/8 100 + 1/8 180 = 110.
+        assert_eq!((bench.sender.srtt, bench.sender.rto), (Span::from_us(110), Span::from_us(340)));
+    }
+
+    proptest! {
+        /// Over a link that drops at random the sender ends, and sends each segment at least once.
+        #[test]
+        fn any_loss_is_recovered(size in 1u64..200_000, drops in prop::collection::vec(prop::bool::weighted(0.2), 400)) {
+            let mut bench = Bench::new(size, Config::default());
+            let mut drops = drops.into_iter();
+            let total = tailcut_base::packets(size);
+            let mut received = vec![false; total as usize];
+            let mut rounds = 0;
+            while !bench.sender.is_done() {
+                rounds += 1;
+                prop_assert!(rounds < 2_000, "the sender makes progress");
+                let sent = bench.send();
+                if sent.is_empty() {
+                    bench.expire();
+                    continue;
+                }
+                bench.now = bench.now + Span::from_us(100);
+                for number in sent {
+                    if drops.next().unwrap_or(false) {
+                        continue;
+                    }
+                    received[number as usize] = true;
+                    let next = received.iter().take_while(|&&r| r).count() as u64;
+                    let block = (number > next).then_some((number, number + 1));
+                    bench.ack(next, block.as_slice());
+                }
+            }
+            prop_assert!(received.iter().all(|&r| r));
+            prop_assert!(bench.sender.report.packets >= total);
+            prop_assert_eq!(bench.sender.report.packets - bench.sender.report.retransmissions, total);
+        }
+    }
+}

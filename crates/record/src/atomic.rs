@@ -1,0 +1,133 @@
+//! Files that are either the old ones or complete: written under a temporary name in the same folder, then renamed.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::RecordError;
+
+/// A file that appears under its name only when it is complete. Dropped without [`AtomicFile::commit`] it leaves nothing.
+#[derive(Debug)]
+pub struct AtomicFile {
+    file: File,
+    path: PathBuf,
+    temporary: PathBuf,
+    committed: bool,
+}
+
+impl AtomicFile {
+    /// Opens a temporary file beside `path`: hidden, with the process id in its name, so that two processes that write
+    /// the same file do not mix their bytes.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn create(path: &Path) -> Result<AtomicFile, RecordError> {
+        let name = path.file_name().ok_or_else(|| {
+            RecordError::write(path, io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"))
+        })?;
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.tmp", std::process::id()));
+        let temporary = path.with_file_name(hidden);
+        let file = File::create(&temporary).map_err(|e| RecordError::write(path, e))?;
+        Ok(AtomicFile { file, path: path.to_owned(), temporary, committed: false })
+    }
+
+    /// The name that the file will have.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Brings the bytes to the disk and gives the file its name.
+    ///
+    /// # Errors
+    /// If the bytes cannot be stored or the name cannot be given; then the file does not appear.
+    pub fn commit(mut self) -> Result<(), RecordError> {
+        let store = || {
+            self.file.sync_all()?;
+            fs::rename(&self.temporary, &self.path)
+        };
+        store().map_err(|e| RecordError::write(&self.path, e))?;
+        self.committed = true;
+        // The new name itself is stored with the folder. A file system that cannot sync a folder has done what it can.
+        if let Some(Ok(folder)) = self.path.parent().map(File::open) {
+            let _ = folder.sync_all();
+        }
+        Ok(())
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if !self.committed {
+            // Nothing can be done about a leftover, and whoever dropped the file has the error that matters.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// Writes a whole file by `fill`, which gets a buffered writer, so that it appears complete or not at all.
+///
+/// # Errors
+/// If the file cannot be written, or `fill` says so.
+pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), RecordError> {
+    let mut buffer = BufWriter::new(AtomicFile::create(path)?);
+    fill(&mut buffer).map_err(|e| RecordError::write(path, e))?;
+    buffer.into_inner().map_err(|e| RecordError::write(path, e.into_error()))?.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_appears_whole_and_replaces_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        fs::write(&path, "old").unwrap();
+        write_atomically(&path, |out| {
+            out.write_all(b"new")?;
+            assert_eq!(fs::read_to_string(&path)?, "old");
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn a_failed_write_keeps_the_old_file_and_leaves_no_litter() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.txt");
+        fs::write(&path, "old").unwrap();
+        let error = write_atomically(&path, |out| {
+            out.write_all(b"half")?;
+            Err(io::Error::new(io::ErrorKind::StorageFull, "full"))
+        })
+        .unwrap_err();
+        assert!(matches!(&error, RecordError::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull));
+        assert_eq!(error.path(), path);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn a_folder_that_does_not_exist_is_an_error_with_the_path() {
+        let error = AtomicFile::create(Path::new("/no/such/folder/a.txt")).unwrap_err().to_string();
+        assert!(error.contains("/no/such/folder/a.txt"), "{error}");
+    }
+}

@@ -1,0 +1,501 @@
+//! The recorder: told by the world what happens to flows, it makes one row of each.
+//!
+//! A row is complete when both ends of its flow have reported; the numbers of a complete row never change again. Rows
+//! are kept in memory, or go to a sink in groups of [`GROUP_ROWS`], so that the memory of a long run is that of its
+//! active flows.
+//!
+//! Left out: what a single packet met on its way.
+
+use std::collections::BTreeMap;
+
+use tailcut_base::{Instant, Span};
+use tailcut_model::seat::{DropReason, ReceiverReport, SenderReport, Unfinished};
+use tailcut_model::{FlowId, FlowSpec};
+
+use crate::{DropCounts, FlowColumns, FlowRow, RecordError};
+
+/// Rows in a group, in memory and in the file.
+pub const GROUP_ROWS: usize = 1 << 16;
+
+/// Takes completed rows while the run goes on.
+pub trait FlowSink: Send {
+    /// Takes a group of rows, in the order in which the flows were completed.
+    ///
+    /// # Errors
+    /// If they cannot be stored. The recorder then gives it no more.
+    fn write(&mut self, rows: &FlowColumns) -> Result<(), RecordError>;
+
+    /// Every row has been written.
+    ///
+    /// # Errors
+    /// If they cannot be stored.
+    fn finish(self: Box<Self>) -> Result<(), RecordError>;
+}
+
+/// What has been counted so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Flows that have started.
+    pub started: u64,
+    /// Flows whose last byte has reached the receiver.
+    pub received: u64,
+    /// Payload of those flows in bytes.
+    pub received_bytes: u64,
+    /// Flows whose sender knows that.
+    pub acknowledged: u64,
+    /// Flows that have started and whose ends have not both reported.
+    pub open: u64,
+    /// Data packets dropped, the late ones included.
+    pub drops: DropCounts,
+    /// Data packets dropped after both ends of their flow had reported: needless retransmissions, in no row.
+    pub late_drops: u64,
+}
+
+/// A row that is not complete yet.
+struct Open {
+    row: FlowRow,
+    sender_reported: bool,
+    receiver_reported: bool,
+    /// How often the packet at each offset was dropped.
+    dropped: BTreeMap<u64, u32>,
+}
+
+/// Makes one row of each flow.
+#[derive(Default)]
+pub struct Recorder {
+    slots: Slots,
+    open: Vec<Option<Open>>,
+    free: Vec<u32>,
+    done: FlowColumns,
+    sink: Option<Box<dyn FlowSink>>,
+    failure: Option<RecordError>,
+    totals: Totals,
+}
+
+impl Recorder {
+    /// A recorder that keeps every row until the end.
+    pub fn new() -> Recorder {
+        Recorder::default()
+    }
+
+    /// A recorder that hands completed rows to `sink` while the run goes on.
+    pub fn with_sink(sink: Box<dyn FlowSink>) -> Recorder {
+        Recorder { sink: Some(sink), ..Recorder::default() }
+    }
+
+    /// `flow` starts; it would take `ideal` in an empty network.
+    ///
+    /// # Panics
+    /// If it has started before.
+    pub fn start(&mut self, flow: FlowId, spec: &FlowSpec, ideal: Span) {
+        let row = FlowRow {
+            flow: flow.0,
+            query: spec.query.map(|(query, _)| query.0),
+            query_start: spec.query.map(|(_, asked)| asked),
+            src: spec.src.0,
+            dst: spec.dst.0,
+            class: spec.class.0,
+            size: spec.size,
+            start: spec.start,
+            measured: spec.measured,
+            received: None,
+            acknowledged: None,
+            ideal,
+            packets: 0,
+            retransmissions: 0,
+            timeouts: 0,
+            drops: 0,
+            max_packet_drops: 0,
+            reordered: 0,
+            ce_marks: 0,
+            multi_marked: 0,
+            deadline: spec.deadline,
+        };
+        let open = Open { row, sender_reported: false, receiver_reported: false, dropped: BTreeMap::new() };
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => {
+                self.open.push(None);
+                u32::try_from(self.open.len() - 1).expect("fewer than 2^32 active flows")
+            }
+        };
+        self.open[slot as usize] = Some(open);
+        self.slots.set(flow, slot);
+        self.totals.started += 1;
+        self.totals.open += 1;
+    }
+
+    /// A data packet of `flow` whose first byte is at offset `seq` was dropped.
+    pub fn drop(&mut self, flow: FlowId, seq: u64, reason: DropReason) {
+        self.totals.drops.add(reason);
+        let Some(slot) = self.slots.get(flow) else {
+            self.totals.late_drops += 1;
+            return;
+        };
+        let open = self.at(slot);
+        let times = open.dropped.entry(seq).or_default();
+        *times += 1;
+        open.row.drops += 1;
+        open.row.max_packet_drops = open.row.max_packet_drops.max(*times);
+    }
+
+    /// The last byte of `flow` has reached the receiver.
+    ///
+    /// # Panics
+    /// If the flow is not active or its receiver has reported before.
+    pub fn received(&mut self, flow: FlowId, now: Instant, report: ReceiverReport) {
+        let bytes = self.receiver(flow, Some(now), report);
+        self.totals.received += 1;
+        self.totals.received_bytes += bytes;
+    }
+
+    /// The sender of `flow` knows that the receiver has every byte.
+    ///
+    /// # Panics
+    /// If the flow is not active or its sender has reported before.
+    pub fn acknowledged(&mut self, flow: FlowId, now: Instant, report: SenderReport) {
+        self.sender(flow, Some(now), report);
+        self.totals.acknowledged += 1;
+    }
+
+    /// The run is cut off while an end of a flow is open.
+    ///
+    /// # Panics
+    /// If the flow is not active or that end has reported before.
+    pub fn cut_off(&mut self, end: Unfinished) {
+        match end {
+            Unfinished::Sender(flow, report) => self.sender(flow, None, report),
+            Unfinished::Receiver(flow, report) => {
+                self.receiver(flow, None, report);
+            }
+        }
+    }
+
+    /// What has been counted so far.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Why the sink refused a group of rows, so that a long run can be stopped before its end.
+    pub fn failure(&self) -> Option<&RecordError> {
+        self.failure.as_ref()
+    }
+
+    /// Bytes that the recorder holds on to, the drops of active flows not counted.
+    pub fn heap_bytes(&self) -> usize {
+        self.slots.heap_bytes()
+            + self.open.capacity() * size_of::<Option<Open>>()
+            + self.free.capacity() * size_of::<u32>()
+            + self.done.heap_bytes()
+    }
+
+    /// Ends the recording. Flows with an end that has not reported are censored, and the numbers of that end are zero.
+    /// Returns every row in the order of the flows' numbers; none if the rows went to a sink.
+    ///
+    /// # Errors
+    /// If the sink could not store the rows.
+    pub fn finish(mut self) -> Result<FlowColumns, RecordError> {
+        let mut left: Vec<FlowRow> = self.open.iter_mut().filter_map(Option::take).map(|open| open.row).collect();
+        left.sort_by_key(|row| row.flow);
+        for row in &left {
+            self.complete(row);
+        }
+        match self.sink.take() {
+            None => {
+                self.done.sort_by_flow();
+                Ok(self.done)
+            }
+            Some(mut sink) => {
+                if let Some(failure) = self.failure {
+                    return Err(failure);
+                }
+                if !self.done.is_empty() {
+                    sink.write(&self.done)?;
+                }
+                sink.finish()?;
+                Ok(FlowColumns::new())
+            }
+        }
+    }
+
+    fn at(&mut self, slot: u32) -> &mut Open {
+        self.open[slot as usize].as_mut().expect("an active flow has an open row")
+    }
+
+    fn slot(&self, flow: FlowId) -> u32 {
+        self.slots.get(flow).expect("an end reports once, and after its flow has started")
+    }
+
+    /// Takes what the receiver reports; returns the size of the flow.
+    fn receiver(&mut self, flow: FlowId, received: Option<Instant>, report: ReceiverReport) -> u64 {
+        let slot = self.slot(flow);
+        let open = self.at(slot);
+        assert!(!open.receiver_reported, "the receiver of a flow reports once");
+        open.receiver_reported = true;
+        open.row.received = received;
+        open.row.reordered = report.reordered;
+        open.row.ce_marks = report.ce_marks;
+        open.row.multi_marked = report.multi_marked;
+        let bytes = open.row.size;
+        self.close(flow, slot);
+        bytes
+    }
+
+    fn sender(&mut self, flow: FlowId, acknowledged: Option<Instant>, report: SenderReport) {
+        let slot = self.slot(flow);
+        let open = self.at(slot);
+        assert!(!open.sender_reported, "the sender of a flow reports once");
+        open.sender_reported = true;
+        open.row.acknowledged = acknowledged;
+        open.row.packets = report.packets;
+        open.row.retransmissions = report.retransmissions;
+        open.row.timeouts = report.timeouts;
+        self.close(flow, slot);
+    }
+
+    /// Completes the row if both ends have reported.
+    fn close(&mut self, flow: FlowId, slot: u32) {
+        let open = self.at(slot);
+        if open.sender_reported && open.receiver_reported {
+            let open = self.open[slot as usize].take().expect("an active flow has an open row");
+            self.slots.clear(flow);
+            self.free.push(slot);
+            self.totals.open -= 1;
+            self.complete(&open.row);
+        }
+    }
+
+    fn complete(&mut self, row: &FlowRow) {
+        self.done.push(row);
+        let Some(sink) = &mut self.sink else { return };
+        if self.done.len() == GROUP_ROWS {
+            if self.failure.is_none() {
+                self.failure = sink.write(&self.done).err();
+            }
+            self.done.clear();
+        }
+    }
+}
+
+const PAGE: usize = 1024;
+const NOWHERE: u32 = u32::MAX;
+
+struct Page {
+    slots: [u32; PAGE],
+    live: u32,
+}
+
+/// Where the open row of each active flow is. Pages without active flows are given back.
+#[derive(Default)]
+struct Slots {
+    pages: Vec<Option<Box<Page>>>,
+    live_pages: usize,
+}
+
+impl Slots {
+    fn get(&self, flow: FlowId) -> Option<u32> {
+        let page = self.pages.get(flow.0 as usize / PAGE)?.as_ref()?;
+        Some(page.slots[flow.0 as usize % PAGE]).filter(|&slot| slot != NOWHERE)
+    }
+
+    fn set(&mut self, flow: FlowId, slot: u32) {
+        let at = flow.0 as usize / PAGE;
+        if at >= self.pages.len() {
+            self.pages.resize_with(at + 1, || None);
+        }
+        let live_pages = &mut self.live_pages;
+        let page = self.pages[at].get_or_insert_with(|| {
+            *live_pages += 1;
+            Box::new(Page { slots: [NOWHERE; PAGE], live: 0 })
+        });
+        let entry = &mut page.slots[flow.0 as usize % PAGE];
+        assert!(*entry == NOWHERE, "a flow starts once");
+        *entry = slot;
+        page.live += 1;
+    }
+
+    fn clear(&mut self, flow: FlowId) {
+        let at = flow.0 as usize / PAGE;
+        let page = self.pages[at].as_mut().expect("an active flow has a page");
+        page.slots[flow.0 as usize % PAGE] = NOWHERE;
+        page.live -= 1;
+        if page.live == 0 {
+            self.pages[at] = None;
+            self.live_pages -= 1;
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.live_pages * size_of::<Page>() + self.pages.capacity() * size_of::<Option<Box<Page>>>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::{Arc, Mutex};
+
+    use tailcut_base::HostId;
+    use tailcut_model::{ClassId, QueryId};
+
+    use super::*;
+
+    fn spec(start: u64) -> FlowSpec {
+        FlowSpec {
+            start: Instant::from_ps(start),
+            src: HostId(3),
+            dst: HostId(4),
+            size: 5_000,
+            class: ClassId(1),
+            query: Some((QueryId(7), Instant::from_ps(90))),
+            deadline: Some(Span::from_ps(800)),
+            measured: true,
+        }
+    }
+
+    const SENT: SenderReport = SenderReport { packets: 6, retransmissions: 2, timeouts: 1 };
+    const SEEN: ReceiverReport = ReceiverReport { packets: 4, reordered: 1, ce_marks: 3, multi_marked: 2 };
+
+    #[test]
+    fn a_row_holds_what_both_ends_reported() {
+        let mut recorder = Recorder::new();
+        recorder.start(FlowId(0), &spec(100), Span::from_ps(50));
+        for seq in [0, 1460, 1460, 2920] {
+            recorder.drop(FlowId(0), seq, DropReason::PortFull);
+        }
+        recorder.received(FlowId(0), Instant::from_ps(900), SEEN);
+        assert_eq!(recorder.totals().open, 1);
+        recorder.acknowledged(FlowId(0), Instant::from_ps(950), SENT);
+        recorder.drop(FlowId(0), 1460, DropReason::PushedOut);
+        let totals = *recorder.totals();
+        assert_eq!((totals.started, totals.received, totals.acknowledged, totals.open), (1, 1, 1, 0));
+        assert_eq!((totals.received_bytes, totals.drops.total(), totals.late_drops), (5_000, 5, 1));
+        let rows: Vec<FlowRow> = recorder.finish().unwrap().rows().collect();
+        assert_eq!(
+            rows,
+            [FlowRow {
+                flow: 0,
+                query: Some(7),
+                query_start: Some(Instant::from_ps(90)),
+                src: 3,
+                dst: 4,
+                class: 1,
+                size: 5_000,
+                start: Instant::from_ps(100),
+                measured: true,
+                received: Some(Instant::from_ps(900)),
+                acknowledged: Some(Instant::from_ps(950)),
+                ideal: Span::from_ps(50),
+                packets: 6,
+                retransmissions: 2,
+                timeouts: 1,
+                drops: 4,
+                max_packet_drops: 2,
+                reordered: 1,
+                ce_marks: 3,
+                multi_marked: 2,
+                deadline: Some(Span::from_ps(800)),
+            }]
+        );
+    }
+
+    #[test]
+    fn a_flow_that_is_cut_off_is_censored_and_keeps_its_numbers() {
+        let mut recorder = Recorder::new();
+        for flow in 0..3 {
+            recorder.start(FlowId(flow), &spec(u64::from(flow)), Span::from_ps(50));
+        }
+        // The first has arrived and its sender does not know; the second is under way; of the third nothing is known.
+        recorder.received(FlowId(0), Instant::from_ps(900), SEEN);
+        recorder.cut_off(Unfinished::Sender(FlowId(0), SENT));
+        recorder.cut_off(Unfinished::Receiver(FlowId(1), SEEN));
+        recorder.cut_off(Unfinished::Sender(FlowId(1), SENT));
+        let rows: Vec<FlowRow> = recorder.finish().unwrap().rows().collect();
+        let facts: Vec<_> = rows.iter().map(|r| (r.received, r.acknowledged, r.packets, r.ce_marks)).collect();
+        assert_eq!(facts, [(Some(Instant::from_ps(900)), None, 6, 3), (None, None, 6, 3), (None, None, 0, 0)]);
+    }
+
+    #[test]
+    fn rows_come_in_the_order_of_flows_whatever_the_order_of_their_ends() {
+        let mut recorder = Recorder::new();
+        let flows = 5_000;
+        for flow in 0..flows {
+            recorder.start(FlowId(flow), &spec(u64::from(flow)), Span::from_ps(50));
+        }
+        for i in 0..flows {
+            // A permutation, because 7 does not divide 5000.
+            let flow = FlowId(i * 7 % flows);
+            recorder.acknowledged(flow, Instant::from_ps(10_000), SENT);
+            recorder.received(flow, Instant::from_ps(10_000), SEEN);
+        }
+        let rows = recorder.finish().unwrap();
+        assert!(rows.rows().map(|row| row.flow).eq(0..flows));
+    }
+
+    #[test]
+    #[should_panic(expected = "the receiver of a flow reports once")]
+    fn an_end_that_reports_twice_is_a_bug() {
+        let mut recorder = Recorder::new();
+        recorder.start(FlowId(0), &spec(0), Span::from_ps(50));
+        recorder.received(FlowId(0), Instant::from_ps(900), SEEN);
+        recorder.received(FlowId(0), Instant::from_ps(901), SEEN);
+    }
+
+    /// Notes the flows of each group, and refuses groups after the first `accepts`.
+    struct Notes {
+        groups: Arc<Mutex<Vec<Vec<u32>>>>,
+        accepts: usize,
+    }
+
+    impl FlowSink for Notes {
+        fn write(&mut self, rows: &FlowColumns) -> Result<(), RecordError> {
+            let mut groups = self.groups.lock().unwrap();
+            if groups.len() == self.accepts {
+                return Err(RecordError::Format { path: PathBuf::from("notes"), message: "enough".into() });
+            }
+            groups.push(rows.rows().map(|row| row.flow).collect());
+            Ok(())
+        }
+
+        fn finish(self: Box<Self>) -> Result<(), RecordError> {
+            self.groups.lock().unwrap().push(Vec::new());
+            Ok(())
+        }
+    }
+
+    fn run_into(accepts: usize, flows: u32) -> (Result<FlowColumns, RecordError>, Vec<Vec<u32>>, usize) {
+        let groups = Arc::new(Mutex::new(Vec::new()));
+        let mut recorder = Recorder::with_sink(Box::new(Notes { groups: groups.clone(), accepts }));
+        let mut peak = 0;
+        for flow in 0..flows {
+            recorder.start(FlowId(flow), &spec(u64::from(flow)), Span::from_ps(50));
+            recorder.acknowledged(FlowId(flow), Instant::from_ps(1 << 40), SENT);
+            if flow + 1 < flows {
+                recorder.received(FlowId(flow), Instant::from_ps(1 << 40), SEEN);
+            }
+            peak = peak.max(recorder.heap_bytes());
+        }
+        let result = recorder.finish();
+        let groups = groups.lock().unwrap().clone();
+        (result, groups, peak)
+    }
+
+    #[test]
+    fn a_sink_gets_every_row_once_and_memory_does_not_grow_with_the_run() {
+        let flows = 4 * GROUP_ROWS as u32 + 10;
+        let (result, groups, peak) = run_into(usize::MAX, flows);
+        assert!(result.unwrap().is_empty());
+        let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+        assert_eq!(sizes, [GROUP_ROWS, GROUP_ROWS, GROUP_ROWS, GROUP_ROWS, 10, 0], "the last call is `finish`");
+        assert!(groups.concat().into_iter().eq(0..flows));
+        let (_, _, short) = run_into(usize::MAX, GROUP_ROWS as u32 + 10);
+        assert!(peak < short + short / 100, "{peak} bytes, {short} in a run of a quarter");
+    }
+
+    #[test]
+    fn what_a_sink_refuses_is_told_at_the_end() {
+        let (result, groups, _) = run_into(1, 3 * GROUP_ROWS as u32);
+        assert_eq!(result.unwrap_err().to_string(), "notes: enough");
+        assert_eq!(groups.len(), 1);
+    }
+}

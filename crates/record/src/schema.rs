@@ -1,0 +1,231 @@
+//! The columns of the result files: the only place where their names, units and meanings are written down.
+//!
+//! Files carry these tables in their metadata, readers find columns by these names, and the documentation is
+//! generated from them.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use tailcut_model::seat::DropReason;
+
+/// Version of the files' layout. It grows when a column is renamed, removed or changes its meaning; a new column does
+/// not count.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Key of the file metadata that holds the name of the table.
+pub const TABLE_KEY: &str = "tailcut.table";
+/// Key of the file metadata that holds [`SCHEMA_VERSION`].
+pub const SCHEMA_KEY: &str = "tailcut.schema";
+/// Key of the file metadata that holds the version of tailcut that wrote the file.
+pub const VERSION_KEY: &str = "tailcut.version";
+/// Key of the file metadata that holds the table of columns, as JSON.
+pub const COLUMNS_KEY: &str = "tailcut.columns";
+/// Key of the file metadata of a table of flows that holds the names of the workload's classes in order, as JSON.
+pub const CLASSES_KEY: &str = "tailcut.classes";
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColumnType {
+    /// Whole numbers: `INT64`.
+    Integer,
+    /// Numbers with a fraction: `DOUBLE`. Times in ns carry whole picoseconds as thousandths.
+    Double,
+    /// `BOOLEAN`.
+    Boolean,
+    /// UTF-8, as a dictionary.
+    Text,
+    /// A list of pairs `upper_bytes` (`INT64`) and `ns` (`DOUBLE`).
+    Histogram,
+}
+
+/// One column of a result file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Its name.
+    pub name: Cow<'static, str>,
+    /// The unit of its values; empty where there is none.
+    pub unit: &'static str,
+    /// What it means, and when it is null.
+    pub meaning: Cow<'static, str>,
+    /// What it holds.
+    #[serde(rename = "type")]
+    pub kind: ColumnType,
+    /// Whether it may be null.
+    pub nullable: bool,
+}
+
+const fn column(name: &'static str, kind: ColumnType, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name: Cow::Borrowed(name), unit, meaning: Cow::Borrowed(meaning), kind, nullable: false }
+}
+
+const fn nullable(name: &'static str, kind: ColumnType, unit: &'static str, meaning: &'static str) -> Column {
+    Column { name: Cow::Borrowed(name), unit, meaning: Cow::Borrowed(meaning), kind, nullable: true }
+}
+
+use ColumnType::{Boolean, Double, Histogram, Integer, Text};
+
+/// Columns of `flows.parquet`: a row for each flow that started.
+pub const FLOW_COLUMNS: &[Column] = &[
+    column(
+        "flow",
+        Integer,
+        "",
+        "Number of the flow in the order of starts. Rows stand in the order in which flows \
+        ended: sort by this column.",
+    ),
+    nullable("query", Integer, "", "Number of the query that the flow answered; null outside of an incast."),
+    column("src", Integer, "", "Number of the sending host."),
+    column("dst", Integer, "", "Number of the receiving host."),
+    column("class", Text, "", "Traffic class of the workload."),
+    column("size_bytes", Integer, "B", "Payload of the flow."),
+    column("start_ns", Double, "ns", "When the application handed the flow to its sender, since the start of the run."),
+    nullable(
+        "end_ns",
+        Double,
+        "ns",
+        "When the last byte reached the receiver; null if the flow is censored: the run \
+        ended before.",
+    ),
+    nullable(
+        "ack_ns",
+        Double,
+        "ns",
+        "When the sender knew that the receiver has every byte; null if the run ended \
+        before.",
+    ),
+    nullable("fct_ns", Double, "ns", "Flow completion time, end_ns - start_ns; null if the flow is censored."),
+    column(
+        "ideal_ns",
+        Double,
+        "ns",
+        "FCT in an empty network: propagation and processing, the first packet on every \
+        link, and the rest of the flow's wire bytes on the slowest link.",
+    ),
+    nullable("slowdown", Double, "", "fct_ns / ideal_ns; null if the flow is censored."),
+    column("measured", Boolean, "", "Whether the flow counts in the results: it started after the warm-up."),
+    column("packets", Integer, "packets", "Data packets sent, retransmissions included."),
+    column("retransmissions", Integer, "packets", "Data packets that carried bytes sent before."),
+    column("timeouts", Integer, "", "Expiries of the retransmission timer."),
+    column("drops", Integer, "packets", "Data packets dropped."),
+    column("max_packet_drops", Integer, "", "Largest number of times that the packet of one byte offset was dropped."),
+    column("reordered", Integer, "packets", "Data packets that arrived with a lower offset than one before them."),
+    column("ce_marks", Integer, "packets", "Data packets that arrived marked with CE."),
+    column(
+        "multi_marked",
+        Integer,
+        "packets",
+        "Data packets that arrived and that at least two switches would have \
+        marked.",
+    ),
+    nullable(
+        "deadline_ns",
+        Double,
+        "ns",
+        "When the flow should be received, counted from start_ns; null without a \
+        deadline.",
+    ),
+    nullable(
+        "met",
+        Boolean,
+        "",
+        "Whether fct_ns is within the deadline; a censored flow has not met it; null without a \
+        deadline.",
+    ),
+    nullable(
+        "query_start_ns",
+        Double,
+        "ns",
+        "When the query was asked that the flow answered; null outside of an \
+        incast.",
+    ),
+];
+
+/// Columns of `ports.parquet`: a row for each output port, of hosts and of switches.
+pub fn port_columns() -> Vec<Column> {
+    let mut columns = vec![
+        column("port", Integer, "", "Number of the output port."),
+        column("owner", Text, "", "Name of the host or switch that the port belongs to."),
+        column("peer", Text, "", "Name of the host or switch at the other end of the link."),
+        column("tier", Text, "", "Where the owner stands: host, leaf, spine ..."),
+        column("rate_bps", Integer, "bit/s", "Rate of the link."),
+        column("packets", Integer, "packets", "Packets sent, of all kinds."),
+        column("bytes", Integer, "B", "Bytes sent, headers included."),
+        column("utilisation", Double, "", "Share of the measured time in which the link was busy, 0 to 1."),
+    ];
+    columns.extend(DropReason::ALL.into_iter().map(|reason| Column {
+        name: format!("drops_{}", reason.name()).into(),
+        meaning: format!("Packets dropped for the reason {}.", reason.name()).into(),
+        ..column("", Integer, "packets", "")
+    }));
+    columns.extend([
+        column("marks", Integer, "packets", "Packets marked with CE."),
+        nullable(
+            "queue_mean_bytes",
+            Double,
+            "B",
+            "Mean of the sampled queue length; the packet on the wire is not \
+            counted; null if the queue was not sampled.",
+        ),
+        nullable("queue_p50_bytes", Integer, "B", "Median of the sampled queue length, nearest rank."),
+        nullable("queue_p99_bytes", Integer, "B", "99th percentile of the sampled queue length, nearest rank."),
+        nullable("queue_max_bytes", Integer, "B", "Largest sampled queue length."),
+        nullable(
+            "queue_histogram",
+            Histogram,
+            "B, ns",
+            "For how long (ns) the queue was below upper_bytes and not below \
+            the bound before; null unless it was asked for.",
+        ),
+    ]);
+    columns
+}
+
+/// Columns of `queues.parquet`: a row for each tier of switches and each length that was sampled there.
+pub const QUEUE_COLUMNS: &[Column] = &[
+    column("tier", Text, "", "Tier of the switches: leaf, spine ..."),
+    column("queue_packets", Integer, "packets", "Packets that wait in a port; the one on the wire is not counted."),
+    column("samples", Integer, "", "How many samples of that length all ports of the tier gave, empty ports included."),
+];
+
+/// The columns as JSON, as the files carry them.
+pub fn columns_json(columns: &[Column]) -> String {
+    serde_json::to_string(columns).expect("a table of texts is JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_has_one_name_and_a_meaning_in_a_sentence() {
+        for table in [FLOW_COLUMNS, &port_columns(), QUEUE_COLUMNS] {
+            for (i, column) in table.iter().enumerate() {
+                assert!(table[..i].iter().all(|other| other.name != column.name), "{} twice", column.name);
+                assert!(column.meaning.ends_with(['.']), "{}: {}", column.name, column.meaning);
+                assert!(!column.meaning.contains("  "), "{}: {}", column.name, column.meaning);
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_ends_in_a_unit_has_that_unit() {
+        for column in FLOW_COLUMNS.iter().chain(&port_columns()) {
+            for (ending, unit) in [("_ns", "ns"), ("_bytes", "B"), ("_bps", "bit/s")] {
+                if column.name.ends_with(ending) {
+                    assert_eq!(column.unit, unit, "{}", column.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_json_names_type_and_unit() {
+        let json = columns_json(&QUEUE_COLUMNS[1..2]);
+        assert!(
+            json.starts_with(r#"[{"name":"queue_packets","unit":"packets","meaning":"Packets that wait"#),
+            "{json}"
+        );
+        assert!(json.ends_with(r#""type":"integer","nullable":false}]"#), "{json}");
+    }
+}

@@ -1,0 +1,44 @@
+//! Flow ECMP: the way is a hash of the flow (RFC 2992's hash-threshold, with one salt for each switch).
+//!
+//! The flow's number stands for the five header fields that hardware hashes, and the source for the direction: ACKs take
+//! a way of their own. The salt keeps the choices of two tiers independent; with one hash function in all switches, the
+//! flows that meet at a switch would all go on the same way.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_base::mix64;
+use tailcut_model::seat::PathChoice;
+use tailcut_model::{Invalid, Packet};
+
+use super::PathContext;
+
+/// Flow ECMP has no parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct Config {}
+
+/// The salt of one switch.
+#[derive(Debug)]
+pub struct Model {
+    salt: u64,
+}
+
+impl Model {
+    /// The choice of this switch.
+    ///
+    /// # Errors
+    /// None: every configuration is possible.
+    pub fn new(_: &Config, context: &PathContext) -> Result<Model, Invalid> {
+        Ok(Model { salt: context.seeds.stream("path.salt", u64::from(context.switch.0)).bits() })
+    }
+}
+
+impl PathChoice for Model {
+    #[inline]
+    fn choose(&mut self, packet: &Packet, _: u32, alternatives: u32) -> u32 {
+        let flow = u64::from(packet.src.0) << 32 | u64::from(packet.flow.0);
+        let hash = mix64(flow ^ self.salt);
+        // The upper half of the hash as a fraction of 2^32, times the number of ways.
+        (((hash >> 32) * u64::from(alternatives)) >> 32) as u32
+    }
+}

@@ -1,0 +1,40 @@
+//! Packet spraying: each packet takes a way at random (Dixit et al., INFOCOM 2013).
+//!
+//! Packets of a flow overtake each other. Transports that take three duplicate ACKs for a loss retransmit without
+//! need; schemes that spray raise that threshold or leave fast retransmit out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_base::Stream;
+use tailcut_model::seat::PathChoice;
+use tailcut_model::{Invalid, Packet};
+
+use super::PathContext;
+
+/// Spraying has no parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct Config {}
+
+/// The draws of one switch.
+#[derive(Debug)]
+pub struct Model {
+    stream: Stream,
+}
+
+impl Model {
+    /// The choice of this switch.
+    ///
+    /// # Errors
+    /// None: every configuration is possible.
+    pub fn new(_: &Config, context: &PathContext) -> Result<Model, Invalid> {
+        Ok(Model { stream: context.seeds.stream("path.spray", u64::from(context.switch.0)) })
+    }
+}
+
+impl PathChoice for Model {
+    #[inline]
+    fn choose(&mut self, _: &Packet, _: u32, alternatives: u32) -> u32 {
+        self.stream.below(alternatives)
+    }
+}

@@ -1,0 +1,466 @@
+//! The `[workload]` table of a scenario as it is written; it may be wrong, and [`crate::Workload::new`] says where.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use tailcut_base::{Bytes, Span};
+
+/// The traffic that the hosts offer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct Config {
+    /// Offered load of the traffics that have a `share`, as a fraction of the capacity that `load_of` names. Needed
+    /// if and only if a traffic has a `share`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<f64>,
+    /// The capacity that `load` is a fraction of.
+    #[serde(default)]
+    pub load_of: LoadOf,
+    /// The bytes that `load` counts.
+    #[serde(default)]
+    pub load_bytes: LoadBytes,
+    /// When arrivals stop. Flows of explicit lists that start later are left out. With generated traffic exactly one
+    /// of `duration` and `flows` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Span>,
+    /// How many flows are generated. Flows of explicit lists are not counted. An incast event that has begun is
+    /// completed, so that the last one may add up to its degree minus one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<u64>,
+    /// The first fraction of the duration, or of the generated flows, that does not count in the results. Not given:
+    /// 0.1 for generated traffics and 0 for explicit lists. Given: for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<f64>,
+    /// Run although a link is offered more than it carries.
+    #[serde(default)]
+    pub allow_overload: bool,
+    /// The traffics by name, in order: the name is the class of the flows, and the class that comes first goes first
+    /// among flows that start at the same moment.
+    #[schemars(with = "BTreeMap<String, Traffic>")]
+    pub traffic: TrafficList,
+}
+
+/// What a load of 1 is. The papers call all three "load".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadOf {
+    /// All hosts send at line rate: offered bytes / (hosts x host link). The load of pFabric, PIAS and SPQ.
+    #[default]
+    HostLinks,
+    /// The uplinks of all racks are full: bytes that leave their rack / uplinks. The fraction that leaves its rack is
+    /// computed from the endpoints. The load of SPQ's oversubscribed network.
+    Core,
+    /// The offered bytes, wherever they go, equal the uplinks of all racks: offered bytes / uplinks. The load of
+    /// Slytherin, ICON and Superways (2 Tb/s for 20 racks with 10 uplinks of 10 Gb/s).
+    Fabric,
+}
+
+/// The bytes that a load counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadBytes {
+    /// The flows' own bytes, as the ns-3 scripts of HPCC and Slytherin count.
+    #[default]
+    Payload,
+    /// With a header of 40 B for each packet of up to 1460 B payload, by the exact expectation over the sizes. The ns-2
+    /// scripts of PIAS and SPQ multiply the mean by 1500/1460 instead, as if every packet were full: 0.05 % less for
+    /// web search, 1.2 % less for flows of 1 KB.
+    Wire,
+}
+
+/// The traffics of a workload with their names, in the order in which they are written.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TrafficList(pub Vec<(String, Traffic)>);
+
+/// One class of flows: generated (`sizes`, and `share` or `rate`), or explicit (`file` or `list`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct Traffic {
+    /// Fraction of the load, in bytes. The shares of all traffics sum to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// Flows per second in the whole network (with `incast`: events per second) instead of a share of the load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
+    /// Sizes of the flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
+    /// Who sends to whom; uniform if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoints: Option<Endpoints>,
+    /// When flows start; Poisson if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+    /// The flows are answers to queries: many hosts send to one at a time. Takes the place of `endpoints` and
+    /// `arrivals`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incast: Option<Incast>,
+    /// An explicit list of flows from a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<FlowFile>,
+    /// An explicit list of flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<Vec<ListedFlow>>,
+}
+
+/// Sizes of flows in bytes of payload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sizes {
+    /// All flows of this size.
+    Fixed(Bytes),
+    /// Uniform between two sizes.
+    Uniform(UniformSizes),
+    /// A bounded Pareto distribution, by exact inversion.
+    Pareto(ParetoSizes),
+    /// A distribution that ships with tailcut, by name: see `tailcut list workloads`.
+    Distribution(String),
+    /// A piecewise-linear distribution from a file.
+    File(SizeFile),
+}
+
+/// Sizes that are uniform between two.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct UniformSizes {
+    /// Smallest size.
+    pub min: Bytes,
+    /// Largest size.
+    pub max: Bytes,
+}
+
+/// Sizes with the distribution function F(x) = (1 - (min/x)^shape) / (1 - (min/max)^shape).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct ParetoSizes {
+    /// Smallest size (L).
+    pub min: Bytes,
+    /// Largest size (H).
+    pub max: Bytes,
+    /// Shape (a); the smaller, the heavier the tail.
+    pub shape: f64,
+}
+
+/// A file with the distribution function of the sizes, linear between its lines.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct SizeFile {
+    /// The file; relative to the scenario's directory.
+    pub path: PathBuf,
+    /// Its columns.
+    #[serde(default)]
+    pub format: SizeFormat,
+    /// Size of a packet in a file of format `ns2`, which counts packets: 1460 B if not given. `"1B"` for files that
+    /// have the same columns in bytes, such as those of conweave-ns3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet_bytes: Option<Bytes>,
+}
+
+/// Columns of a size distribution.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SizeFormat {
+    /// `size_bytes cumulative_probability`, the probability from 0 to 1. The C programs of TrafficGenerator (HKUST,
+    /// TU Berlin) read the same.
+    #[default]
+    Tailcut,
+    /// `size_packets ignored cumulative_probability`, as ns-2 reads it: the files of pFabric, PIAS and YAPS.
+    Ns2,
+    /// `size_bytes cumulative_percent`, the percentage from 0 to 100: the files of HPCC's traffic_gen.
+    Hpcc,
+}
+
+/// Who sends to whom.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Endpoints {
+    /// The source is uniform over the hosts, the destination over the other hosts.
+    #[default]
+    Uniform,
+    /// Each host sends to one other and receives from one other, by a random derangement that is drawn once; the
+    /// source is uniform.
+    Permutation,
+    /// Uniform over the pairs of hosts whose source comes before the destination: the web-search half of SPQ's hybrid.
+    Ascending,
+    /// Uniform over the pairs of hosts whose source comes after the destination: the data-mining half of SPQ's hybrid.
+    Descending,
+    /// The source is uniform over a set of senders, the destination over a set of receivers without the source.
+    Roles(Roles),
+}
+
+/// Which hosts send and which receive; a host may do both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct Roles {
+    /// The hosts that send.
+    pub senders: HostSet,
+    /// The hosts that receive.
+    pub receivers: HostSet,
+}
+
+/// A set of hosts: `{ first = 0, count = 120 }`, `{ random = 120 }` or `{ hosts = [1, 5, 9] }`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct HostSet {
+    /// The first of `count` consecutive hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<u32>,
+    /// How many consecutive hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+    /// How many hosts, drawn once without replacement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub random: Option<u32>,
+    /// These hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Vec<u32>>,
+}
+
+/// When the flows of a traffic start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// A Poisson process of the whole network, which is the sum of one for each source.
+    #[default]
+    Poisson,
+}
+
+/// Queries to many hosts at a time, whose answers meet at the one that asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct Incast {
+    /// How many hosts answer; distinct, and not the one that asks.
+    pub degree: u32,
+    /// How many hosts ask, drawn once; all if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub aggregators: Option<u32>,
+    /// Times between the queries of one aggregator.
+    #[serde(default)]
+    pub gaps: Gaps,
+    /// When the answers start, counted from the query.
+    #[serde(default)]
+    pub jitter: Jitter,
+    /// Whether all answers to one query have the same size, as in Slytherin's public scripts.
+    #[serde(default = "yes")]
+    pub one_size: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Times between the queries of one aggregator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gaps {
+    /// Exponential.
+    #[default]
+    Poisson,
+    /// Lognormal with 30 % of the gaps at most 50 us (Rezaei, PhD thesis, University of Illinois at Chicago, 2021,
+    /// section 3.3.1). Exponential where the mean gap is below 50 us, for which no such lognormal exists.
+    Microburst,
+}
+
+/// When the answers to a query start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Jitter {
+    /// All at once, as in Slytherin's public scripts.
+    #[default]
+    None,
+    /// The first worker at once, the others after a random delay, as in ICON's and Superways' public scripts.
+    Icon(IconJitter),
+}
+
+/// Delay of the workers after the first: `base + min(Exp(mean), cap)`. Source: hrezae2/ICON, hrezae2/Superways-WWW-21.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case", default)]
+pub struct IconJitter {
+    /// Fixed part.
+    pub base: Span,
+    /// Mean of the exponential part before it is capped.
+    pub mean: Span,
+    /// Largest exponential part.
+    pub cap: Span,
+}
+
+impl Default for IconJitter {
+    fn default() -> Self {
+        IconJitter { base: Span::from_us(80), mean: Span::from_us(10), cap: Span::from_us(120) }
+    }
+}
+
+/// An explicit list of flows in a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct FlowFile {
+    /// The file; relative to the scenario's directory.
+    pub path: PathBuf,
+    /// Its columns.
+    #[serde(default)]
+    pub format: FlowFormat,
+    /// Moves the whole list so that its first flow starts then. HPCC's files usually start at 2 s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_start: Option<Span>,
+}
+
+/// Columns of a list of flows. Both are sorted by start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowFormat {
+    /// Comma-separated with the header `start_ns,src,dst,size_bytes` and the optional columns `class` (the name of a
+    /// class, instead of the traffic's own) and `deadline_ns` (counted from the start; empty for none).
+    #[default]
+    Tailcut,
+    /// HPCC's flow.txt: the number of flows, then lines of `src dst pg dport bytes start_seconds`. Priority group and
+    /// port are not used.
+    Hpcc,
+}
+
+/// One flow of an explicit list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct ListedFlow {
+    /// The host that sends.
+    pub src: u32,
+    /// The host that receives.
+    pub dst: u32,
+    /// Bytes of payload.
+    pub size: Bytes,
+    /// When it starts.
+    #[serde(default)]
+    pub start: Span,
+    /// When it should be delivered, counted from its start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Span>,
+}
+
+impl Serialize for TrafficList {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, traffic)| (name, traffic)))
+    }
+}
+
+impl<'de> Deserialize<'de> for TrafficList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(TrafficListVisitor)
+    }
+}
+
+struct TrafficListVisitor;
+
+impl<'de> Visitor<'de> for TrafficListVisitor {
+    type Value = TrafficList;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a table of traffics by name, such as [workload.traffic.short]")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TrafficList, A::Error> {
+        let mut list: Vec<(String, Traffic)> = Vec::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if list.iter().any(|(other, _)| *other == name) {
+                return Err(de::Error::custom(format!("the traffic `{name}` is given twice")));
+            }
+            list.push((name, map.next_value()?));
+        }
+        Ok(TrafficList(list))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traffics_keep_the_order_in_which_they_are_written() {
+        let text = "
+            [traffic.zebra]
+            list = []
+            [traffic.ant]
+            list = []
+            [traffic.mole]
+            list = []
+        ";
+        let config: Config = toml::from_str(text).unwrap();
+        let names: Vec<&str> = config.traffic.0.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["zebra", "ant", "mole"]);
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let text = r#"
+            load = 0.6
+            load_of = "fabric"
+            load_bytes = "wire"
+            duration = "40ms"
+            warmup = 0.2
+            allow_overload = true
+            [traffic.short]
+            share = 0.15
+            sizes.uniform = { min = "8KB", max = "32KB" }
+            endpoints = "permutation"
+            arrivals = "poisson"
+            [traffic.burst]
+            share = 0.15
+            sizes.distribution = "slytherin_short"
+            incast = { degree = 32, aggregators = 32, gaps = "microburst", jitter = { icon = { cap = "100us" } } }
+            [traffic.long]
+            share = 0.7
+            sizes.file = { path = "x.tcl", format = "ns2", packet_bytes = "1B" }
+            endpoints.roles = { senders = { first = 0, count = 120 }, receivers = { random = 8 } }
+            [traffic.heavy]
+            rate = 1000.5
+            sizes.pareto = { min = "10KB", max = "30MB", shape = 0.13 }
+            endpoints = "ascending"
+            [traffic.trace]
+            file = { path = "flows.csv" }
+            [traffic.hand]
+            list = [{ src = 0, dst = 1, size = "14600B", start = "3us", deadline = "1ms" }, { src = 1, dst = 0, size = "1B" }]
+        "#;
+        let config: Config = toml::from_str(text).unwrap();
+        assert_eq!(config.load_of, LoadOf::Fabric);
+        assert_eq!(config.duration, Some(Span::from_ms(40)));
+        let burst = config.traffic.0[1].1.incast.as_ref().unwrap();
+        assert_eq!(
+            burst.jitter,
+            Jitter::Icon(IconJitter { base: Span::from_us(80), mean: Span::from_us(10), cap: Span::from_us(100) })
+        );
+        assert!(burst.one_size);
+        let written = toml::to_string(&config).unwrap();
+        assert_eq!(toml::from_str::<Config>(&written).unwrap(), config, "{written}");
+    }
+
+    #[test]
+    fn unknown_keys_and_bare_numbers_are_refused() {
+        for (text, part) in [
+            ("duration = 40\n[traffic]", "has no unit"),
+            ("lod = 0.6\n[traffic]", "unknown field `lod`"),
+            ("[traffic.a]\nsizes.uniform = { min = \"1KB\", max = \"2KB\", mean = 3 }", "unknown field `mean`"),
+            ("[traffic.a]\nsizes.normal = 3", "unknown variant `normal`"),
+            ("[traffic.a]\nendpoints = \"random\"", "unknown variant `random`"),
+            ("load_of = \"edge\"\n[traffic]", "unknown variant `edge`"),
+        ] {
+            let error = toml::from_str::<Config>(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_class_that_is_written_twice_is_refused() {
+        let error = serde_json::from_str::<Config>(r#"{"traffic": {"a": {}, "a": {}}}"#).unwrap_err().to_string();
+        assert!(error.contains("`a` is given twice"), "{error}");
+    }
+
+    #[test]
+    fn the_schema_names_the_keys_of_a_traffic() {
+        let schema = serde_json::to_string(&schemars::schema_for!(Config)).unwrap();
+        for key in ["\"share\"", "\"first_start\"", "\"packet_bytes\"", "\"one_size\""] {
+            assert!(schema.contains(key), "{key} is missing in {schema}");
+        }
+    }
+}

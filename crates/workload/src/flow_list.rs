@@ -1,0 +1,335 @@
+//! Explicit lists of flows: tailcut's own CSV, and HPCC's `flow.txt`.
+//!
+//! Times are read as decimals, never as floats: a start of 123456.789012345678 s keeps its picoseconds. What other
+//! readers pass over in silence is refused here: a count that is not the number of lines, a flow without bytes, a flow
+//! of a host to itself.
+//!
+//! Left out: HPCC's priority group and port, and the triggers of htsim's connection matrices.
+
+use tailcut_base::{Instant, Span};
+
+use crate::config::FlowFormat;
+use crate::text::{Line, ParseError, lines, moment, scaled};
+
+/// Flows in the order of their start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowList {
+    pub(crate) flows: Vec<Listed>,
+    pub(crate) classes: Vec<String>,
+}
+
+/// One flow of a list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Listed {
+    pub(crate) start: Instant,
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    pub(crate) size: u64,
+    pub(crate) deadline: Option<Span>,
+    /// Index into `FlowList::classes`; `None` for the traffic's own.
+    pub(crate) class: Option<u16>,
+}
+
+/// Most classes that one file may name; a class is a `u8` in the end.
+const MOST_CLASSES: usize = 256;
+
+/// Picoseconds as digits after the point of a second and of a nanosecond.
+const SECOND_DIGITS: u32 = 12;
+const NANOSECOND_DIGITS: u32 = 3;
+
+impl FlowList {
+    /// Reads a list from the text of a file, for a network of `hosts` hosts.
+    pub fn parse(bytes: &[u8], format: FlowFormat, hosts: u32) -> Result<FlowList, ParseError> {
+        let lines = lines(bytes)?;
+        match format {
+            FlowFormat::Tailcut => csv(&lines, hosts),
+            FlowFormat::Hpcc => hpcc(&lines, hosts),
+        }
+    }
+
+    /// Number of flows.
+    pub fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Whether there is no flow.
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty()
+    }
+
+    /// Moves all starts so that the first flow starts at `at`. `None` if a start is then beyond the end of time.
+    pub(crate) fn moved_to(mut self, at: Instant) -> Option<FlowList> {
+        let Some(first) = self.flows.first().map(|flow| flow.start) else { return Some(self) };
+        for flow in &mut self.flows {
+            let offset = flow.start.saturating_since(first);
+            flow.start = Instant::from_ps(at.as_ps().checked_add(offset.as_ps())?);
+        }
+        Some(self)
+    }
+}
+
+const REQUIRED: [&str; 4] = ["start_ns", "src", "dst", "size_bytes"];
+const OPTIONAL: [&str; 2] = ["class", "deadline_ns"];
+const HEADER: &str = "`start_ns,src,dst,size_bytes` and optionally `class` and `deadline_ns`";
+
+fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
+    let header = lines[0];
+    let names: Vec<&str> = header.text.split(',').map(str::trim).collect();
+    let first_is_number = names.iter().all(|name| name.parse::<f64>().is_ok());
+    if first_is_number {
+        let help = format!("expected the columns {HEADER}");
+        return Err(header.error("the first line is not a header").help(if names.len() == 1 {
+            format!("{help}; for HPCC's flow.txt write format = \"hpcc\"")
+        } else {
+            help
+        }));
+    }
+    if let Some(unknown) = names.iter().find(|name| !REQUIRED.contains(name) && !OPTIONAL.contains(name)) {
+        let error = header.error(format!("the header has the unknown column `{unknown}`"));
+        return Err(error.help(format!("expected {HEADER}")));
+    }
+    let column = |wanted: &str| names.iter().position(|name| *name == wanted);
+    if let Some(twice) = names.iter().enumerate().find(|(i, name)| column(name) != Some(*i)) {
+        return Err(header.error(format!("the header has the column `{}` twice", twice.1)));
+    }
+    let [start_at, src_at, dst_at, size_at] = {
+        let mut at = [0; 4];
+        for (place, name) in at.iter_mut().zip(REQUIRED) {
+            *place = column(name).ok_or_else(|| {
+                header.error(format!("the header has no column `{name}`")).help(format!("expected {HEADER}"))
+            })?;
+        }
+        at
+    };
+    let (class_at, deadline_at) = (column("class"), column("deadline_ns"));
+
+    let mut list = FlowList::default();
+    for &line in &lines[1..] {
+        let cells: Vec<&str> = line.text.split(',').map(str::trim).collect();
+        if cells.len() != names.len() {
+            let message = format!("the line has {} columns, and the header {}", cells.len(), names.len());
+            return Err(line.error(message).help("expected one value for each column, separated by commas"));
+        }
+        let start = moment(cells[start_at], NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, cells[start_at], "start"))?;
+        let deadline = match deadline_at.map(|at| cells[at]).filter(|cell| !cell.is_empty()) {
+            Some(cell) => {
+                Some(Span::from_ps(scaled(cell, NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, cell, "deadline"))?))
+            }
+            None => None,
+        };
+        let class = match class_at.map(|at| cells[at]).filter(|cell| !cell.is_empty()) {
+            Some(name) => Some(class_index(line, &mut list.classes, name)?),
+            None => None,
+        };
+        let listed = Listed {
+            start,
+            src: host(line, cells[src_at], "source", hosts)?,
+            dst: host(line, cells[dst_at], "destination", hosts)?,
+            size: scaled(cells[size_at], 0).ok_or_else(|| bad_number(line, cells[size_at], "size"))?,
+            deadline,
+            class,
+        };
+        append(line, &mut list.flows, listed)?;
+    }
+    if list.flows.is_empty() {
+        return Err(header.error("the file has a header and no flow"));
+    }
+    Ok(list)
+}
+
+fn class_index(line: Line<'_>, classes: &mut Vec<String>, name: &str) -> Result<u16, ParseError> {
+    if !is_class_name(name) {
+        return Err(line.error(format!("the class `{name}` is not a name")).help(CLASS_NAME_HELP));
+    }
+    let index = classes.iter().position(|known| known == name).unwrap_or_else(|| {
+        classes.push(name.to_owned());
+        classes.len() - 1
+    });
+    if classes.len() > MOST_CLASSES {
+        return Err(line.error(format!("the file has more than {MOST_CLASSES} classes")));
+    }
+    Ok(u16::try_from(index).expect("at most 256 classes"))
+}
+
+/// What a class may be called: its name becomes part of dotted paths and of columns.
+pub(crate) fn is_class_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+pub(crate) const CLASS_NAME_HELP: &str = "expected letters, digits, `_` and `-`";
+
+fn hpcc(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
+    const COLUMNS: &str = "`src dst pg dport bytes start_seconds`";
+    let first = lines[0];
+    let Some(count) = scaled(first.text, 0) else {
+        let error = first.error("the first line is not the number of flows");
+        return Err(if first.text.contains(',') {
+            error.help("for comma-separated columns with a header write format = \"tailcut\"")
+        } else {
+            error.help(format!("expected the number of flows, then lines of {COLUMNS}"))
+        });
+    };
+    let rows = &lines[1..];
+    if u64::try_from(rows.len()) != Ok(count) {
+        let message = format!("the first line announces {count} flows, and the file has {}", rows.len());
+        return Err(first.error(message).help(format!(
+            "write {} there if all lines are meant; HPCC's own reader would stop after the announced number",
+            rows.len()
+        )));
+    }
+    let mut list = FlowList::default();
+    for &line in rows {
+        let cells: Vec<&str> = line.text.split_whitespace().collect();
+        if cells.len() != 6 {
+            let error = line.error(format!("the line has {} columns", cells.len()));
+            return Err(error.help(match cells.len() {
+                7 => format!("expected {COLUMNS}; the variant of Parsimon and m3 has a flow id in front: remove it"),
+                _ => format!("expected {COLUMNS}"),
+            }));
+        }
+        let listed = Listed {
+            start: moment(cells[5], SECOND_DIGITS).ok_or_else(|| bad_number(line, cells[5], "start"))?,
+            src: host(line, cells[0], "source", hosts)?,
+            dst: host(line, cells[1], "destination", hosts)?,
+            size: scaled(cells[4], 0).ok_or_else(|| bad_number(line, cells[4], "size"))?,
+            deadline: None,
+            class: None,
+        };
+        append(line, &mut list.flows, listed)?;
+    }
+    if list.flows.is_empty() {
+        return Err(first.error("the file has no flow"));
+    }
+    Ok(list)
+}
+
+fn bad_number(line: Line<'_>, cell: &str, what: &str) -> ParseError {
+    if cell.starts_with('-') {
+        return line.error(format!("the {what} {cell} is negative"));
+    }
+    line.error(format!("the {what} `{cell}` is not a number")).help("expected a plain decimal number such as 2.000001")
+}
+
+fn host(line: Line<'_>, cell: &str, what: &str, hosts: u32) -> Result<u32, ParseError> {
+    let Ok(id) = cell.parse::<u32>() else {
+        return Err(line.error(format!("the {what} `{cell}` is not the number of a host")));
+    };
+    if id >= hosts {
+        return Err(line.error(format!("the {what} {id} is not a host")).help(host_help(hosts)));
+    }
+    Ok(id)
+}
+
+/// Which hosts there are.
+pub(crate) fn host_help(hosts: u32) -> String {
+    format!("the topology has {hosts} hosts, 0 to {}", hosts.saturating_sub(1))
+}
+
+fn append(line: Line<'_>, flows: &mut Vec<Listed>, flow: Listed) -> Result<(), ParseError> {
+    if flow.size == 0 {
+        return Err(line.error("the flow has no bytes").help("expected a size of at least 1 B"));
+    }
+    if flow.src == flow.dst {
+        return Err(line.error(format!("host {} sends to itself", flow.src)));
+    }
+    if flows.last().is_some_and(|last| last.start > flow.start) {
+        return Err(line.error("the flow starts before the one above it").help("expected flows sorted by start"));
+    }
+    flows.push(flow);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CSV: FlowFormat = FlowFormat::Tailcut;
+    const HPCC: FlowFormat = FlowFormat::Hpcc;
+
+    #[test]
+    fn the_own_format_with_all_columns() {
+        let text = "start_ns,src,dst,size_bytes,class,deadline_ns\n0,0,1,1000,short,\n\
+                    1.5, 2, 3, 5000000000, , 20000000\n1.5,1,0,7,long,5\n";
+        let list = FlowList::parse(text.as_bytes(), CSV, 4).unwrap();
+        assert_eq!(list.classes, ["short", "long"]);
+        assert_eq!(list.len(), 3);
+        let flow = list.flows[1];
+        assert_eq!((flow.start.as_ps(), flow.src, flow.dst, flow.size), (1500, 2, 3, 5_000_000_000));
+        assert_eq!((flow.class, flow.deadline), (None, Some(Span::from_ms(20))));
+        assert_eq!((list.flows[0].class, list.flows[2].class), (Some(0), Some(1)));
+        assert_eq!(list.flows[0].deadline, None);
+    }
+
+    #[test]
+    fn hpcc_starts_are_exact_and_large_flows_stay_large() {
+        let text = "2 \n2 1 3 100 200000000 2\n3 1 3 100 6000000000 2.000001234\n";
+        let list = FlowList::parse(text.as_bytes(), HPCC, 4).unwrap();
+        assert_eq!(list.flows[1].start.as_ps(), 2_000_001_234_000);
+        assert_eq!(list.flows[1].size, 6_000_000_000);
+        let moved = list.moved_to(Instant::from_ps(7)).unwrap();
+        assert_eq!(moved.flows.iter().map(|f| f.start.as_ps()).collect::<Vec<_>>(), [7, 1_234_007]);
+    }
+
+    /// Each defect: the format, the text, the line, a part of the message and a part of the help.
+    const DEFECTS: &[(FlowFormat, &str, usize, &str, &str)] = &[
+        (CSV, "", 1, "empty", ""),
+        (CSV, "start_ns,src,dst,size_bytes\n", 1, "no flow", ""),
+        (CSV, "0,1,2,3\n", 1, "not a header", "start_ns,src,dst,size_bytes"),
+        (CSV, "2\n2 1 3 100 2000 2\n3 1 3 100 2000 2", 1, "not a header", "format = \"hpcc\""),
+        (CSV, "start_ns,src,dst,bytes\n0,0,1,1", 1, "unknown column `bytes`", "size_bytes"),
+        (CSV, "start_ns,src,dst,dst,size_bytes\n", 1, "`dst` twice", ""),
+        (CSV, "start_ns,src,size_bytes\n", 1, "no column `dst`", "size_bytes"),
+        (CSV, "start_ns,src,dst,size_bytes\n0,0,1\n", 2, "3 columns, and the header 4", "commas"),
+        (CSV, "start_ns,src,dst,size_bytes\nx,0,1,1\n", 2, "start `x` is not a number", "plain decimal"),
+        (CSV, "start_ns,src,dst,size_bytes\n-1,0,1,1\n", 2, "start -1 is negative", ""),
+        (CSV, "start_ns,src,dst,size_bytes\n0,0,1,-4\n", 2, "size -4 is negative", ""),
+        (CSV, "start_ns,src,dst,size_bytes\n0,0,1,1e3\n", 2, "size `1e3` is not a number", "plain decimal"),
+        (CSV, "start_ns,src,dst,size_bytes\n0,0,1,0\n", 2, "no bytes", "at least 1 B"),
+        (CSV, "start_ns,src,dst,size_bytes\n0,0,9,1\n", 2, "destination 9 is not a host", "4 hosts, 0 to 3"),
+        (CSV, "start_ns,src,dst,size_bytes\n0,a,1,1\n", 2, "source `a` is not the number of a host", ""),
+        (CSV, "start_ns,src,dst,size_bytes\n0,1,1,1\n", 2, "host 1 sends to itself", ""),
+        (CSV, "start_ns,src,dst,size_bytes\n5,0,1,1\n4,0,1,1\n", 3, "before the one above", "sorted"),
+        (CSV, "start_ns,src,dst,size_bytes,class\n5,0,1,1,a.b\n", 2, "`a.b` is not a name", "letters"),
+        (HPCC, "start_ns,src\n", 1, "not the number of flows", "format = \"tailcut\""),
+        (HPCC, "2 1 3 100 2000 2\n", 1, "not the number of flows", "`src dst pg dport bytes start_seconds`"),
+        (HPCC, "1\n2 1 3 100 2000 2\n3 1 3 100 2000 2\n", 1, "announces 1 flows, and the file has 2", "write 2"),
+        (HPCC, "3\n2 1 3 100 2000 2\n3 1 3 100 2000 2\n", 1, "announces 3 flows, and the file has 2", "write 2"),
+        (HPCC, "0\n", 1, "no flow", ""),
+        (HPCC, "1\n0 0 1 3 100 1234 1\n", 2, "7 columns", "Parsimon"),
+        (HPCC, "1\n0 1 3 100 1234\n", 2, "5 columns", "start_seconds"),
+        (HPCC, "1\n0 1 3 100 1234 1e-6\n", 2, "start `1e-6` is not a number", "plain decimal"),
+        (HPCC, "2\n0 1 3 100 1234 2\n0 1 3 100 1234 1\n", 3, "before the one above", "sorted"),
+    ];
+
+    #[test]
+    fn each_defect_has_its_own_message() {
+        for &(format, text, line, message, help) in DEFECTS {
+            let error = FlowList::parse(text.as_bytes(), format, 4).expect_err(text);
+            assert_eq!(error.line, line, "{text:?}: {error}");
+            assert!(error.message.contains(message), "{text:?}: {error}");
+            assert!(error.help.clone().unwrap_or_default().contains(help), "{text:?}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_panic(bytes: Vec<u8>, hosts in 0u32..5) {
+            for format in [CSV, HPCC] {
+                let _ = FlowList::parse(&bytes, format, hosts);
+            }
+        }
+
+        /// Texts that are nearly right reach further than random bytes.
+        #[test]
+        fn nearly_right_texts_give_sorted_flows_or_an_error(rows in "([0-9]{1,2},[0-4],[0-4],[0-9]{1,2}(,[a-c]?)?\n){0,6}") {
+            for header in ["start_ns,src,dst,size_bytes\n", "start_ns,src,dst,size_bytes,class\n"] {
+                if let Ok(list) = FlowList::parse(format!("{header}{rows}").as_bytes(), CSV, 4) {
+                    prop_assert!(list.flows.windows(2).all(|f| f[0].start <= f[1].start));
+                    prop_assert!(list.flows.iter().all(|f| f.size > 0 && f.src != f.dst && f.dst < 4));
+                }
+            }
+        }
+    }
+}

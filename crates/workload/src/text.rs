@@ -1,0 +1,149 @@
+//! Lines of the small text files that a scenario names, and what to say when one is wrong.
+
+use std::fmt;
+
+use tailcut_base::Instant;
+
+/// What is wrong in a file, and on which line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    /// Line, counted from 1.
+    pub line: usize,
+    /// Text of that line, to show; cut if very long.
+    pub text: String,
+    /// What is wrong, as a clause.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.message)?;
+        if let Some(help) = &self.help {
+            write!(f, ": {help}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// A line with something on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line<'a> {
+    pub(crate) number: usize,
+    pub(crate) text: &'a str,
+}
+
+/// Characters of a line that an error shows.
+const SHOWN: usize = 120;
+
+impl Line<'_> {
+    pub(crate) fn error(self, message: impl Into<String>) -> ParseError {
+        let mut text: String = self.text.chars().take(SHOWN).collect();
+        if text.len() < self.text.len() {
+            text.push_str("...");
+        }
+        ParseError { line: self.number, text, message: message.into(), help: None }
+    }
+}
+
+impl ParseError {
+    #[must_use]
+    pub(crate) fn help(mut self, help: impl Into<String>) -> ParseError {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// The lines of a text file that are neither empty nor comments (`#`), without blanks around them. At least one.
+pub(crate) fn lines(bytes: &[u8]) -> Result<Vec<Line<'_>>, ParseError> {
+    let binary = |at: usize| ParseError {
+        line: 1 + bytes[..at].iter().filter(|&&b| b == b'\n').count(),
+        text: String::new(),
+        message: format!("is not a text file: it has the byte 0x{:02x}", bytes[at]),
+        help: Some("expected ASCII or UTF-8 text; is it compressed or binary?".into()),
+    };
+    let text = std::str::from_utf8(bytes).map_err(|e| binary(e.valid_up_to()))?;
+    if let Some(at) = text.find(|c: char| c.is_control() && !c.is_whitespace()) {
+        return Err(binary(at));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let lines: Vec<Line<'_>> = text
+        .lines()
+        .enumerate()
+        .map(|(i, text)| Line { number: i + 1, text: text.trim() })
+        .filter(|line| !line.text.is_empty() && !line.text.starts_with('#'))
+        .collect();
+    if lines.is_empty() {
+        let message = if text.trim().is_empty() { "the file is empty" } else { "the file has only comments" };
+        return Err(Line { number: 1, text: "" }.error(message));
+    }
+    Ok(lines)
+}
+
+/// `text`, a plain decimal number that is not negative, times 10^`digits`; further digits are cut off. Exact: no float
+/// takes part, because 2.000001234 s are no float.
+pub(crate) fn scaled(text: &str, digits: u32) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    if !whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let mut value = 0u64;
+    let kept = fraction.bytes().chain(std::iter::repeat(b'0')).take(digits as usize);
+    for digit in whole.bytes().chain(kept) {
+        value = value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))?;
+    }
+    Some(value)
+}
+
+/// A moment that is written as a decimal number of units of 10^`digits` picoseconds.
+pub(crate) fn moment(text: &str, digits: u32) -> Option<Instant> {
+    scaled(text, digits).map(Instant::from_ps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_scaled_without_a_float() {
+        assert_eq!(scaled("2.000001234", 12), Some(2_000_001_234_000));
+        // As floats these two are the same number.
+        assert_eq!(scaled("123456.789012345678", 12), Some(123_456_789_012_345_678));
+        assert_eq!(scaled("123456.789012345679", 12), Some(123_456_789_012_345_679));
+        assert_eq!(scaled("7", 3), Some(7_000));
+        assert_eq!(scaled("7.12345", 3), Some(7_123));
+        assert_eq!(scaled(".5", 1), Some(5));
+        for bad in ["", ".", "-1", "+1", "1e3", "1.2.3", "nan", "1 ", "99999999999999999999"] {
+            assert_eq!(scaled(bad, 3), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn binary_and_empty_files_are_told_apart() {
+        let message = |bytes: &[u8]| lines(bytes).unwrap_err();
+        assert!(message(b"").message.contains("empty"));
+        assert!(message(b" \n\t\n").message.contains("empty"));
+        assert!(message(b"# nothing\n").message.contains("only comments"));
+        assert!(message(b"1 0\n\x00\x01").message.contains("0x00"));
+        assert_eq!(message(b"1 0\n\xff\xfe").line, 2);
+        assert!(message(b"\x1f\x8b\x08").message.contains("0x8b"));
+    }
+
+    #[test]
+    fn comments_and_blank_lines_keep_the_line_numbers() {
+        let found = lines("\u{feff}# a\r\n\r\n  1 2 \r\n#b\n3 4".as_bytes()).unwrap();
+        assert_eq!(found.iter().map(|l| (l.number, l.text)).collect::<Vec<_>>(), [(3, "1 2"), (5, "3 4")]);
+    }
+
+    #[test]
+    fn a_very_long_line_is_cut() {
+        let long = "é".repeat(500);
+        assert_eq!(Line { number: 1, text: &long }.error("").text.chars().count(), SHOWN + 3);
+    }
+}
