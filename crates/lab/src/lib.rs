@@ -1,1 +1,3 @@
-//! x
+//! The laboratory: what is run, and what the runs say.
+
+pub mod results;

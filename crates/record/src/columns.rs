@@ -233,7 +233,7 @@ pub(crate) mod tests {
             class: (flow % 3) as u8,
             size: n + 3,
             start: Instant::from_ps(n + 4),
-            measured: flow % 2 == 0,
+            measured: flow.is_multiple_of(2),
             received: (flow % 4 != 3).then_some(Instant::from_ps(n + 1_000_005)),
             acknowledged: (flow % 4 < 2).then_some(Instant::from_ps(n + 1_000_006)),
             ideal: Span::from_ps(n + 7),

@@ -71,8 +71,7 @@ pub const FLOW_COLUMNS: &[Column] = &[
         "flow",
         Integer,
         "",
-        "Number of the flow in the order of starts. Rows stand in the order in which flows \
-        ended: sort by this column.",
+        "Number of the flow in the order of starts. Rows may stand in the order in which flows ended: sort by this column.",
     ),
     nullable("query", Integer, "", "Number of the query that the flow answered; null outside of an incast."),
     column("src", Integer, "", "Number of the sending host."),
@@ -84,23 +83,21 @@ pub const FLOW_COLUMNS: &[Column] = &[
         "end_ns",
         Double,
         "ns",
-        "When the last byte reached the receiver; null if the flow is censored: the run \
-        ended before.",
+        "When the last byte reached the receiver; null if the flow is censored: the run ended before.",
     ),
     nullable(
         "ack_ns",
         Double,
         "ns",
-        "When the sender knew that the receiver has every byte; null if the run ended \
-        before.",
+        "When the sender knew that the receiver has every byte; null if the run ended before.",
     ),
     nullable("fct_ns", Double, "ns", "Flow completion time, end_ns - start_ns; null if the flow is censored."),
     column(
         "ideal_ns",
         Double,
         "ns",
-        "FCT in an empty network: propagation and processing, the first packet on every \
-        link, and the rest of the flow's wire bytes on the slowest link.",
+        "FCT in an empty network: propagation and processing, the first packet on every link, and the rest of the \
+         flow's wire bytes on the slowest link.",
     ),
     nullable("slowdown", Double, "", "fct_ns / ideal_ns; null if the flow is censored."),
     column("measured", Boolean, "", "Whether the flow counts in the results: it started after the warm-up."),
@@ -115,29 +112,25 @@ pub const FLOW_COLUMNS: &[Column] = &[
         "multi_marked",
         Integer,
         "packets",
-        "Data packets that arrived and that at least two switches would have \
-        marked.",
+        "Data packets that arrived and that at least two switches would have marked.",
     ),
     nullable(
         "deadline_ns",
         Double,
         "ns",
-        "When the flow should be received, counted from start_ns; null without a \
-        deadline.",
+        "When the flow should be received, counted from start_ns; null without a deadline.",
     ),
     nullable(
         "met",
         Boolean,
         "",
-        "Whether fct_ns is within the deadline; a censored flow has not met it; null without a \
-        deadline.",
+        "Whether fct_ns is within the deadline; a censored flow has not met it; null without a deadline.",
     ),
     nullable(
         "query_start_ns",
         Double,
         "ns",
-        "When the query was asked that the flow answered; null outside of an \
-        incast.",
+        "When the query was asked that the flow answered; null outside of an incast.",
     ),
 ];
 
@@ -164,8 +157,8 @@ pub fn port_columns() -> Vec<Column> {
             "queue_mean_bytes",
             Double,
             "B",
-            "Mean of the sampled queue length; the packet on the wire is not \
-            counted; null if the queue was not sampled.",
+            "Mean of the sampled queue length; the packet on the wire is not counted; null if the queue was not \
+             sampled.",
         ),
         nullable("queue_p50_bytes", Integer, "B", "Median of the sampled queue length, nearest rank."),
         nullable("queue_p99_bytes", Integer, "B", "99th percentile of the sampled queue length, nearest rank."),
@@ -174,8 +167,8 @@ pub fn port_columns() -> Vec<Column> {
             "queue_histogram",
             Histogram,
             "B, ns",
-            "For how long (ns) the queue was below upper_bytes and not below \
-            the bound before; null unless it was asked for.",
+            "For how long (ns) the queue was below upper_bytes and not below the bound before; null unless it was \
+             asked for.",
         ),
     ]);
     columns

@@ -23,6 +23,9 @@ use crate::schema::{
     COLUMNS_KEY, Column, ColumnType, SCHEMA_KEY, SCHEMA_VERSION, TABLE_KEY, VERSION_KEY, columns_json,
 };
 
+/// A time-weighted histogram as a file holds it: upper bounds in bytes, times in ns.
+pub(crate) type Bins = Vec<(u64, f64)>;
+
 /// The values of one column for some rows.
 pub(crate) enum Values {
     Integers(Vec<i64>),
@@ -32,7 +35,7 @@ pub(crate) enum Values {
     Booleans(Vec<bool>),
     MaybeBooleans(Vec<Option<bool>>),
     Texts(Vec<ByteArray>),
-    Histograms(Vec<Option<Vec<(u64, f64)>>>),
+    Histograms(Vec<Option<Bins>>),
 }
 
 /// Writes one table.
@@ -164,7 +167,7 @@ fn write_maybe<T: DataType, W: Write + Send>(
 /// a row.
 fn write_histograms<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
-    rows: &[Option<Vec<(u64, f64)>>],
+    rows: &[Option<Bins>],
 ) -> ParquetResult<()> {
     let (mut definition, mut repetition) = (Vec::new(), Vec::new());
     let (mut bounds, mut times) = (Vec::new(), Vec::new());
@@ -290,12 +293,12 @@ impl Group<'_> {
         self.required::<ByteArrayType>(name)?.iter().map(place).collect()
     }
 
-    pub(crate) fn histograms(&self, name: &str) -> Result<Vec<Option<Vec<(u64, f64)>>>, RecordError> {
+    pub(crate) fn histograms(&self, name: &str) -> Result<Vec<Option<Bins>>, RecordError> {
         let (bounds, definition, repetition) =
             self.read::<Int64Type>(&[name, "list", "element", "upper_bytes"].join("."))?;
         let (times, _, _) = self.read::<DoubleType>(&[name, "list", "element", "ns"].join("."))?;
         let mut bins = bounds.iter().zip(times).map(|(&upper, ns)| (upper.unsigned_abs(), ns));
-        let mut rows: Vec<Option<Vec<(u64, f64)>>> = Vec::new();
+        let mut rows: Vec<Option<Bins>> = Vec::new();
         for (defined, repeated) in definition.into_iter().zip(repetition) {
             if repeated == 0 {
                 rows.push((defined > 0).then(Vec::new));

@@ -26,7 +26,11 @@ pub(crate) fn load<T>(
     parse(&bytes).map_err(|error| {
         let message = format!("`{}`, line {}: {}", path.display(), error.line, error.message);
         let spot = FileSpot { file: full, line: error.line, text: error.text };
-        Invalid { path: key.to_owned(), message, help: error.help, spot: Some(spot) }
+        let invalid = Invalid::new(key, message).at(spot);
+        match error.help {
+            Some(help) => invalid.help(help),
+            None => invalid,
+        }
     })
 }
 

@@ -24,6 +24,7 @@ mod forecast;
 mod incast;
 mod load;
 mod pareto;
+mod plan;
 mod size_table;
 mod source;
 mod text;

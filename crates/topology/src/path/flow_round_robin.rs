@@ -118,9 +118,9 @@ mod tests {
             }
             assert_eq!(choose(&mut model, 0), way);
         }
-        // It is forgotten in the end: 203 flows later it takes the turn after theirs.
+        // It is forgotten in the end: 204 flows later it takes the turn after theirs.
         let mut last = 0;
-        for other in others.take(203) {
+        for other in others.take(204) {
             last = choose(&mut model, other);
         }
         assert_eq!(choose(&mut model, 0), (last + 1) % 4);

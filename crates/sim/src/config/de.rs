@@ -1,0 +1,210 @@
+//! From the tree to typed values, through serde: what a `Deserialize` implementation refuses is shown where it stands.
+
+use std::fmt::Display;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+
+use super::document::{Node, Value};
+use super::problem::{Origin, Problem, suggest};
+
+/// Reads a typed value from a tree.
+///
+/// # Errors
+/// If the tree does not fit the type; the problem points to the key or value that does not.
+pub fn from_node<'de, T: de::Deserialize<'de>>(node: &'de Node) -> Result<T, Problem> {
+    T::deserialize(NodeDeserializer(node))
+}
+
+impl de::Error for Problem {
+    fn custom<T: Display>(message: T) -> Problem {
+        // Quantities say what they expect behind a colon; it is shown as help.
+        let message = message.to_string();
+        match message.split_once(": expected ") {
+            Some((what, expected)) => Problem::new(what).help(format!("expected {expected}")),
+            None => Problem::new(message),
+        }
+    }
+
+    fn invalid_type(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Problem {
+        Problem::new(format!("this is {unexpected}")).help(format!("expected {expected}"))
+    }
+
+    fn invalid_value(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Problem {
+        Problem::new(format!("{unexpected} cannot be")).help(format!("expected {expected}"))
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Problem {
+        Problem::new(format!("there is no `{variant}`")).help(suggest(variant, expected))
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Problem {
+        Problem::new(format!("unknown key `{field}`")).help(suggest(field, expected))
+    }
+
+    fn missing_field(field: &'static str) -> Problem {
+        Problem::new(format!("the key `{field}` is missing"))
+    }
+
+    fn duplicate_field(field: &'static str) -> Problem {
+        Problem::new(format!("the key `{field}` is there twice"))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct NodeDeserializer<'de>(&'de Node);
+
+impl NodeDeserializer<'_> {
+    fn place(&self, problem: Problem) -> Problem {
+        match self.0.key_or_value() {
+            Some(origin) => problem.or_at(origin),
+            None => problem,
+        }
+    }
+}
+
+impl<'de> de::Deserializer<'de> for NodeDeserializer<'de> {
+    type Error = Problem;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        let result = match &self.0.value {
+            Value::String(text) => visitor.visit_borrowed_str(text),
+            Value::Integer(number) => visitor.visit_i64(*number),
+            Value::Float(number) => visitor.visit_f64(*number),
+            Value::Boolean(truth) => visitor.visit_bool(*truth),
+            Value::Array(items) => visitor.visit_seq(Items(items.iter())),
+            Value::Table(entries) => visitor.visit_map(Entries { rest: entries.iter(), value: None }),
+        };
+        result.map_err(|problem| self.place(problem))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Problem> {
+        visitor.visit_newtype_struct(self).map_err(|problem| self.place(problem))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Problem> {
+        let result = match &self.0.value {
+            Value::String(name) => visitor.visit_enum(Variant { name, origin: self.0.origin.as_ref(), content: None }),
+            Value::Table(entries) if entries.len() == 1 => {
+                let (name, content) = &entries[0];
+                visitor.visit_enum(Variant { name, origin: content.key.as_ref(), content: Some(content) })
+            }
+            Value::Table(entries) if entries.is_empty() => {
+                Err(Problem::new("this table is empty").help(suggest("", variants)))
+            }
+            Value::Table(entries) => {
+                let names = entries.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+                Err(Problem::new(format!("{names} do not go together"))
+                    .help(format!("only one: {}", suggest("", variants))))
+            }
+            _ => Err(Problem::new("this is not a name").help(suggest("", variants))),
+        };
+        result.map_err(|problem| self.place(problem))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct identifier ignored_any
+    }
+}
+
+struct Items<'de>(std::slice::Iter<'de, Node>);
+
+impl<'de> de::SeqAccess<'de> for Items<'de> {
+    type Error = Problem;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Problem> {
+        self.0.next().map(|node| seed.deserialize(NodeDeserializer(node))).transpose()
+    }
+}
+
+struct Entries<'de> {
+    rest: std::slice::Iter<'de, (String, Node)>,
+    value: Option<&'de Node>,
+}
+
+impl<'de> de::MapAccess<'de> for Entries<'de> {
+    type Error = Problem;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Problem> {
+        let Some((key, node)) = self.rest.next() else { return Ok(None) };
+        self.value = Some(node);
+        named(seed, key, node.key.as_ref()).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Problem> {
+        let node = self.value.take().expect("a value is asked for after its key");
+        seed.deserialize(NodeDeserializer(node))
+    }
+}
+
+fn named<'de, S: DeserializeSeed<'de>>(seed: S, name: &str, origin: Option<&Origin>) -> Result<S::Value, Problem> {
+    let deserializer: StrDeserializer<'_, Problem> = name.into_deserializer();
+    seed.deserialize(deserializer).map_err(|problem| match origin {
+        Some(origin) => problem.or_at(origin),
+        None => problem,
+    })
+}
+
+/// A model by its name, with its parameters or, as in `marker = "off"`, without.
+struct Variant<'de> {
+    name: &'de str,
+    origin: Option<&'de Origin>,
+    content: Option<&'de Node>,
+}
+
+impl<'de> de::EnumAccess<'de> for Variant<'de> {
+    type Error = Problem;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Problem> {
+        Ok((named(seed, self.name, self.origin)?, self))
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for Variant<'de> {
+    type Error = Problem;
+
+    fn unit_variant(self) -> Result<(), Problem> {
+        match self.content {
+            Some(node) if !node.entries().is_empty() || !matches!(node.value, Value::Table(_)) => {
+                Err(NodeDeserializer(node).place(Problem::new(format!("`{}` has no parameters", self.name))))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Problem> {
+        match self.content {
+            Some(node) => seed.deserialize(NodeDeserializer(node)),
+            None => {
+                let empty = de::value::MapDeserializer::new(std::iter::empty::<(&str, &str)>());
+                seed.deserialize(empty).map_err(|problem: Problem| match self.origin {
+                    Some(origin) => problem.or_at(origin),
+                    None => problem,
+                })
+            }
+        }
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Problem> {
+        Err(Problem::new(format!("`{}` cannot be written as a list", self.name)))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Problem> {
+        match self.content {
+            Some(node) => de::Deserializer::deserialize_any(NodeDeserializer(node), visitor),
+            None => visitor.visit_map(Entries { rest: [].iter(), value: None }),
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! A scenario's text as a tree that remembers where each value came from.
+//!
+//! Presets, the scenario, a sweep and `--set` are layers of one tree, merged before anything is typed, so that a mistake
+//! in any of them is shown where its author wrote it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::de::{DeTable, DeValue};
+
+use super::problem::{Origin, Problem, Source};
+
+/// Keys whose table names one model of a seat: a layer that names another model replaces it, parameters and all.
+const SEATS: [&str; 13] = [
+    "topology",
+    "path",
+    "classifier",
+    "scheduler",
+    "marker",
+    "buffer",
+    "transport",
+    "congestion",
+    "order",
+    "tag",
+    "sizes",
+    "endpoints",
+    "arrivals",
+];
+
+/// A value and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The value.
+    pub value: Value,
+    /// Where the value stands; `None` for what nobody wrote.
+    pub origin: Option<Origin>,
+    /// Where its key stands.
+    pub key: Option<Origin>,
+}
+
+/// A TOML value. Dates have no use here and are refused.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Text.
+    String(String),
+    /// Whole number.
+    Integer(i64),
+    /// Number.
+    Float(f64),
+    /// Truth.
+    Boolean(bool),
+    /// List.
+    Array(Vec<Node>),
+    /// Keys and values in the order of the text.
+    Table(Vec<(String, Node)>),
+}
+
+impl Node {
+    /// An empty table that nobody wrote.
+    pub fn table() -> Node {
+        Node { value: Value::Table(Vec::new()), origin: None, key: None }
+    }
+
+    /// Reads a whole TOML document.
+    ///
+    /// # Errors
+    /// If the text is not TOML.
+    pub fn parse(name: &str, text: &str) -> Result<Node, Problem> {
+        let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
+        let table = DeTable::parse(text).map_err(|error| {
+            let problem = Problem::new(format!("this is not TOML: {}", error.message()));
+            match error.span() {
+                Some(range) => problem.or_at(&Origin { source: Arc::clone(&source), range }),
+                None => problem,
+            }
+        })?;
+        convert_table(table.into_inner(), 0..0, &source)
+    }
+
+    /// Reads `path=value`, as after `--set`; a value that is not TOML is taken as text. The value is put under its path
+    /// into an otherwise empty tree.
+    ///
+    /// # Errors
+    /// If there is no `=` or the path is empty.
+    pub fn parse_assignment(assignment: &str) -> Result<Node, Problem> {
+        let Some((path, text)) = assignment.split_once('=') else {
+            return Err(Problem::new(format!("`--set {assignment}` has no `=`"))
+                .help("expected `--set path=value`, such as `--set workload.load=0.5`"));
+        };
+        let path = path.trim();
+        let quoted = format!("value = {}", text.trim());
+        let value = match DeTable::parse(&quoted) {
+            Ok(table) => table.into_inner().into_iter().next().map(|(_, value)| value.into_inner()),
+            Err(_) => None,
+        };
+        let source = Arc::new(Source { name: "--set".to_owned(), text: assignment.to_owned() });
+        let range = assignment.len() - text.len()..assignment.len();
+        let origin = Origin { source: Arc::clone(&source), range: range.clone() };
+        let value = match value {
+            Some(value) => relocated(convert(value, range, &source)?, &origin),
+            None => Node { value: Value::String(text.trim().to_owned()), origin: Some(origin), key: None },
+        };
+        let key = Origin { source, range: 0..path.len() };
+        Node::at_path(path, value, &key)
+    }
+
+    /// A tree that holds nothing but `value` at the dotted `path`; `key` is where the path stands.
+    ///
+    /// # Errors
+    /// If a part of the path is empty.
+    pub fn at_path(path: &str, value: Node, key: &Origin) -> Result<Node, Problem> {
+        let mut node = value;
+        for part in path.rsplit('.') {
+            if part.is_empty() {
+                return Err(Problem::new(format!("`{path}` is not a path of keys"))
+                    .help("expected keys with dots between them, such as `workload.load`")
+                    .or_at(key));
+            }
+            node.key = Some(key.clone());
+            node = Node { value: Value::Table(vec![(part.to_owned(), node)]), origin: Some(key.clone()), key: None };
+        }
+        Ok(node)
+    }
+
+    /// The value of a key, if this is a table that has it.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        match &self.value {
+            Value::Table(entries) => entries.iter().find(|(k, _)| k == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+
+    /// The entries, if this is a table.
+    pub fn entries(&self) -> &[(String, Node)] {
+        match &self.value {
+            Value::Table(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The text, if this is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Takes out the value of a key.
+    pub fn take(&mut self, key: &str) -> Option<Node> {
+        let Value::Table(entries) = &mut self.value else { return None };
+        let at = entries.iter().position(|(k, _)| k == key)?;
+        Some(entries.remove(at).1)
+    }
+
+    /// The node at a dotted path, or the deepest one on the way that exists.
+    pub fn nearest(&self, path: &str) -> &Node {
+        let mut node = self;
+        for part in path.split('.') {
+            match node.get(part) {
+                Some(next) => node = next,
+                None => break,
+            }
+        }
+        node
+    }
+
+    /// Where to point: the value if it is a single one, the key if it is a table.
+    pub fn key_or_value(&self) -> Option<&Origin> {
+        match self.value {
+            Value::Table(_) => self.key.as_ref().or(self.origin.as_ref()),
+            _ => self.origin.as_ref(),
+        }
+    }
+
+    /// Lays `over` on top: tables are merged key by key, except that another model of a seat replaces the first; every
+    /// other value is replaced.
+    pub fn merge(&mut self, over: Node) {
+        let (Value::Table(entries), Value::Table(_)) = (&mut self.value, &over.value) else {
+            *self = over;
+            return;
+        };
+        // What the upper layer wrote is what a message should point to.
+        self.origin = over.origin.or(self.origin.take());
+        self.key = over.key.or(self.key.take());
+        let Value::Table(over) = over.value else { unreachable!("matched above") };
+        for (key, mut node) in over {
+            let seat = SEATS.contains(&key.as_str());
+            if seat {
+                node.spell_out();
+            }
+            match entries.iter_mut().find(|(k, _)| *k == key) {
+                Some((_, old)) => {
+                    if seat {
+                        old.spell_out();
+                    }
+                    let replaces = seat && old.model() != node.model();
+                    if replaces { *old = node } else { old.merge(node) }
+                }
+                None => entries.push((key, node)),
+            }
+        }
+    }
+
+    /// `marker = "off"` is short for `marker.off = {}`.
+    fn spell_out(&mut self) {
+        if let Value::String(model) = &self.value {
+            let parameters =
+                Node { value: Value::Table(Vec::new()), origin: self.origin.clone(), key: self.origin.clone() };
+            self.value = Value::Table(vec![(model.clone(), parameters)]);
+        }
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.entries().first().map(|(key, _)| key.as_str())
+    }
+
+    /// The tree as TOML text, without its origins.
+    pub fn to_toml(&self) -> String {
+        toml::to_string_pretty(&self.to_value()).expect("a tree of TOML values is TOML")
+    }
+
+    /// One value as it would stand on the right of `=`, text without its quotes.
+    pub fn to_text(&self) -> String {
+        match &self.value {
+            Value::String(text) => text.clone(),
+            _ => self.to_value().to_string(),
+        }
+    }
+
+    fn to_value(&self) -> toml::Value {
+        match &self.value {
+            Value::String(text) => toml::Value::String(text.clone()),
+            Value::Integer(number) => toml::Value::Integer(*number),
+            Value::Float(number) => toml::Value::Float(*number),
+            Value::Boolean(truth) => toml::Value::Boolean(*truth),
+            Value::Array(items) => toml::Value::Array(items.iter().map(Node::to_value).collect()),
+            Value::Table(entries) => {
+                toml::Value::Table(entries.iter().map(|(k, node)| (k.clone(), node.to_value())).collect())
+            }
+        }
+    }
+}
+
+/// Every value of `node` stands at `origin`.
+fn relocated(mut node: Node, origin: &Origin) -> Node {
+    node.origin = Some(origin.clone());
+    match &mut node.value {
+        Value::Array(items) => {
+            for item in items {
+                *item = relocated(std::mem::replace(item, Node::table()), origin);
+            }
+        }
+        Value::Table(entries) => {
+            for (_, entry) in entries {
+                *entry = relocated(std::mem::replace(entry, Node::table()), origin);
+                entry.key = Some(origin.clone());
+            }
+        }
+        _ => {}
+    }
+    node
+}
+
+fn convert_table(table: DeTable<'_>, range: Range<usize>, source: &Arc<Source>) -> Result<Node, Problem> {
+    let mut entries = Vec::new();
+    for (key, value) in table {
+        let key_range = key.span();
+        let range = value.span();
+        let mut node = convert(value.into_inner(), range, source)?;
+        node.key = Some(Origin { source: Arc::clone(source), range: key_range });
+        entries.push((key.into_inner().into_owned(), node));
+    }
+    Ok(Node { value: Value::Table(entries), origin: Some(Origin { source: Arc::clone(source), range }), key: None })
+}
+
+fn convert(value: DeValue<'_>, range: Range<usize>, source: &Arc<Source>) -> Result<Node, Problem> {
+    let origin = Origin { source: Arc::clone(source), range: range.clone() };
+    let wrong = |what: &str| Problem::new(what).or_at(&origin);
+    let value = match value {
+        DeValue::String(text) => Value::String(text.into_owned()),
+        DeValue::Integer(number) => {
+            let parsed = i64::from_str_radix(number.as_str(), number.radix());
+            Value::Integer(parsed.map_err(|_| wrong("this whole number is too large"))?)
+        }
+        DeValue::Float(number) => Value::Float(number.as_str().parse().map_err(|_| wrong("this is not a number"))?),
+        DeValue::Boolean(truth) => Value::Boolean(truth),
+        DeValue::Datetime(_) => return Err(wrong("a date has no meaning here").help("expected text or a number")),
+        DeValue::Array(items) => {
+            let mut nodes = Vec::new();
+            for item in items {
+                let range = item.span();
+                nodes.push(convert(item.into_inner(), range, source)?);
+            }
+            Value::Array(nodes)
+        }
+        DeValue::Table(table) => return convert_table(table, range, source),
+    };
+    Ok(Node { value, origin: Some(origin), key: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Node {
+        Node::parse("test.toml", text).unwrap()
+    }
+
+    #[test]
+    fn the_upper_layer_wins_and_keeps_its_place() {
+        let mut base = parse("[port]\nlimit = \"1MB\"\nclasses = 2\n");
+        base.merge(parse("[port]\n\nlimit = \"2MB\"\n"));
+        assert_eq!(base.to_toml(), "[port]\nlimit = \"2MB\"\nclasses = 2\n");
+        assert_eq!(base.nearest("port.limit").origin.as_ref().unwrap().line(), 3);
+        assert_eq!(base.nearest("port.classes").origin.as_ref().unwrap().line(), 3);
+    }
+
+    #[test]
+    fn another_model_replaces_a_seat_and_the_same_one_is_refined() {
+        let mut base = parse("marker.step = { threshold = \"25%\", scope = \"port\" }");
+        base.merge(parse("marker.step.threshold = \"10%\""));
+        assert_eq!(base.nearest("marker.step").entries().len(), 2);
+        base.merge(parse("marker = \"off\""));
+        assert_eq!(base.to_toml(), "[marker.off]\n");
+    }
+
+    #[test]
+    fn an_assignment_is_toml_or_text() {
+        let set = |text| Node::parse_assignment(text).unwrap();
+        assert_eq!(set("workload.load=0.5").nearest("workload.load").value, Value::Float(0.5));
+        assert_eq!(set("host.transport.tcp.min_rto=1ms").nearest("host.transport.tcp.min_rto").as_str(), Some("1ms"));
+        assert_eq!(set("seeds=[1, 2]").nearest("seeds").to_text(), "[1, 2]");
+        assert!(Node::parse_assignment("load").unwrap_err().to_string().contains("no `=`"));
+        assert!(Node::parse_assignment("a..b=1").unwrap_err().to_string().contains("not a path"));
+    }
+
+    #[test]
+    fn broken_text_is_shown_where_it_breaks() {
+        let problem = Node::parse("test.toml", "a = 1\nb = = 2\n").unwrap_err();
+        assert_eq!(problem.origin().unwrap().line(), 2);
+        assert!(problem.render(false).contains("test.toml:2"), "{}", problem.render(false));
+    }
+}

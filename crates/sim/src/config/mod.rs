@@ -1,0 +1,91 @@
+//! The configuration of one simulation, as it is written.
+
+mod de;
+mod document;
+mod problem;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_base::Span;
+use tailcut_fabric::PortConfig;
+use tailcut_host::HostConfig;
+use tailcut_topology::TopologyConfig;
+use tailcut_topology::path::{self, PathConfig};
+
+pub use de::from_node;
+pub use document::{Node, Value};
+pub use problem::{Origin, Problem, Source, nearest, suggest};
+
+/// One simulation: a network, what its switches and hosts do, and what they are asked to carry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The network.
+    pub topology: TopologyConfig,
+    /// How packets choose among equal paths.
+    #[serde(default = "flow_ecmp")]
+    pub path: PathConfig,
+    /// What every switch port does.
+    #[serde(default)]
+    pub port: PortConfig,
+    /// What every host does.
+    #[serde(default)]
+    pub host: HostConfig,
+    /// The flows.
+    pub workload: tailcut_workload::Config,
+    /// How long the simulation goes on.
+    #[serde(default)]
+    pub run: RunConfig,
+    /// What is recorded.
+    #[serde(default)]
+    pub record: RecordConfig,
+}
+
+fn flow_ecmp() -> PathConfig {
+    PathConfig::FlowEcmp(path::flow_ecmp::Config {})
+}
+
+/// How long a simulation goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunConfig {
+    /// After the last arrival the flows have so long to finish; those that have not are censored, and counted.
+    pub drain: Span,
+}
+
+impl Default for RunConfig {
+    fn default() -> RunConfig {
+        RunConfig { drain: Span::from_ms(10_000) }
+    }
+}
+
+/// What is recorded beside the flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordConfig {
+    /// Time between two samples of the queue of every switch port, from the end of the warm-up to the last arrival.
+    pub queue_sample: Span,
+    /// Whether each port also keeps a time-weighted histogram of its queue.
+    pub queue_histogram: bool,
+}
+
+impl Default for RecordConfig {
+    fn default() -> RecordConfig {
+        RecordConfig { queue_sample: Span::from_us(100), queue_histogram: false }
+    }
+}
+
+impl Config {
+    /// Reads the configuration from a scenario's tree.
+    ///
+    /// # Errors
+    /// If a key is unknown, missing or of the wrong kind.
+    pub fn from_node(node: &Node) -> Result<Config, Problem> {
+        from_node(node)
+    }
+
+    /// The configuration as TOML, every default spelled out.
+    pub fn to_toml(&self) -> String {
+        toml::to_string_pretty(self).expect("a configuration is TOML")
+    }
+}

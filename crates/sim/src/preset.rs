@@ -1,0 +1,99 @@
+//! The schemes that ship with tailcut: TOML files, each a choice of seats and nothing else.
+
+use crate::config::{Node, Problem, suggest};
+
+/// A scheme that ships with tailcut.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// The name in scenarios.
+    pub name: &'static str,
+    /// The TOML text.
+    pub text: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal,)+) => {
+        /// Every preset, by name.
+        pub const PRESETS: &[Preset] = &[
+            $(Preset { name: $name, text: include_str!(concat!("../../../schemes/", $name, ".toml")) },)+
+        ];
+    };
+}
+
+presets! {
+    "dctcp",
+    "pias",
+    "sjf",
+    "slytherin",
+    "tcp",
+}
+
+/// Keys of a preset that describe it and set nothing.
+const DESCRIPTION: [&str; 3] = ["title", "paper", "summary"];
+
+/// Tables that a scheme may set; the network and the traffic are not a scheme's to choose.
+pub const SCHEME_TABLES: [&str; 3] = ["host", "path", "port"];
+
+impl Preset {
+    /// The preset of this name.
+    pub fn find(name: &str) -> Option<&'static Preset> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// The names of all presets.
+    pub fn names() -> Vec<&'static str> {
+        PRESETS.iter().map(|preset| preset.name).collect()
+    }
+
+    /// The preset as a tree, its description taken out.
+    ///
+    /// # Panics
+    /// If the shipped text is not TOML.
+    pub fn node(&self) -> Node {
+        let mut node = self.whole();
+        for key in DESCRIPTION {
+            node.take(key);
+        }
+        node
+    }
+
+    /// Title, paper or summary.
+    pub fn describe(&self, key: &str) -> Option<String> {
+        self.whole().get(key).and_then(Node::as_str).map(str::to_owned)
+    }
+
+    /// The names of the profiles: variants that a scenario picks by `name@profile`.
+    pub fn profiles(&self) -> Vec<String> {
+        let node = self.whole();
+        node.get("profile").map(|p| p.entries().iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default()
+    }
+
+    /// The layer that `name` or `name@profile` stands for.
+    ///
+    /// # Errors
+    /// If there is no such preset or profile.
+    pub fn layer(reference: &str) -> Result<Node, Problem> {
+        let (name, profile) = match reference.split_once('@') {
+            Some((name, profile)) => (name, Some(profile)),
+            None => (reference, None),
+        };
+        let preset = Preset::find(name).ok_or_else(|| {
+            Problem::new(format!("there is no scheme `{name}`")).help(suggest(name, &Preset::names()))
+        })?;
+        let mut node = preset.node();
+        let profiles = node.take("profile").unwrap_or_else(Node::table);
+        if let Some(profile) = profile {
+            let Some(layer) = profiles.get(profile) else {
+                let names: Vec<&str> = profiles.entries().iter().map(|(name, _)| name.as_str()).collect();
+                return Err(Problem::new(format!("the scheme `{name}` has no profile `{profile}`"))
+                    .help(suggest(profile, &names)));
+            };
+            node.merge(layer.clone());
+        }
+        Ok(node)
+    }
+
+    fn whole(&self) -> Node {
+        Node::parse(&format!("schemes/{}.toml", self.name), self.text).expect("a shipped preset is TOML")
+    }
+}

@@ -1,0 +1,198 @@
+//! A scenario that cannot be wrong: built from a configuration, checked, ready to run.
+
+use std::path::{Path, PathBuf};
+
+use tailcut_base::{Seeds, Span};
+use tailcut_fabric::classify::ClassifierConfig;
+use tailcut_fabric::mark::MarkerConfig;
+use tailcut_fabric::sched::SchedulerConfig;
+use tailcut_host::congestion::CongestionConfig;
+use tailcut_host::tag::TagConfig;
+use tailcut_host::transport::TransportConfig;
+use tailcut_model::Invalid;
+use tailcut_topology::Network;
+use tailcut_topology::path::PathConfig;
+use tailcut_workload::{Forecast, Places, Workload};
+
+use crate::config::{Config, Node, Problem};
+
+/// One simulation, checked.
+#[derive(Debug)]
+pub struct Scenario {
+    config: Config,
+    network: Network,
+    seed: u64,
+    base_dir: PathBuf,
+    forecast: Forecast,
+    classes: Vec<String>,
+}
+
+impl Scenario {
+    /// Checks a scenario's tree. Files that the workload names are looked for from `base_dir`.
+    ///
+    /// # Errors
+    /// If a value cannot be, or seats do not go together; the problem points to its place.
+    pub fn new(node: &Node, seed: u64, base_dir: &Path) -> Result<Scenario, Problem> {
+        let config = Config::from_node(node)?;
+        Scenario::from_config(config, seed, base_dir).map_err(|invalid| Problem::from_invalid(invalid, node))
+    }
+
+    /// Checks a configuration.
+    ///
+    /// # Errors
+    /// As [`Scenario::new`], with the dotted path of the key instead of its place.
+    pub fn from_config(config: Config, seed: u64, base_dir: &Path) -> Result<Scenario, Invalid> {
+        let network = config.topology.build()?;
+        config.port.validate().map_err(|e| e.within("port"))?;
+        config.host.validate().map_err(|e| e.within("host"))?;
+        check_seats(&config)?;
+        if config.record.queue_sample == Span::ZERO {
+            return Err(Invalid::new("record.queue_sample", "samples cannot be taken all the time")
+                .help("expected a positive time, such as \"100us\""));
+        }
+        let places = places(&network);
+        let workload = Workload::new(&config.workload, &places, Seeds::new(seed), base_dir)?;
+        let forecast = workload.forecast().clone();
+        let classes = workload.classes().to_vec();
+        Ok(Scenario { config, network, seed, base_dir: base_dir.to_owned(), forecast, classes })
+    }
+
+    /// The configuration, every default spelled out.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// The seed of all randomness.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// What the workload will offer, on average.
+    pub fn forecast(&self) -> &Forecast {
+        &self.forecast
+    }
+
+    /// The names of the traffic classes, in the order of their numbers.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// Where the hosts are, as the workload needs to know it.
+    pub(crate) fn places(&self) -> Places {
+        places(&self.network)
+    }
+
+    /// The flows, from the first one on.
+    pub(crate) fn workload(&self) -> Workload {
+        Workload::new(&self.config.workload, &self.places(), Seeds::new(self.seed), &self.base_dir)
+            .expect("the same workload was made before")
+    }
+
+    /// What is not wrong but probably not meant.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let config = &self.config;
+        for (link, utilisation) in self.overloaded() {
+            warnings.push(format!("{link} is offered {utilisation:.2} times what it carries: queues and completion times grow with the length of the run"));
+        }
+        let rtt = self.longest_rtt();
+        let rate = self.network.host_link();
+        let bdp = (rate.as_bps() as f64 / 8.0 * rtt.as_secs_f64()) as u64;
+        if config.port.limit.0 < bdp {
+            warnings.push(format!(
+                "the buffer of a port, {}, is below the bandwidth-delay product of {bdp} B ({rate} x {rtt})",
+                config.port.limit
+            ));
+        }
+        let TransportConfig::Tcp(tcp) = &config.host.transport;
+        if tcp.min_rto < rtt {
+            warnings.push(format!("min_rto, {}, is below the round-trip time of the longest path, {rtt}: packets are sent again before their ACK can come", tcp.min_rto));
+        }
+        let sprays = matches!(config.path, PathConfig::Spray(_) | PathConfig::RoundRobin(_));
+        if sprays && tcp.fast_retransmit && tcp.dup_thresh < 20 {
+            warnings.push("packets are sprayed over paths while three of them out of order mean a loss: consider `fast_retransmit = false` or a `dup_thresh` of 20 or more".to_owned());
+        }
+        match (&config.host.congestion, &config.port.marker) {
+            (CongestionConfig::Dctcp(_), MarkerConfig::Off(_)) => {
+                warnings.push("DCTCP runs over ports that never mark: it behaves as NewReno".to_owned());
+            }
+            (CongestionConfig::Newreno(_), MarkerConfig::Step(_)) => {
+                warnings.push("ports mark, but no packet is ECN-capable under NewReno: nothing is marked".to_owned());
+            }
+            _ => {}
+        }
+        if let MarkerConfig::Step(step) = &config.port.marker
+            && step.threshold.resolve(config.port.limit.0) >= config.port.limit.0
+        {
+            warnings.push(format!("the marking threshold, {}, is not below the buffer of the port, {}: packets are dropped and not marked", step.threshold, config.port.limit));
+        }
+        if matches!(config.port.classifier, ClassifierConfig::Tag(_)) && matches!(config.host.tag, TagConfig::Off(_)) {
+            warnings.push("ports sort by tag, but hosts write none: every packet joins class 0".to_owned());
+        }
+        warnings
+    }
+
+    /// Links that are offered more than they carry, with how many times more.
+    pub fn overloaded(&self) -> Vec<(String, f64)> {
+        let mut over: Vec<(String, f64)> =
+            self.forecast.links.iter().filter(|(_, utilisation)| *utilisation > 1.0).cloned().collect();
+        over.sort_by(|a, b| b.1.total_cmp(&a.1));
+        over
+    }
+
+    /// Round-trip time between the hosts that are furthest apart, of a full packet and its ACK in an idle network.
+    pub fn longest_rtt(&self) -> Span {
+        let hosts = self.network.hosts();
+        let first = tailcut_base::HostId(0);
+        (1..hosts).map(|h| self.network.rtt(first, tailcut_base::HostId(h))).max().unwrap_or(Span::ZERO)
+    }
+}
+
+fn places(network: &Network) -> Places {
+    Places {
+        rack_of: (0..network.hosts()).map(|h| network.rack_of(tailcut_base::HostId(h))).collect(),
+        host_link: network.host_link(),
+        uplinks: network.uplink_capacity_bps(),
+    }
+}
+
+/// Seats that do not go together are refused: a tag that no port reads is a scheme that does nothing.
+fn check_seats(config: &Config) -> Result<(), Invalid> {
+    let ranked = matches!(config.port.scheduler, SchedulerConfig::Ranked(_));
+    let by_tag = matches!(config.port.classifier, ClassifierConfig::Tag(_));
+    let refuse = |path: &str, what: &str, expected: &str| Err(Invalid::new(path, what).help(expected));
+    match &config.host.tag {
+        TagConfig::Off(_) => Ok(()),
+        TagConfig::FlowRank(_) if !ranked => refuse(
+            "host.tag",
+            "`flow-rank` gives each size its own rank, and no port orders by rank",
+            "expected `port.scheduler = \"ranked\"` with it",
+        ),
+        TagConfig::Pias(_) | TagConfig::FlowSize(_) if !by_tag && !ranked => refuse(
+            "host.tag",
+            "hosts write priorities into packets, and no port reads them",
+            "expected `port.classifier = \"tag\"` with it",
+        ),
+        TagConfig::Pias(pias) if by_tag && pias.thresholds.len() >= usize::from(config.port.classes) => refuse(
+            "host.tag.pias.thresholds",
+            &format!(
+                "{} thresholds make {} priorities, and the port has {} classes",
+                pias.thresholds.len(),
+                pias.thresholds.len() + 1,
+                config.port.classes
+            ),
+            "expected fewer thresholds or more `port.classes`",
+        ),
+        TagConfig::FlowSize(_) if by_tag && config.port.classes < 2 => refuse(
+            "host.tag",
+            "`flow-size` writes two priorities, and the port has one class",
+            "expected `port.classes = 2` or more",
+        ),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,375 @@
+//! Who sends to whom: the patterns, how one pair is drawn, and how much of a traffic passes each link.
+
+use tailcut_base::{Seeds, Stream};
+use tailcut_model::Invalid;
+
+use crate::config::{Endpoints, HostSet};
+use crate::flow_list::host_help;
+use crate::load::{Racks, Spread};
+
+/// A pattern whose random parts have been drawn.
+#[derive(Clone, Debug)]
+pub(crate) enum Pattern {
+    Uniform { hosts: u32 },
+    /// The destination of each host.
+    Permutation(Vec<u32>),
+    Ordered { hosts: u32, ascending: bool },
+    Roles(Roles),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Roles {
+    senders: Vec<u32>,
+    receivers: Vec<u32>,
+    /// For each host its place among the receivers.
+    place: Vec<Option<u32>>,
+}
+
+impl Pattern {
+    pub(crate) fn new(
+        key: &str,
+        config: &Endpoints,
+        hosts: u32,
+        seeds: Seeds,
+        class: u64,
+    ) -> Result<Pattern, Invalid> {
+        Ok(match config {
+            Endpoints::Uniform => Pattern::Uniform { hosts },
+            Endpoints::Permutation => {
+                Pattern::Permutation(derangement(hosts, &mut seeds.stream("workload.permutation", class)))
+            }
+            Endpoints::Ascending => Pattern::Ordered { hosts, ascending: true },
+            Endpoints::Descending => Pattern::Ordered { hosts, ascending: false },
+            Endpoints::Roles(roles) => {
+                let set = |part: &str, set: &HostSet| {
+                    let stream = seeds.stream(&format!("workload.roles.{part}"), class);
+                    resolve(&format!("{key}.roles.{part}"), set, hosts, stream)
+                };
+                let senders = set("senders", &roles.senders)?;
+                let receivers = set("receivers", &roles.receivers)?;
+                if let [only] = receivers[..]
+                    && senders.contains(&only)
+                {
+                    let message = format!("host {only} sends and is the only receiver");
+                    return Err(Invalid::new(format!("{key}.roles"), message)
+                        .help("expected for each sender a receiver other than itself"));
+                }
+                let mut place = vec![None; hosts as usize];
+                for (at, &host) in receivers.iter().enumerate() {
+                    place[host as usize] = u32::try_from(at).ok();
+                }
+                Pattern::Roles(Roles { senders, receivers, place })
+            }
+        })
+    }
+
+    /// Draws a source and a destination.
+    pub(crate) fn draw(&self, stream: &mut Stream) -> (u32, u32) {
+        match self {
+            Pattern::Uniform { hosts } => pair(*hosts, stream),
+            Pattern::Permutation(to) => {
+                let src = stream.below(len(to));
+                (src, to[src as usize])
+            }
+            Pattern::Ordered { hosts, ascending } => {
+                let (a, b) = pair(*hosts, stream);
+                if (a < b) == *ascending { (a, b) } else { (b, a) }
+            }
+            Pattern::Roles(roles) => {
+                let src = roles.senders[stream.below(len(&roles.senders)) as usize];
+                let others = len(&roles.receivers) - u32::from(roles.place[src as usize].is_some());
+                let mut at = stream.below(others);
+                if roles.place[src as usize].is_some_and(|own| at >= own) {
+                    at += 1;
+                }
+                (src, roles.receivers[at as usize])
+            }
+        }
+    }
+
+    /// The part of the flows that passes each link; exact.
+    pub(crate) fn spread(&self, racks: &Racks) -> Spread {
+        let mut spread = Spread::zero(racks);
+        match self {
+            Pattern::Uniform { .. } => {
+                let weight = vec![1.0; racks.hosts()];
+                spread_of_sets(&mut spread, racks, &weight, &weight);
+            }
+            Pattern::Permutation(to) => {
+                for (src, &dst) in (0u32..).zip(to) {
+                    spread.add_flow(racks, src, dst, 1.0 / to.len() as f64);
+                }
+            }
+            Pattern::Ordered { hosts, ascending } => {
+                let pairs = f64::from(*hosts) * f64::from(*hosts - 1) / 2.0;
+                // Hosts before this one in its own rack, while walking through all.
+                let mut seen = vec![0.0; racks.name.len()];
+                for (before, &rack) in racks.of.iter().enumerate() {
+                    let after = racks.hosts() - 1 - before;
+                    let (sent, received) = if *ascending { (after, before) } else { (before, after) };
+                    spread.send[before] = sent as f64 / pairs;
+                    spread.receive[before] = received as f64 / pairs;
+                    spread.out[rack] += (sent as f64 - seen[rack]) / pairs;
+                    spread.into[rack] += (received as f64 - seen[rack]) / pairs;
+                    // Over the whole rack the pairs inside it are taken off once at each end: `seen` sums to them.
+                    seen[rack] += 1.0;
+                }
+            }
+            Pattern::Roles(roles) => {
+                let mut weights = [vec![0.0; racks.hosts()], vec![0.0; racks.hosts()]];
+                for (weight, set) in weights.iter_mut().zip([&roles.senders, &roles.receivers]) {
+                    for &host in set {
+                        weight[host as usize] = 1.0;
+                    }
+                }
+                let [senders, receivers] = weights;
+                spread_of_sets(&mut spread, racks, &senders, &receivers);
+            }
+        }
+        spread
+    }
+}
+
+/// The spread of a source that is uniform over the hosts of weight 1 in `senders` and a destination that is uniform over
+/// those of weight 1 in `receivers` without the source.
+fn spread_of_sets(spread: &mut Spread, racks: &Racks, senders: &[f64], receivers: &[f64]) {
+    let sources: f64 = senders.iter().sum();
+    let sinks: f64 = receivers.iter().sum();
+    // A source that is a sink too has one destination less, so that each of its destinations has more.
+    let each = |src: usize| if senders[src] > 0.0 { 1.0 / (sources * (sinks - receivers[src])) } else { 0.0 };
+    let total: f64 = (0..racks.hosts()).map(each).sum();
+    let mut of_rack = vec![0.0; racks.name.len()];
+    let mut sinks_of_rack = vec![0.0; racks.name.len()];
+    for (host, &rack) in racks.of.iter().enumerate() {
+        of_rack[rack] += each(host);
+        sinks_of_rack[rack] += receivers[host];
+    }
+    for (host, &rack) in racks.of.iter().enumerate() {
+        spread.send[host] = senders[host] / sources;
+        spread.receive[host] = receivers[host] * (total - each(host));
+        spread.out[rack] += each(host) * (sinks - sinks_of_rack[rack]);
+        spread.into[rack] += receivers[host] * (total - of_rack[rack]);
+    }
+}
+
+/// The spread of answers to an aggregator that is uniform over `aggregators`, from hosts that are uniform over the others.
+pub(crate) fn incast_spread(racks: &Racks, aggregators: &[u32]) -> Spread {
+    // The mirror image of a uniform source among the aggregators that sends to all others.
+    let mut asking = vec![0.0; racks.hosts()];
+    for &host in aggregators {
+        asking[host as usize] = 1.0;
+    }
+    let mut mirror = Spread::zero(racks);
+    spread_of_sets(&mut mirror, racks, &asking, &vec![1.0; racks.hosts()]);
+    Spread { send: mirror.receive, receive: mirror.send, out: mirror.into, into: mirror.out }
+}
+
+/// Two different hosts, uniform over the ordered pairs.
+fn pair(hosts: u32, stream: &mut Stream) -> (u32, u32) {
+    let src = stream.below(hosts);
+    let dst = stream.below(hosts - 1);
+    (src, if dst >= src { dst + 1 } else { dst })
+}
+
+/// A uniformly random permutation of the hosts in which none stays: drawn again until it is one, 2.7 times on average.
+fn derangement(hosts: u32, stream: &mut Stream) -> Vec<u32> {
+    let mut to: Vec<u32> = (0..hosts).collect();
+    loop {
+        stream.shuffle(&mut to);
+        if (0u32..).zip(&to).all(|(from, &to)| from != to) {
+            return to;
+        }
+    }
+}
+
+/// The hosts of a set, ascending.
+fn resolve(key: &str, set: &HostSet, hosts: u32, mut stream: Stream) -> Result<Vec<u32>, Invalid> {
+    const FORMS: &str = "expected { first = 0, count = 120 }, { random = 120 } or { hosts = [1, 5, 9] }";
+    let found = match (set.first, set.count, set.random, &set.hosts) {
+        (first, Some(count), None, None) => {
+            let first = first.unwrap_or(0);
+            match first.checked_add(count).filter(|&end| end <= hosts) {
+                Some(end) => (first..end).collect(),
+                None => {
+                    let message = format!("{count} hosts from host {first} on are more than there are");
+                    return Err(Invalid::new(format!("{key}.count"), message).help(host_help(hosts)));
+                }
+            }
+        }
+        (None, None, Some(random), None) => draw_set(&format!("{key}.random"), random, hosts, &mut stream)?,
+        (None, None, None, Some(list)) => {
+            let key = format!("{key}.hosts");
+            let mut list = list.clone();
+            list.sort_unstable();
+            if let Some(twice) = list.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(Invalid::new(key, format!("host {} is given twice", twice[0])));
+            }
+            if let Some(&beyond) = list.last().filter(|&&host| host >= hosts) {
+                return Err(Invalid::new(key, format!("{beyond} is not a host")).help(host_help(hosts)));
+            }
+            list
+        }
+        _ => return Err(Invalid::new(key, "does not say which hosts").help(FORMS)),
+    };
+    if found.is_empty() {
+        return Err(Invalid::new(key, "has no host").help(FORMS));
+    }
+    Ok(found)
+}
+
+/// `count` of the hosts, drawn without replacement; ascending.
+pub(crate) fn draw_set(key: &str, count: u32, hosts: u32, stream: &mut Stream) -> Result<Vec<u32>, Invalid> {
+    if count > hosts {
+        let message = format!("{count} hosts are more than there are");
+        return Err(Invalid::new(key, message).help(host_help(hosts)));
+    }
+    let mut all: Vec<u32> = (0..hosts).collect();
+    stream.shuffle(&mut all);
+    all.truncate(count as usize);
+    all.sort_unstable();
+    Ok(all)
+}
+
+fn len(list: &[u32]) -> u32 {
+    u32::try_from(list.len()).expect("a list of different hosts is not longer than there are hosts")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tailcut_base::BitRate;
+
+    use super::*;
+    use crate::config;
+    use crate::load::Places;
+
+    fn racks(rack_of: &[u32]) -> Racks {
+        Racks::new(&Places { rack_of: rack_of.to_vec(), host_link: BitRate::gbps(1), uplinks: None })
+    }
+
+    fn pattern(endpoints: &Endpoints, hosts: u32) -> Pattern {
+        Pattern::new("e", endpoints, hosts, Seeds::new(1), 0).unwrap()
+    }
+
+    fn hosts(hosts: &[u32]) -> HostSet {
+        HostSet { hosts: Some(hosts.to_vec()), ..HostSet::default() }
+    }
+
+    fn roles(senders: HostSet, receivers: HostSet) -> Endpoints {
+        Endpoints::Roles(config::Roles { senders, receivers })
+    }
+
+    fn all_kinds(count: u32) -> Vec<Endpoints> {
+        let half: Vec<u32> = (0..count / 2 + 1).collect();
+        vec![
+            Endpoints::Uniform,
+            Endpoints::Permutation,
+            Endpoints::Ascending,
+            Endpoints::Descending,
+            roles(hosts(&half), HostSet { first: Some(1), count: Some(count - 1), ..HostSet::default() }),
+            roles(hosts(&[count - 1]), hosts(&half)),
+        ]
+    }
+
+    /// The predicted spread is what many draws give, for every pattern and racks of unequal size in any order.
+    #[test]
+    fn spreads_agree_with_draws() {
+        let racks = racks(&[4, 0, 4, 9, 0, 0, 4]);
+        for endpoints in all_kinds(7) {
+            let pattern = pattern(&endpoints, 7);
+            let mut stream = Seeds::new(2).stream("draws", 0);
+            let (n, mut drawn) = (60_000, Spread::zero(&racks));
+            for _ in 0..n {
+                let (src, dst) = pattern.draw(&mut stream);
+                assert_ne!(src, dst);
+                drawn.add_flow(&racks, src, dst, 1.0 / f64::from(n));
+            }
+            assert_close(&pattern.spread(&racks), &drawn, 0.01, &format!("{endpoints:?}"));
+        }
+    }
+
+    fn assert_close(a: &Spread, b: &Spread, tolerance: f64, what: &str) {
+        for (kind, x, y) in
+            [("send", &a.send, &b.send), ("receive", &a.receive, &b.receive), ("out", &a.out, &b.out), ("into", &a.into, &b.into)]
+        {
+            for (i, (x, y)) in x.iter().zip(y).enumerate() {
+                assert!((x - y).abs() < tolerance, "{what}: {kind} {i}: {x} {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn uniform_traffic_leaves_its_rack_as_often_as_the_formula_says() {
+        // 20 racks of 20: (N - n)/(N - 1) = 380/399.
+        let rack_of: Vec<u32> = (0..400).map(|h| h / 20).collect();
+        let leaving = pattern(&Endpoints::Uniform, 400).spread(&racks(&rack_of)).leaving();
+        assert!((leaving - 380.0 / 399.0).abs() < 1e-12, "{leaving}");
+    }
+
+    #[test]
+    fn a_permutation_sends_every_host_to_one_other() {
+        for seed in 0..50 {
+            let to = derangement(6, &mut Seeds::new(seed).stream("p", 0));
+            let mut sorted = to.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2, 3, 4, 5]);
+            assert!((0u32..).zip(&to).all(|(from, &to)| from != to), "{to:?}");
+        }
+        assert_eq!(derangement(2, &mut Seeds::new(0).stream("p", 0)), [1, 0]);
+    }
+
+    #[test]
+    fn derangements_are_uniform() {
+        // Four hosts have nine.
+        let mut stream = Seeds::new(3).stream("p", 0);
+        let mut counts = std::collections::BTreeMap::new();
+        for _ in 0..9000 {
+            *counts.entry(derangement(4, &mut stream)).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 9);
+        assert!(counts.values().all(|&n| (850..1150).contains(&n)), "{counts:?}");
+    }
+
+    #[test]
+    fn host_sets_that_cannot_be_are_refused_where_they_stand() {
+        let good = hosts(&[0, 1]);
+        let first = |first, count| HostSet { first: Some(first), count: Some(count), ..HostSet::default() };
+        let random = |random| HostSet { random: Some(random), ..HostSet::default() };
+        for (set, path, message) in [
+            (HostSet::default(), "e.roles.senders", "does not say which hosts"),
+            (HostSet { first: Some(1), ..HostSet::default() }, "e.roles.senders", "does not say which hosts"),
+            (HostSet { random: Some(2), ..first(0, 1) }, "e.roles.senders", "does not say which hosts"),
+            (first(3, 6), "e.roles.senders.count", "6 hosts from host 3"),
+            (first(3, u32::MAX), "e.roles.senders.count", "more than there are"),
+            (first(3, 0), "e.roles.senders", "has no host"),
+            (random(9), "e.roles.senders.random", "9 hosts are more"),
+            (hosts(&[1, 2, 1]), "e.roles.senders.hosts", "host 1 is given twice"),
+            (hosts(&[1, 8]), "e.roles.senders.hosts", "8 is not a host"),
+            (hosts(&[]), "e.roles.senders", "has no host"),
+        ] {
+            let error = Pattern::new("e", &roles(set, good.clone()), 8, Seeds::new(1), 0).unwrap_err();
+            assert_eq!(error.path, path, "{error}");
+            assert!(error.message.contains(message), "{error}");
+        }
+        let error = Pattern::new("e", &roles(hosts(&[3, 4]), hosts(&[4])), 8, Seeds::new(1), 0).unwrap_err();
+        assert!(error.message.contains("host 4 sends and is the only receiver"), "{error}");
+    }
+
+    proptest! {
+        /// Each pattern sends, receives, leaves and enters the same amount: all of it.
+        #[test]
+        fn nothing_of_a_spread_is_lost(rack_of in prop::collection::vec(0u32..5, 3..20)) {
+            let racks = racks(&rack_of);
+            let count = u32::try_from(rack_of.len()).unwrap();
+            let mut spreads: Vec<Spread> = all_kinds(count).iter().map(|e| pattern(e, count).spread(&racks)).collect();
+            spreads.push(incast_spread(&racks, &[0, count - 1]));
+            for spread in spreads {
+                let sum = |part: &[f64]| part.iter().sum::<f64>();
+                prop_assert!((sum(&spread.send) - 1.0).abs() < 1e-12, "{spread:?}");
+                prop_assert!((sum(&spread.receive) - 1.0).abs() < 1e-12, "{spread:?}");
+                prop_assert!((sum(&spread.out) - sum(&spread.into)).abs() < 1e-12, "{spread:?}");
+                prop_assert!(spread.out.iter().chain(&spread.into).all(|&part| part > -1e-12), "{spread:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! What a workload will offer, in expectation: flows, bytes, loads, and the busiest links.
+
+use serde::Serialize;
+use tailcut_base::{Span, wire_bytes};
+
+use crate::flow_list::Listed;
+use crate::load::{Loads, Places, Racks, Spread};
+use crate::plan::{Ends, Generated};
+use crate::source::query_gap;
+
+/// What a workload will offer, in expectation over all seeds; lists count as they are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Forecast {
+    /// Time that the loads are taken over: the configured duration; or the expected time until the configured number of
+    /// flows has started; or, for explicit lists alone, the time from their first to their last start.
+    #[serde(skip)]
+    pub duration: Span,
+    /// Flows.
+    pub flows: f64,
+    /// Payload of all flows in bytes.
+    pub payload_bytes: f64,
+    /// Payload and headers of all flows in bytes.
+    pub wire_bytes: f64,
+    /// Loads, of all traffics together: those with a `share`, those with a `rate`, and explicit lists.
+    pub offered: Loads,
+    /// Each class, in the order of their ids.
+    pub classes: Vec<ClassForecast>,
+    /// The busiest link of each kind with its utilisation by payload and headers. Above 1 it is offered more than it
+    /// carries.
+    pub links: Vec<(String, f64)>,
+    /// Standard deviation of the payload that a run really offers, as a fraction of the expected, for Poisson arrivals;
+    /// with microbursts it is larger. It is large when few flows carry most bytes: the load of such a run is not the
+    /// one on its label.
+    pub relative_error: f64,
+    /// What was not done as written, in whole sentences.
+    pub notes: Vec<String>,
+}
+
+/// What one class will offer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ClassForecast {
+    /// Name.
+    pub name: String,
+    /// Flows.
+    pub flows: f64,
+    /// Mean payload of a flow in bytes.
+    pub mean_size: f64,
+    /// Mean payload and headers of a flow in bytes.
+    pub mean_wire: f64,
+}
+
+/// Adds up a forecast.
+pub(crate) struct Forecaster<'a> {
+    places: &'a Places,
+    racks: Racks,
+    seconds: f64,
+    forecast: Forecast,
+    /// Bytes by link.
+    wire: Spread,
+    payload: Spread,
+    variance: f64,
+}
+
+impl<'a> Forecaster<'a> {
+    pub(crate) fn new(places: &'a Places, classes: &[String], duration: Span) -> Forecaster<'a> {
+        let racks = Racks::new(places);
+        let classes = classes.iter().map(|name| ClassForecast { name: name.clone(), ..Default::default() }).collect();
+        Forecaster {
+            places,
+            seconds: duration.as_secs_f64(),
+            forecast: Forecast { duration, classes, ..Forecast::default() },
+            wire: Spread::zero(&racks),
+            payload: Spread::zero(&racks),
+            variance: 0.0,
+            racks,
+        }
+    }
+
+    /// Adds a generated traffic of this class with `per_second` events.
+    pub(crate) fn add_generated(&mut self, class: usize, plan: &Generated, per_second: f64) {
+        let events = per_second * self.seconds;
+        let flows = events * f64::from(plan.flows_per_event());
+        let (mean, mean_wire) = (plan.sizes.mean(), plan.sizes.mean_wire());
+        self.count(class, flows, flows * mean, flows * mean_wire);
+        let spread = plan.spread(&self.racks);
+        self.payload.add(&spread, flows * mean);
+        self.wire.add(&spread, flows * mean_wire);
+        // The sum of a Poisson number of events has the variance (events) x (second moment of an event's bytes).
+        let (degree, square) = (f64::from(plan.flows_per_event()), plan.sizes.second_moment());
+        let together = matches!(plan.ends, Ends::Incast { one_size: true, .. });
+        let second_moment =
+            if together { degree * degree * square } else { degree * square + degree * (degree - 1.0) * mean * mean };
+        self.variance += events * second_moment;
+        if let Ends::Incast { gaps, aggregators, .. } = &plan.ends
+            && per_second > 0.0
+            && query_gap(*gaps, per_second, aggregators.len()).1
+        {
+            let name = &self.forecast.classes[class].name;
+            let mean_gap = aggregators.len() as f64 / per_second * 1e6;
+            self.forecast.notes.push(format!(
+                "The gaps of `{name}` are Poisson: their mean of {mean_gap:.1} us is below the 50 us that microbursts need."
+            ));
+        }
+    }
+
+    /// Adds one explicit flow of this class.
+    pub(crate) fn add_listed(&mut self, class: usize, flow: &Listed) {
+        let (payload, wire) = (flow.size as f64, wire_bytes(flow.size) as f64);
+        self.count(class, 1.0, payload, wire);
+        self.payload.add_flow(&self.racks, flow.src, flow.dst, payload);
+        self.wire.add_flow(&self.racks, flow.src, flow.dst, wire);
+    }
+
+    /// Notes what was not done as written.
+    pub(crate) fn note(&mut self, note: String) {
+        self.forecast.notes.push(note);
+    }
+
+    fn count(&mut self, class: usize, flows: f64, payload: f64, wire: f64) {
+        let forecast = &mut self.forecast;
+        forecast.flows += flows;
+        forecast.payload_bytes += payload;
+        forecast.wire_bytes += wire;
+        // Sums for now; `finish` divides them.
+        let class = &mut forecast.classes[class];
+        class.flows += flows;
+        class.mean_size += payload;
+        class.mean_wire += wire;
+    }
+
+    pub(crate) fn finish(self) -> Forecast {
+        let mut forecast = self.forecast;
+        for class in &mut forecast.classes {
+            if class.flows > 0.0 {
+                class.mean_size /= class.flows;
+                class.mean_wire /= class.flows;
+            }
+        }
+        if forecast.payload_bytes > 0.0 {
+            forecast.relative_error = self.variance.sqrt() / forecast.payload_bytes;
+        }
+        if self.seconds > 0.0 {
+            let bits = 8.0 / self.seconds;
+            let leaving = self.payload.leaving() * bits;
+            forecast.offered =
+                Loads::of_rates(self.places, forecast.payload_bytes * bits, forecast.wire_bytes * bits, leaving);
+            let mut rates = Spread::zero(&self.racks);
+            rates.add(&self.wire, bits);
+            forecast.links = rates.busiest(self.places, &self.racks);
+        }
+        forecast
+    }
+}

@@ -1,0 +1,275 @@
+//! What a load is a fraction of, where the bytes of a traffic go, and the load that was realised.
+//!
+//! Utilisations count the data on its way, not the acknowledgements, retransmissions and probes that come back or are
+//! sent again.
+
+use serde::Serialize;
+use tailcut_base::{BitRate, Span, wire_bytes};
+use tailcut_model::FlowSpec;
+
+/// Where the hosts are and what their links carry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// The rack of each host.
+    pub rack_of: Vec<u32>,
+    /// Rate of the link of each host.
+    pub host_link: BitRate,
+    /// Rates of the uplinks of all racks together, in bit/s; `None` where nothing is an uplink. Racks are taken to have
+    /// equal parts of it.
+    pub uplinks: Option<u64>,
+}
+
+impl Places {
+    /// Number of hosts.
+    ///
+    /// # Panics
+    /// If there are more than 2^32.
+    pub fn hosts(&self) -> u32 {
+        u32::try_from(self.rack_of.len()).expect("hosts are numbered by 32 bits")
+    }
+
+    pub(crate) fn uplink_bps(&self) -> Option<f64> {
+        self.uplinks.filter(|&bps| bps > 0).map(|bps| bps as f64)
+    }
+
+    /// What all hosts together can send, in bit/s.
+    pub(crate) fn edge_bps(&self) -> f64 {
+        self.rack_of.len() as f64 * self.host_link.as_bps() as f64
+    }
+}
+
+/// Offered traffic as fractions of capacities. All are 0 where no time passes, such as in a list whose flows all start
+/// at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Loads {
+    /// Payload of all flows / (hosts x host link).
+    pub edge_payload: f64,
+    /// Payload and headers of all flows / (hosts x host link).
+    pub edge_wire: f64,
+    /// Payload of the flows that leave their rack / uplinks of all racks.
+    pub core_payload: Option<f64>,
+    /// Payload of all flows / uplinks of all racks.
+    pub fabric_payload: Option<f64>,
+}
+
+impl Loads {
+    /// Loads of these rates in bit/s.
+    pub(crate) fn of_rates(places: &Places, payload: f64, wire: f64, leaving: f64) -> Loads {
+        let edge = places.edge_bps();
+        let uplinks = places.uplink_bps();
+        Loads {
+            edge_payload: payload / edge,
+            edge_wire: wire / edge,
+            core_payload: uplinks.map(|uplinks| leaving / uplinks),
+            fabric_payload: uplinks.map(|uplinks| payload / uplinks),
+        }
+    }
+}
+
+/// Adds up the flows that were really offered.
+#[derive(Clone, Debug)]
+pub struct Realised {
+    places: Places,
+    flows: u64,
+    payload: u64,
+    wire: u64,
+    leaving: u64,
+}
+
+impl Realised {
+    /// No flow yet.
+    pub fn new(places: &Places) -> Realised {
+        Realised { places: places.clone(), flows: 0, payload: 0, wire: 0, leaving: 0 }
+    }
+
+    /// Counts a flow.
+    pub fn add(&mut self, flow: &FlowSpec) {
+        self.flows += 1;
+        self.payload += flow.size;
+        self.wire += wire_bytes(flow.size);
+        let rack = |host: u32| self.places.rack_of[host as usize];
+        if rack(flow.src.0) != rack(flow.dst.0) {
+            self.leaving += flow.size;
+        }
+    }
+
+    /// Flows counted.
+    pub fn flows(&self) -> u64 {
+        self.flows
+    }
+
+    /// Their payload in bytes.
+    pub fn payload_bytes(&self) -> u64 {
+        self.payload
+    }
+
+    /// Their payload and headers in bytes.
+    pub fn wire_bytes(&self) -> u64 {
+        self.wire
+    }
+
+    /// The loads that they make if they arrived in `duration`; all 0 if no time passes.
+    pub fn loads(&self, duration: Span) -> Loads {
+        if duration == Span::ZERO {
+            return Loads::of_rates(&self.places, 0.0, 0.0, 0.0);
+        }
+        let rate = |bytes: u64| bytes as f64 * 8.0 / duration.as_secs_f64();
+        Loads::of_rates(&self.places, rate(self.payload), rate(self.wire), rate(self.leaving))
+    }
+}
+
+/// The racks, numbered without gaps.
+#[derive(Clone, Debug)]
+pub(crate) struct Racks {
+    /// Rack of each host, as an index into the other table.
+    pub(crate) of: Vec<usize>,
+    /// The topology's number of each rack.
+    pub(crate) name: Vec<u32>,
+}
+
+impl Racks {
+    pub(crate) fn new(places: &Places) -> Racks {
+        let mut name = places.rack_of.clone();
+        name.sort_unstable();
+        name.dedup();
+        let of = places.rack_of.iter().map(|rack| name.partition_point(|other| other < rack)).collect();
+        Racks { of, name }
+    }
+
+    pub(crate) fn hosts(&self) -> usize {
+        self.of.len()
+    }
+}
+
+/// How much of something, such as the bytes of one traffic, passes each link.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Spread {
+    /// By host: it sends.
+    pub(crate) send: Vec<f64>,
+    /// By host: it receives.
+    pub(crate) receive: Vec<f64>,
+    /// By rack: it leaves.
+    pub(crate) out: Vec<f64>,
+    /// By rack: it enters.
+    pub(crate) into: Vec<f64>,
+}
+
+impl Spread {
+    pub(crate) fn zero(racks: &Racks) -> Spread {
+        Spread {
+            send: vec![0.0; racks.hosts()],
+            receive: vec![0.0; racks.hosts()],
+            out: vec![0.0; racks.name.len()],
+            into: vec![0.0; racks.name.len()],
+        }
+    }
+
+    /// Adds what passes from `src` to `dst`.
+    pub(crate) fn add_flow(&mut self, racks: &Racks, src: u32, dst: u32, amount: f64) {
+        let (src, dst) = (src as usize, dst as usize);
+        self.send[src] += amount;
+        self.receive[dst] += amount;
+        let (from, to) = (racks.of[src], racks.of[dst]);
+        if from != to {
+            self.out[from] += amount;
+            self.into[to] += amount;
+        }
+    }
+
+    /// Adds `factor` times `other`.
+    pub(crate) fn add(&mut self, other: &Spread, factor: f64) {
+        for (mine, theirs) in [
+            (&mut self.send, &other.send),
+            (&mut self.receive, &other.receive),
+            (&mut self.out, &other.out),
+            (&mut self.into, &other.into),
+        ] {
+            for (a, b) in mine.iter_mut().zip(theirs) {
+                *a += factor * b;
+            }
+        }
+    }
+
+    /// How much of it leaves its rack.
+    pub(crate) fn leaving(&self) -> f64 {
+        self.out.iter().sum()
+    }
+
+    /// The busiest link of each kind with its utilisation, if the spread is in bit/s.
+    pub(crate) fn busiest(&self, places: &Places, racks: &Racks) -> Vec<(String, f64)> {
+        let host = places.host_link.as_bps() as f64;
+        let mut links = Vec::new();
+        let mut note = |load: &[f64], capacity: f64, name: &dyn Fn(usize) -> String| {
+            // The first of equally busy ones.
+            let busiest = load.iter().enumerate().reduce(|best, next| if next.1 > best.1 { next } else { best });
+            if let Some((at, load)) = busiest {
+                links.push((name(at), load / capacity));
+            }
+        };
+        note(&self.send, host, &|at| format!("link from host {at}"));
+        note(&self.receive, host, &|at| format!("link to host {at}"));
+        if let Some(uplinks) = places.uplink_bps() {
+            let each = uplinks / racks.name.len() as f64;
+            note(&self.out, each, &|at| format!("uplinks of rack {}", racks.name[at]));
+            note(&self.into, each, &|at| format!("downlinks to rack {}", racks.name[at]));
+        }
+        links
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tailcut_base::{HostId, Instant};
+    use tailcut_model::ClassId;
+
+    use super::*;
+
+    fn flow(src: u32, dst: u32, size: u64) -> FlowSpec {
+        FlowSpec {
+            start: Instant::ZERO,
+            src: HostId(src),
+            dst: HostId(dst),
+            size,
+            class: ClassId(0),
+            query: None,
+            deadline: None,
+            measured: true,
+        }
+    }
+
+    #[test]
+    fn realised_loads_of_two_flows() {
+        let places = Places {
+            rack_of: vec![7, 7, 3, 3],
+            host_link: BitRate::gbps(10),
+            uplinks: Some(20_000_000_000),
+        };
+        let mut realised = Realised::new(&places);
+        realised.add(&flow(0, 1, 1_000_000));
+        realised.add(&flow(0, 2, 1_500_000));
+        let loads = realised.loads(Span::from_ms(1));
+        // 2.5 MB in 1 ms are 20 Gb/s; 1.5 MB are 12 Gb/s.
+        assert_eq!(loads.edge_payload, 0.5);
+        assert_eq!(loads.fabric_payload, Some(1.0));
+        assert_eq!(loads.core_payload, Some(0.6));
+        let headers = 40.0 * (685.0 + 1028.0) * 8.0 / 1e-3 / 40e9;
+        assert!((loads.edge_wire - 0.5 - headers).abs() < 1e-12);
+        assert_eq!((realised.flows(), realised.payload_bytes()), (2, 2_500_000));
+        assert_eq!(realised.loads(Span::ZERO).edge_payload, 0.0);
+    }
+
+    #[test]
+    fn the_busiest_link_of_each_kind_is_named() {
+        let places = Places { rack_of: vec![7, 7, 3, 3], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000) };
+        let racks = Racks::new(&places);
+        let mut spread = Spread::zero(&racks);
+        spread.add_flow(&racks, 1, 2, 5e9);
+        spread.add_flow(&racks, 0, 1, 2e9);
+        spread.add_flow(&racks, 1, 0, 1e9);
+        let busiest = spread.busiest(&places, &racks);
+        let expected =
+            [("link from host 1", 0.6), ("link to host 2", 0.5), ("uplinks of rack 7", 0.5), ("downlinks to rack 3", 0.5)];
+        assert_eq!(busiest, expected.map(|(name, load)| (name.to_owned(), load)));
+        assert_eq!(spread.leaving(), 5e9);
+    }
+}

@@ -1,0 +1,286 @@
+//! One traffic of the scenario, checked: what it sends, before it is known how often.
+
+use std::path::Path;
+
+use tailcut_base::{Instant, Seeds};
+use tailcut_model::Invalid;
+
+use crate::builtin;
+use crate::config::{FlowFile, Gaps, Incast, Jitter, ListedFlow, ParetoSizes, SizeFile, SizeFormat, Sizes, Traffic};
+use crate::distribution::Distribution;
+use crate::endpoints::{Pattern, draw_set, incast_spread};
+use crate::files;
+use crate::flow_list::{FlowList, Listed, host_help};
+use crate::load::{Racks, Spread};
+use crate::size_table::TableFormat;
+
+/// What a traffic sends.
+#[derive(Clone, Debug)]
+pub(crate) enum Plan {
+    Generated(Generated),
+    Listed(FlowList),
+}
+
+/// A traffic whose flows are drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Generated {
+    pub(crate) amount: Amount,
+    pub(crate) sizes: Distribution,
+    pub(crate) ends: Ends,
+}
+
+/// How much of it there is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Amount {
+    /// A fraction of the load.
+    Share(f64),
+    /// Events per second.
+    Rate(f64),
+}
+
+/// Who sends to whom.
+#[derive(Clone, Debug)]
+pub(crate) enum Ends {
+    Pairs(Pattern),
+    Incast { degree: u32, aggregators: Vec<u32>, gaps: Gaps, jitter: Jitter, one_size: bool },
+}
+
+impl Generated {
+    /// Flows that one event brings.
+    pub(crate) fn flows_per_event(&self) -> u32 {
+        match &self.ends {
+            Ends::Pairs(_) => 1,
+            Ends::Incast { degree, .. } => *degree,
+        }
+    }
+
+    /// The part of its flows that passes each link.
+    pub(crate) fn spread(&self, racks: &Racks) -> Spread {
+        match &self.ends {
+            Ends::Pairs(pattern) => pattern.spread(racks),
+            Ends::Incast { aggregators, .. } => incast_spread(racks, aggregators),
+        }
+    }
+}
+
+/// What a plan is made from.
+pub(crate) struct Site<'a> {
+    pub(crate) hosts: u32,
+    pub(crate) seeds: Seeds,
+    pub(crate) base_dir: &'a Path,
+}
+
+impl Plan {
+    /// The plan of the traffic at `key`, number `class` in the scenario.
+    pub(crate) fn new(key: &str, traffic: &Traffic, class: u64, site: &Site<'_>) -> Result<Plan, Invalid> {
+        let kinds =
+            [("sizes", traffic.sizes.is_some()), ("file", traffic.file.is_some()), ("list", traffic.list.is_some())];
+        let given: Vec<&str> = kinds.iter().filter(|(_, is_some)| *is_some).map(|(name, _)| *name).collect();
+        const FORMS: &str = "expected one of `sizes` (with `share` or `rate`), `file` and `list`";
+        match given[..] {
+            [] => Err(Invalid::new(key, "does not say what is sent").help(FORMS)),
+            [_] => Ok(()),
+            [first, second, ..] => {
+                Err(Invalid::new(format!("{key}.{second}"), format!("goes not together with `{first}`")).help(FORMS))
+            }
+        }?;
+        if let Some(sizes) = &traffic.sizes {
+            return generated(key, traffic, sizes, class, site).map(Plan::Generated);
+        }
+        let generator_keys = [
+            ("share", traffic.share.is_some()),
+            ("rate", traffic.rate.is_some()),
+            ("endpoints", traffic.endpoints.is_some()),
+            ("arrivals", traffic.arrivals.is_some()),
+            ("incast", traffic.incast.is_some()),
+        ];
+        if let Some((name, _)) = generator_keys.iter().find(|(_, is_some)| *is_some) {
+            return Err(Invalid::new(format!("{key}.{name}"), format!("goes not together with `{}`", given[0]))
+                .help("an explicit list says itself how much, when and from where to where"));
+        }
+        match (&traffic.file, &traffic.list) {
+            (Some(file), _) => from_file(&format!("{key}.file"), file, site).map(Plan::Listed),
+            (None, Some(list)) => from_list(&format!("{key}.list"), list, site.hosts).map(Plan::Listed),
+            (None, None) => unreachable!("exactly one of the three is given"),
+        }
+    }
+}
+
+fn generated(
+    key: &str,
+    traffic: &Traffic,
+    sizes: &Sizes,
+    class: u64,
+    site: &Site<'_>,
+) -> Result<Generated, Invalid> {
+    if site.hosts < 2 {
+        let message = format!("needs two hosts to send between, and the topology has {}", site.hosts);
+        return Err(Invalid::new(key, message));
+    }
+    let amount = match (traffic.share, traffic.rate) {
+        (Some(share), None) => {
+            if !(0.0..=1.0).contains(&share) {
+                return Err(Invalid::new(format!("{key}.share"), format!("a share of {share} is no fraction"))
+                    .help("expected 0 to 1; the shares of all traffics sum to 1"));
+            }
+            Amount::Share(share)
+        }
+        (None, Some(rate)) => {
+            if !(rate > 0.0 && rate.is_finite()) {
+                return Err(Invalid::new(format!("{key}.rate"), format!("a rate of {rate} is not positive"))
+                    .help("expected flows per second (with `incast`: events per second)"));
+            }
+            Amount::Rate(rate)
+        }
+        (Some(_), Some(_)) => {
+            return Err(Invalid::new(format!("{key}.rate"), "goes not together with `share`")
+                .help("expected either a share of the load or a rate of its own"));
+        }
+        (None, None) => {
+            return Err(Invalid::new(key, "does not say how much is sent")
+                .help("expected `share` (a fraction of the load) or `rate` (flows per second)"));
+        }
+    };
+    let ends = match &traffic.incast {
+        None => {
+            let endpoints = traffic.endpoints.clone().unwrap_or_default();
+            Ends::Pairs(Pattern::new(&format!("{key}.endpoints"), &endpoints, site.hosts, site.seeds, class)?)
+        }
+        Some(incast) => {
+            for (name, is_some) in [("endpoints", traffic.endpoints.is_some()), ("arrivals", traffic.arrivals.is_some())] {
+                if is_some {
+                    return Err(Invalid::new(format!("{key}.{name}"), "goes not together with `incast`")
+                        .help("an incast draws its own workers and has its own `gaps`"));
+                }
+            }
+            incast_ends(&format!("{key}.incast"), incast, class, site)?
+        }
+    };
+    Ok(Generated { amount, sizes: distribution(&format!("{key}.sizes"), sizes, site.base_dir)?, ends })
+}
+
+fn incast_ends(key: &str, incast: &Incast, class: u64, site: &Site<'_>) -> Result<Ends, Invalid> {
+    if incast.degree == 0 || incast.degree >= site.hosts {
+        let message = format!("a degree of {} needs as many hosts other than the one that asks", incast.degree);
+        let help = format!("expected 1 to {}: {}", site.hosts - 1, host_help(site.hosts));
+        return Err(Invalid::new(format!("{key}.degree"), message).help(help));
+    }
+    let aggregators = match incast.aggregators {
+        None => (0..site.hosts).collect(),
+        Some(count) => {
+            let key = format!("{key}.aggregators");
+            if count == 0 {
+                return Err(Invalid::new(key, "no host asks").help("expected at least 1; all hosts if not given"));
+            }
+            draw_set(&key, count, site.hosts, &mut site.seeds.stream("workload.roles.aggregators", class))?
+        }
+    };
+    Ok(Ends::Incast {
+        degree: incast.degree,
+        aggregators,
+        gaps: incast.gaps,
+        jitter: incast.jitter.clone(),
+        one_size: incast.one_size,
+    })
+}
+
+fn distribution(key: &str, sizes: &Sizes, base_dir: &Path) -> Result<Distribution, Invalid> {
+    match sizes {
+        Sizes::Fixed(size) => {
+            if size.0 == 0 {
+                return Err(Invalid::new(format!("{key}.fixed"), "a flow has at least 1 B"));
+            }
+            Ok(Distribution::fixed(size.0))
+        }
+        Sizes::Uniform(uniform) => {
+            let (min, max) = (uniform.min, uniform.max);
+            if min.0 == 0 || max < min {
+                let message = format!("no size is uniform between {min} and {max}");
+                return Err(Invalid::new(format!("{key}.uniform"), message).help("expected 1B <= min <= max"));
+            }
+            Ok(Distribution::uniform(min.0, max.0))
+        }
+        Sizes::Pareto(pareto) => bounded_pareto(&format!("{key}.pareto"), pareto),
+        Sizes::Distribution(name) => match builtin::distribution(name) {
+            Some(built_in) => Ok(built_in.distribution()),
+            None => Err(Invalid::new(format!("{key}.distribution"), format!("`{name}` is not a known distribution"))
+                .help(builtin::unknown_help(name))),
+        },
+        Sizes::File(file) => from_table(&format!("{key}.file"), file, base_dir),
+    }
+}
+
+fn bounded_pareto(key: &str, pareto: &ParetoSizes) -> Result<Distribution, Invalid> {
+    let ParetoSizes { min, max, shape } = *pareto;
+    if min.0 == 0 || max <= min {
+        let message = format!("no size lies between {min} and {max}");
+        return Err(Invalid::new(key, message).help("expected 1B <= min < max"));
+    }
+    // Outside these bounds the distribution is one point, or loses all digits.
+    if !(1e-6..=1e3).contains(&shape) {
+        return Err(Invalid::new(format!("{key}.shape"), format!("a shape of {shape} is out of range"))
+            .help("expected 1e-6 to 1000; 0.1 to 2 is usual"));
+    }
+    Ok(Distribution::pareto(min.0, max.0, shape))
+}
+
+fn from_table(key: &str, file: &SizeFile, base_dir: &Path) -> Result<Distribution, Invalid> {
+    if let Some(bytes) = file.packet_bytes {
+        if file.format != SizeFormat::Ns2 {
+            return Err(Invalid::new(format!("{key}.packet_bytes"), "only files of format \"ns2\" count packets"));
+        }
+        if bytes.0 == 0 {
+            return Err(Invalid::new(format!("{key}.packet_bytes"), "a packet has at least 1 B"));
+        }
+    }
+    let format = match file.format {
+        SizeFormat::Tailcut => TableFormat::Tailcut,
+        SizeFormat::Ns2 => TableFormat::Ns2 { packet_bytes: file.packet_bytes.map(|bytes| bytes.0) },
+        SizeFormat::Hpcc => TableFormat::Hpcc,
+    };
+    files::load(&format!("{key}.path"), base_dir, &file.path, |bytes| Distribution::parse(bytes, format))
+}
+
+fn from_file(key: &str, file: &FlowFile, site: &Site<'_>) -> Result<FlowList, Invalid> {
+    let path_key = format!("{key}.path");
+    let list =
+        files::load(&path_key, site.base_dir, &file.path, |bytes| FlowList::parse(bytes, file.format, site.hosts))?;
+    match file.first_start {
+        None => Ok(list),
+        Some(at) => list.moved_to(Instant::from_ps(at.as_ps())).ok_or_else(|| {
+            Invalid::new(format!("{key}.first_start"), format!("{at} moves flows beyond the end of time"))
+        }),
+    }
+}
+
+fn from_list(key: &str, list: &[ListedFlow], hosts: u32) -> Result<FlowList, Invalid> {
+    if list.is_empty() {
+        return Err(Invalid::new(key, "the list has no flow"));
+    }
+    let mut flows = Vec::with_capacity(list.len());
+    for (i, flow) in list.iter().enumerate() {
+        let wrong = |part: &str, message: String| Invalid::new(format!("{key}.{i}{part}"), message);
+        for (part, host) in [(".src", flow.src), (".dst", flow.dst)] {
+            if host >= hosts {
+                return Err(wrong(part, format!("{host} is not a host")).help(host_help(hosts)));
+            }
+        }
+        if flow.src == flow.dst {
+            return Err(wrong("", format!("host {} sends to itself", flow.src)));
+        }
+        if flow.size.0 == 0 {
+            return Err(wrong(".size", "a flow has at least 1 B".into()));
+        }
+        flows.push(Listed {
+            start: Instant::from_ps(flow.start.as_ps()),
+            src: flow.src,
+            dst: flow.dst,
+            size: flow.size.0,
+            deadline: flow.deadline,
+            class: None,
+        });
+    }
+    // A list that is written by hand need not be sorted; equal starts keep its order.
+    flows.sort_by_key(|flow| flow.start);
+    Ok(FlowList { flows, classes: Vec::new() })
+}

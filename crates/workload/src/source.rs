@@ -1,0 +1,165 @@
+//! One traffic at work: it says when its next event is, and gives the flows of an event.
+
+use tailcut_base::{HostId, Instant, Seeds, Stream};
+use tailcut_model::{ClassId, FlowSpec, QueryId};
+
+use crate::arrivals::{Gap, after};
+use crate::config::Gaps;
+use crate::distribution::Distribution;
+use crate::endpoints::Pattern;
+use crate::flow_list::Listed;
+use crate::incast::Queries;
+use crate::plan::{Ends, Generated};
+
+/// A traffic that gives flows.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    Generated(Box<Generator>),
+    Listed(ListSource),
+}
+
+/// A traffic whose flows are drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Generator {
+    class: ClassId,
+    sizes: Distribution,
+    draws: Stream,
+    events: Events,
+}
+
+#[derive(Clone, Debug)]
+enum Events {
+    Pairs { gap: Option<Gap>, next: Option<Instant>, pattern: Pattern, arrivals: Stream, endpoints: Stream },
+    Incast { queries: Queries, one_size: bool },
+}
+
+/// A traffic whose flows are given.
+#[derive(Clone, Debug)]
+pub(crate) struct ListSource {
+    flows: Vec<Listed>,
+    /// Class of flows that name none.
+    own: ClassId,
+    /// Classes of those that do.
+    classes: Vec<ClassId>,
+    at: usize,
+}
+
+/// The gaps between the queries of one of the aggregators, which together ask `per_second` times, and whether they had
+/// to be Poisson although microbursts were asked for.
+pub(crate) fn query_gap(gaps: Gaps, per_second: f64, aggregators: usize) -> (Gap, bool) {
+    let each = per_second / aggregators as f64;
+    match gaps {
+        Gaps::Poisson => (Gap::poisson(each), false),
+        Gaps::Microburst => match Gap::microburst(each) {
+            Some(gap) => (gap, false),
+            None => (Gap::poisson(each), true),
+        },
+    }
+}
+
+impl Generator {
+    /// The traffic of `plan` with `per_second` events. The stream of each purpose is that of `number`, its place in the
+    /// scenario.
+    pub(crate) fn new(
+        plan: Generated,
+        per_second: f64,
+        class: ClassId,
+        number: u64,
+        hosts: u32,
+        seeds: Seeds,
+    ) -> Generator {
+        let some = per_second > 0.0;
+        let events = match plan.ends {
+            Ends::Pairs(pattern) => {
+                let gap = some.then(|| Gap::poisson(per_second));
+                let mut arrivals = seeds.stream("workload.arrivals", number);
+                let next = gap.as_ref().and_then(|gap| after(Instant::ZERO, gap.draw_first(&mut arrivals)));
+                Events::Pairs { gap, next, pattern, arrivals, endpoints: seeds.stream("workload.endpoints", number) }
+            }
+            Ends::Incast { degree, aggregators, gaps, jitter, one_size } => {
+                let gap = some.then(|| query_gap(gaps, per_second, aggregators.len()).0);
+                let queries = Queries::new(degree, aggregators, gap, jitter, hosts, seeds, number);
+                Events::Incast { queries, one_size }
+            }
+        };
+        Generator { class, sizes: plan.sizes, draws: seeds.stream("workload.sizes", number), events }
+    }
+
+    fn next_at(&self) -> Option<Instant> {
+        match &self.events {
+            Events::Pairs { next, .. } => *next,
+            Events::Incast { queries, .. } => queries.next_at(),
+        }
+    }
+
+    fn fire(&mut self, now: Instant, query: &mut u32, out: &mut impl FnMut(FlowSpec)) {
+        let class = self.class;
+        let spec = |start, src, dst, size, query| FlowSpec {
+            start,
+            src: HostId(src),
+            dst: HostId(dst),
+            size,
+            class,
+            query,
+            deadline: None,
+            measured: true,
+        };
+        let (sizes, draws) = (&self.sizes, &mut self.draws);
+        let mut draw = || sizes.draw(draws.unit());
+        match &mut self.events {
+            Events::Pairs { gap, next, pattern, arrivals, endpoints } => {
+                let (src, dst) = pattern.draw(endpoints);
+                out(spec(now, src, dst, draw(), None));
+                *next = gap.as_ref().and_then(|gap| after(now, gap.draw(arrivals)));
+            }
+            Events::Incast { queries, one_size } => {
+                let Some(mut asked) = queries.ask() else { return };
+                let id = Some((QueryId(*query), now));
+                *query += 1;
+                let aggregator = asked.aggregator;
+                let common = one_size.then(&mut draw);
+                for (worker, start) in asked.answers(now) {
+                    out(spec(start, worker, aggregator, common.unwrap_or_else(&mut draw), id));
+                }
+            }
+        }
+    }
+}
+
+impl ListSource {
+    pub(crate) fn new(flows: Vec<Listed>, own: ClassId, classes: Vec<ClassId>) -> ListSource {
+        ListSource { flows, own, classes, at: 0 }
+    }
+}
+
+impl Source {
+    /// When its next event is.
+    pub(crate) fn next_at(&self) -> Option<Instant> {
+        match self {
+            Source::Generated(generator) => generator.next_at(),
+            Source::Listed(list) => list.flows.get(list.at).map(|flow| flow.start),
+        }
+    }
+
+    /// The flows of its next event, which is `now`, in the order in which they are drawn. `query` is the number of the next
+    /// query.
+    pub(crate) fn fire(&mut self, now: Instant, query: &mut u32, mut out: impl FnMut(FlowSpec)) {
+        match self {
+            Source::Generated(generator) => generator.fire(now, query, &mut out),
+            Source::Listed(list) => {
+                let Some(flow) = list.flows.get(list.at) else { return };
+                list.at += 1;
+                out(FlowSpec {
+                    start: flow.start,
+                    src: HostId(flow.src),
+                    dst: HostId(flow.dst),
+                    size: flow.size,
+                    class: flow.class.map_or(list.own, |class| list.classes[usize::from(class)]),
+                    query: None,
+                    deadline: flow.deadline,
+                    measured: true,
+                });
+            }
+        }
+    }
+}

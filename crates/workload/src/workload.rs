@@ -1,0 +1,456 @@
+//! The workload of a run: its traffics, merged in the order of their flows' starts.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::path::Path;
+
+use tailcut_base::{Instant, Seeds, Span};
+use tailcut_model::{ClassId, FlowSpec, Invalid};
+
+use crate::config::{Config, LoadBytes, LoadOf};
+use crate::flow_list::{CLASS_NAME_HELP, is_class_name};
+use crate::forecast::{Forecast, Forecaster};
+use crate::load::{Places, Racks};
+use crate::plan::{Amount, Generated, Plan, Site};
+use crate::source::{Generator, ListSource, Source};
+
+/// Most classes of one workload: a class is a `u8`.
+const MOST_CLASSES: usize = 256;
+
+/// Most flows of one workload: they are numbered by 32 bits.
+const MOST_FLOWS: f64 = u32::MAX as f64;
+
+/// Most events of one traffic per second: one in 10 ps. Times are counted in picoseconds, and events that are nearer
+/// would pile up on one moment.
+const MOST_EVENTS: f64 = 1e11;
+
+/// How far the sum of the shares may be from 1, for shares such as 0.333333.
+const SHARE_TOLERANCE: f64 = 1e-6;
+
+/// Fraction of generated traffic that is not measured unless the scenario says otherwise.
+const DEFAULT_WARMUP: f64 = 0.1;
+
+/// The flows of a run: an iterator in the order of their starts. Flows that start at the same moment come in the order
+/// of their traffics in the scenario, and within a traffic in the order in which they were drawn or listed.
+#[derive(Clone, Debug)]
+pub struct Workload {
+    classes: Vec<String>,
+    sources: Vec<Source>,
+    /// Flows that have been drawn but must wait for earlier ones.
+    pending: BinaryHeap<Reverse<Pending>>,
+    end: End,
+    warmup: Warmup,
+    /// Flows drawn so far: generated ones, and listed ones.
+    generated: u64,
+    listed: u64,
+    queries: u32,
+    forecast: Forecast,
+}
+
+/// When generated traffic ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    At(Instant),
+    After(u64),
+    /// There is none.
+    Lists,
+}
+
+/// What is not measured.
+#[derive(Clone, Copy, Debug)]
+struct Warmup {
+    fraction: f64,
+    /// Whether explicit lists have a warm-up too.
+    lists: bool,
+    /// Number of flows of all explicit lists.
+    listed: u64,
+}
+
+/// A flow that waits, ordered by start, traffic, and draw.
+#[derive(Clone, Debug)]
+struct Pending {
+    source: usize,
+    nth: u64,
+    flow: FlowSpec,
+}
+
+impl Pending {
+    fn key(&self) -> (Instant, usize, u64) {
+        (self.flow.start, self.source, self.nth)
+    }
+}
+
+impl PartialEq for Pending {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Pending {}
+
+impl PartialOrd for Pending {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Pending {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl Workload {
+    /// The workload that `config`, the scenario's `[workload]` table, describes for the hosts at `places`. Files are
+    /// relative to `base_dir`.
+    pub fn new(config: &Config, places: &Places, seeds: Seeds, base_dir: &Path) -> Result<Workload, Invalid> {
+        let traffics = &config.traffic.0;
+        if traffics.is_empty() {
+            return Err(Invalid::new("workload.traffic", "there is no traffic")
+                .help("expected at least one table such as [workload.traffic.short]"));
+        }
+        let site = Site { hosts: places.hosts(), seeds, base_dir };
+        let mut plans = Vec::with_capacity(traffics.len());
+        for (number, (name, traffic)) in (0u64..).zip(traffics) {
+            if !is_class_name(name) {
+                let message = format!("`{name}` is not a name of a class");
+                return Err(Invalid::new("workload.traffic", message).help(CLASS_NAME_HELP));
+            }
+            plans.push((name.as_str(), Plan::new(&format!("workload.traffic.{name}"), traffic, number, &site)?));
+        }
+        let end = end(config, &plans)?;
+        let warmup = warmup(config)?;
+        let notes = cut_lists(&mut plans, end, config.duration)?;
+        let rates = rates(config, places, &plans)?;
+        let (classes, class_of) = classes(&plans)?;
+        let duration = time_base(config, &plans, &rates)?;
+        let mut forecaster = Forecaster::new(places, &classes, duration);
+        for ((plan, of), &rate) in plans.iter().map(|(_, plan)| plan).zip(&class_of).zip(&rates) {
+            match plan {
+                Plan::Generated(generated) => forecaster.add_generated(of.own(), generated, rate),
+                Plan::Listed(list) => list.flows.iter().for_each(|flow| forecaster.add_listed(of.of(flow.class), flow)),
+            }
+        }
+        notes.into_iter().for_each(|note| forecaster.note(note));
+        let forecast = forecaster.finish();
+        if forecast.flows > MOST_FLOWS {
+            let key = if config.duration.is_some() { "workload.duration" } else { "workload.flows" };
+            let message = format!("{:.2e} flows are more than a run can number", forecast.flows);
+            return Err(Invalid::new(key, message).help(format!("expected at most {MOST_FLOWS:.2e}")));
+        }
+
+        let mut listed = 0;
+        let mut sources = Vec::with_capacity(plans.len());
+        for (number, (((_, plan), of), &rate)) in (0u64..).zip(plans.into_iter().zip(&class_of).zip(&rates)) {
+            sources.push(match plan {
+                Plan::Generated(plan) => {
+                    let generator = Generator::new(plan, rate, class_id(of.own()), number, site.hosts, seeds);
+                    Source::Generated(Box::new(generator))
+                }
+                Plan::Listed(list) => {
+                    listed += list.flows.len() as u64;
+                    let named = of.named.iter().copied().map(class_id).collect();
+                    // Only flows that name no class ask for the traffic's own.
+                    Source::Listed(ListSource::new(list.flows, class_id(of.own.unwrap_or(0)), named))
+                }
+            });
+        }
+        Ok(Workload {
+            classes,
+            sources,
+            pending: BinaryHeap::new(),
+            end,
+            warmup: Warmup { listed, ..warmup },
+            generated: 0,
+            listed: 0,
+            queries: 0,
+            forecast,
+        })
+    }
+
+    /// Names of the classes, in the order of their ids.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// What the whole workload offers in expectation, whatever part of it has been taken.
+    pub fn forecast(&self) -> &Forecast {
+        &self.forecast
+    }
+
+    /// The traffic with the next event, and when it is.
+    fn next_event(&self) -> Option<(Instant, usize)> {
+        let open = |source: &Source, at: Instant| match (source, self.end) {
+            (Source::Listed(_), _) | (_, End::Lists) => true,
+            (Source::Generated(_), End::At(end)) => at < end,
+            (Source::Generated(_), End::After(flows)) => self.generated < flows,
+        };
+        let next = |(i, source): (usize, &Source)| source.next_at().filter(|&at| open(source, at)).map(|at| (at, i));
+        self.sources.iter().enumerate().filter_map(next).min()
+    }
+
+    /// Draws the flows of one event.
+    fn fire(&mut self, now: Instant, source: usize) {
+        let is_list = matches!(self.sources[source], Source::Listed(_));
+        let measured = (is_list && !self.warmup.lists) || !self.is_warmup(now);
+        let (pending, drawn) =
+            (&mut self.pending, if is_list { &mut self.listed } else { &mut self.generated });
+        self.sources[source].fire(now, &mut self.queries, |flow| {
+            pending.push(Reverse(Pending { source, nth: *drawn, flow: FlowSpec { measured, ..flow } }));
+            *drawn += 1;
+        });
+    }
+
+    /// Whether an event of `now` belongs to the warm-up. Decided by the event, so that a query counts as a whole.
+    fn is_warmup(&self, now: Instant) -> bool {
+        // Rounded down, so that a fraction of 0 leaves nothing out.
+        let part = |of: u64| (of as f64 * self.warmup.fraction) as u64;
+        match self.end {
+            End::At(end) => now.as_ps() < part(end.as_ps()),
+            End::After(flows) => self.generated < part(flows),
+            End::Lists => self.listed < part(self.warmup.listed),
+        }
+    }
+}
+
+impl Iterator for Workload {
+    type Item = FlowSpec;
+
+    fn next(&mut self) -> Option<FlowSpec> {
+        loop {
+            let event = self.next_event();
+            // A flow may go once no event can bring one that starts before it or with it.
+            if let Some(Reverse(first)) = self.pending.peek()
+                && event.is_none_or(|(at, _)| first.flow.start < at)
+            {
+                return self.pending.pop().map(|Reverse(pending)| pending.flow);
+            }
+            let (now, source) = event?;
+            self.fire(now, source);
+        }
+    }
+}
+
+type Plans<'a> = [(&'a str, Plan)];
+
+fn generated<'a>(plans: &'a Plans<'_>) -> impl Iterator<Item = (&'a str, &'a Generated)> {
+    plans.iter().filter_map(|(name, plan)| match plan {
+        Plan::Generated(generated) => Some((*name, generated)),
+        Plan::Listed(_) => None,
+    })
+}
+
+fn end(config: &Config, plans: &Plans<'_>) -> Result<End, Invalid> {
+    let any = generated(plans).next().is_some();
+    if config.duration == Some(Span::ZERO) {
+        return Err(Invalid::new("workload.duration", "no flow arrives in no time"));
+    }
+    match (config.duration, config.flows) {
+        (Some(_), Some(_)) => Err(Invalid::new("workload.flows", "goes not together with `duration`")
+            .help("expected one of the two to say when arrivals stop")),
+        (None, None) if any => Err(Invalid::new("workload", "does not say when arrivals stop")
+            .help("expected `duration = \"40ms\"` or `flows = 5000`")),
+        (None, None) => Ok(End::Lists),
+        (Some(duration), None) => Ok(End::At(Instant::from_ps(duration.as_ps()))),
+        (None, Some(_)) if !any => Err(Invalid::new("workload.flows", "there is no generated traffic to count")
+            .help("explicit lists are sent whole, or up to a `duration`")),
+        (None, Some(0)) => Err(Invalid::new("workload.flows", "expected at least 1 flow")),
+        (None, Some(flows)) => Ok(End::After(flows)),
+    }
+}
+
+fn warmup(config: &Config) -> Result<Warmup, Invalid> {
+    let fraction = config.warmup.unwrap_or(DEFAULT_WARMUP);
+    if !(0.0..1.0).contains(&fraction) {
+        return Err(Invalid::new("workload.warmup", format!("a warm-up of {fraction} is no fraction"))
+            .help("expected 0 to below 1, such as 0.1"));
+    }
+    Ok(Warmup { fraction, lists: config.warmup.is_some(), listed: 0 })
+}
+
+/// Leaves out the listed flows that start when arrivals have stopped. Returns what to say about it.
+fn cut_lists(plans: &mut Plans<'_>, end: End, duration: Option<Span>) -> Result<Vec<String>, Invalid> {
+    let (End::At(end), Some(duration)) = (end, duration) else { return Ok(Vec::new()) };
+    let mut notes = Vec::new();
+    for (name, plan) in plans {
+        let Plan::Listed(list) = plan else { continue };
+        let kept = list.flows.partition_point(|flow| flow.start < end);
+        let cut = list.flows.len() - kept;
+        if kept == 0 {
+            let first = list.flows.first().map_or(Instant::ZERO, |flow| flow.start);
+            let message = format!("arrivals stop at {duration}, and the first flow of `{name}` starts at {first}");
+            return Err(Invalid::new("workload.duration", message)
+                .help("expected a longer duration, or for a file first_start = \"0us\""));
+        }
+        list.flows.truncate(kept);
+        if cut > 0 {
+            notes.push(format!("{cut} flows of `{name}` start after arrivals stop at {duration} and are left out."));
+        }
+    }
+    Ok(notes)
+}
+
+/// Events per second of each traffic; 0 for explicit lists.
+fn rates(config: &Config, places: &Places, plans: &Plans<'_>) -> Result<Vec<f64>, Invalid> {
+    let share = |plan: &Generated| match plan.amount {
+        Amount::Share(share) => Some(share),
+        Amount::Rate(_) => None,
+    };
+    let shares: Vec<f64> = generated(plans).filter_map(|(_, plan)| share(plan)).collect();
+    let byte_rate = match (config.load, shares.is_empty()) {
+        (None, true) => 0.0,
+        (Some(_), true) => {
+            return Err(Invalid::new("workload.load", "no traffic has a share of the load")
+                .help("give a traffic a `share`, or leave `load` out"));
+        }
+        (None, false) => {
+            return Err(Invalid::new("workload.load", "is missing").help("traffics have a `share` of it"));
+        }
+        (Some(load), false) => {
+            if !(load > 0.0 && load.is_finite()) {
+                return Err(Invalid::new("workload.load", format!("a load of {load} is not positive"))
+                    .help("expected a fraction of the capacity that `load_of` names, such as 0.6"));
+            }
+            let sum: f64 = shares.iter().sum();
+            if (sum - 1.0).abs() > SHARE_TOLERANCE {
+                return Err(Invalid::new("workload.traffic", format!("the shares sum to {sum}"))
+                    .help("expected shares of the load that sum to 1"));
+            }
+            load * capacity(config, places, plans, &share)? / 8.0
+        }
+    };
+    let mut rates = Vec::with_capacity(plans.len());
+    for (name, plan) in plans {
+        rates.push(match plan {
+            Plan::Listed(_) => 0.0,
+            Plan::Generated(plan) => {
+                let rate = match plan.amount {
+                    Amount::Rate(rate) => rate,
+                    Amount::Share(share) => {
+                        let mean = match config.load_bytes {
+                            LoadBytes::Payload => plan.sizes.mean(),
+                            LoadBytes::Wire => plan.sizes.mean_wire(),
+                        };
+                        share * byte_rate / (f64::from(plan.flows_per_event()) * mean)
+                    }
+                };
+                if rate > MOST_EVENTS {
+                    let key = format!("workload.traffic.{name}");
+                    let message = format!("{rate:.2e} events per second are more than one in 10 ps");
+                    return Err(Invalid::new(key, message).help("is the load or a size wrong?"));
+                }
+                rate
+            }
+        });
+    }
+    Ok(rates)
+}
+
+/// What a load of 1 is, in bit/s of all offered bytes.
+fn capacity(
+    config: &Config,
+    places: &Places,
+    plans: &Plans<'_>,
+    share: &impl Fn(&Generated) -> Option<f64>,
+) -> Result<f64, Invalid> {
+    let uplinks = || {
+        places.uplink_bps().ok_or_else(|| {
+            Invalid::new("workload.load_of", "the topology has no uplinks of racks to take a load of")
+                .help("expected \"host-links\"")
+        })
+    };
+    match config.load_of {
+        LoadOf::HostLinks => Ok(places.edge_bps()),
+        LoadOf::Fabric => uplinks(),
+        LoadOf::Core => {
+            let uplinks = uplinks()?;
+            let racks = Racks::new(places);
+            let part = |plan: &Generated| share(plan).map_or(0.0, |share| share * plan.spread(&racks).leaving());
+            let leaving: f64 = generated(plans).map(|(_, plan)| part(plan)).sum();
+            if leaving <= 0.0 {
+                return Err(Invalid::new("workload.load_of", "no byte of these traffics leaves its rack")
+                    .help("expected \"host-links\", or endpoints in different racks"));
+            }
+            Ok(uplinks / leaving)
+        }
+    }
+}
+
+/// The time that loads are taken over.
+fn time_base(config: &Config, plans: &Plans<'_>, rates: &[f64]) -> Result<Span, Invalid> {
+    if let Some(duration) = config.duration {
+        return Ok(duration);
+    }
+    if let Some(flows) = config.flows {
+        let per_second: f64 = plans
+            .iter()
+            .zip(rates)
+            .map(|((_, plan), rate)| match plan {
+                Plan::Generated(plan) => rate * f64::from(plan.flows_per_event()),
+                Plan::Listed(_) => 0.0,
+            })
+            .sum();
+        if per_second <= 0.0 {
+            return Err(Invalid::new("workload.flows", "no traffic generates any flow")
+                .help("every generated traffic has a share of 0"));
+        }
+        return Ok(Span::from_secs_f64(flows as f64 / per_second));
+    }
+    let starts = || {
+        plans.iter().flat_map(|(_, plan)| match plan {
+            Plan::Listed(list) => list.flows.as_slice(),
+            Plan::Generated(_) => &[],
+        })
+    };
+    let first = starts().map(|flow| flow.start).min();
+    let last = starts().map(|flow| flow.start).max();
+    Ok(first.zip(last).map_or(Span::ZERO, |(first, last)| last.saturating_since(first)))
+}
+
+/// The classes of one traffic.
+struct ClassOf {
+    /// Its own; `None` if each of its flows names a class.
+    own: Option<usize>,
+    /// Those that its file names.
+    named: Vec<usize>,
+}
+
+impl ClassOf {
+    fn own(&self) -> usize {
+        self.own.expect("a flow without a class makes its traffic a class")
+    }
+
+    fn of(&self, named: Option<u16>) -> usize {
+        named.map_or_else(|| self.own(), |class| self.named[usize::from(class)])
+    }
+}
+
+/// The names of all classes, and those of each traffic.
+fn classes(plans: &Plans<'_>) -> Result<(Vec<String>, Vec<ClassOf>), Invalid> {
+    let mut names: Vec<String> = Vec::new();
+    let mut number = |name: &str| {
+        names.iter().position(|known| known == name).unwrap_or_else(|| {
+            names.push(name.to_owned());
+            names.len() - 1
+        })
+    };
+    let mut of = Vec::with_capacity(plans.len());
+    for (name, plan) in plans {
+        of.push(match plan {
+            Plan::Generated(_) => ClassOf { own: Some(number(name)), named: Vec::new() },
+            Plan::Listed(list) => {
+                let own = list.flows.iter().any(|flow| flow.class.is_none()).then(|| number(name));
+                ClassOf { own, named: list.classes.iter().map(|class| number(class)).collect() }
+            }
+        });
+    }
+    if names.len() > MOST_CLASSES {
+        let message = format!("{} classes are too many", names.len());
+        return Err(Invalid::new("workload.traffic", message).help(format!("expected at most {MOST_CLASSES}")));
+    }
+    Ok((names, of))
+}
+
+fn class_id(index: usize) -> ClassId {
+    ClassId(u8::try_from(index).expect("at most 256 classes"))
+}
