@@ -1,7 +1,7 @@
 # Hybrid of web search and data mining with equal bytes (Xie et al., Host-based scheduling (SPQ), Computer Networks 2018).
 # Source: the rule of HKUST-SING/PIAS-NS2 spine_empirical_heter.tcl: web search on host pairs i < j, data mining on pairs i > j.
-# This table is the marginal over flows, 0.818066 web search + 0.181934 data mining; the rule itself is two traffics with the
-# endpoints "ascending" and "descending".
+# This table is the marginal over flows, 0.818066 web search + 0.181934 data mining by the nominal means of that script; the rule
+# itself is two traffics with the endpoints "ascending" and "descending".
 # size_bytes cumulative_probability; linear between lines; equal sizes on two lines are an atom
 1460 0.000000
 1460 0.090967

@@ -39,7 +39,7 @@ impl Default for HostConfig {
         HostConfig {
             transport: TransportConfig::Tcp(transport::tcp::Config::default()),
             congestion: CongestionConfig::Newreno(congestion::newreno::Config::default()),
-            order: OrderConfig::Fifo(order::fifo::Config::default()),
+            order: OrderConfig::RoundRobin(order::round_robin::Config::default()),
             tag: TagConfig::Off(tag::off::Config::default()),
         }
     }

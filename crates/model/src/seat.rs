@@ -189,14 +189,23 @@ impl Window {
     }
 }
 
+/// A flow's turn to send one packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// The flow's slot.
+    pub slot: u32,
+    /// Whether the host itself marks the packet with CE, if it is ECN-capable.
+    pub mark: bool,
+}
+
 /// Decides which flow of a host sends next. A flow that may send `n` packets more than it has told before says so by
 /// `offer`; the NIC asks `next` each time it is free.
 pub trait SendOrder {
     /// The flow in `slot` may send `packets` more packets.
     fn offer(&mut self, slot: u32, packets: u32);
-    /// The flow that sends next. One packet is taken off what it offered; whether it still has anything to send is
+    /// Who sends next. One packet is taken off what the flow offered; whether it still has anything to send is
     /// for the caller to see, because a window may have shrunk since.
-    fn next(&mut self) -> Option<u32>;
+    fn next(&mut self) -> Option<Turn>;
     /// Whether `next` would give a flow.
     fn is_empty(&self) -> bool;
     /// The flow in `slot` has ended: what it offered is void.

@@ -12,9 +12,14 @@ const Z: f64 = 0.524_400_512_708_040_9;
 /// How the times between events are distributed. In picoseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Gap {
-    Exponential { mean: f64 },
+    Exponential {
+        mean: f64,
+    },
     /// exp(mu + sigma z) with z standard normal.
-    Lognormal { mu: f64, sigma: f64 },
+    Lognormal {
+        mu: f64,
+        sigma: f64,
+    },
 }
 
 impl Gap {
@@ -99,7 +104,9 @@ mod tests {
     #[test]
     fn there_is_no_microburst_below_its_short_gap() {
         assert_eq!(Gap::microburst(20_001.0), None);
-        let Some(Gap::Lognormal { sigma, .. }) = Gap::microburst(20_000.0) else { panic!("a lognormal exists at 50 us") };
+        let Some(Gap::Lognormal { sigma, .. }) = Gap::microburst(20_000.0) else {
+            panic!("a lognormal exists at 50 us")
+        };
         assert!(sigma.abs() < 1e-12);
     }
 

@@ -160,22 +160,26 @@ mod tests {
         {
             let table = distribution(name).unwrap().distribution();
             let exact = Distribution::pareto(min, 30_000_000, shape);
-            assert!((exact.mean() - mean).abs() < 1.0, "{name}: {}", exact.mean());
+            assert!((exact.mean() / mean - 1.0).abs() < 1e-5, "{name}: {}", exact.mean());
             assert!((exact.cdf(100e3) - below_100k).abs() < 1e-5, "{name}: {}", exact.cdf(100e3));
             for (size, p) in table.knots().unwrap() {
-                assert!((exact.cdf(size) - p).abs() < 1e-5, "{name} at {size}: {p}");
+                // The table's sizes are rounded to bytes.
+                let (low, high) = (exact.cdf(size - 0.5) - 1e-6, exact.cdf(size + 0.5) + 1e-6);
+                assert!((low..=high).contains(&p), "{name} at {size}: {p}");
             }
         }
     }
 
     #[test]
     fn the_hybrid_marginal_mixes_the_two_with_equal_bytes() {
-        let [web, mining, hybrid] = ["websearch", "datamining", "hybrid"].map(|n| distribution(n).unwrap().distribution());
+        let [web, mining, hybrid] =
+            ["websearch", "datamining", "hybrid"].map(|n| distribution(n).unwrap().distribution());
         let web_share = mining.mean() / (web.mean() + mining.mean());
-        assert!((web_share - 0.818066).abs() < 1e-6, "{web_share}");
+        // The table was made with the scripts' nominal means, which give 0.818066.
+        assert!((web_share - 0.818066).abs() < 5e-4, "{web_share}");
         for size in [1460.0, 8760.0, 30e3, 77_380.0, 389_820.0, 3e6, 29.2e6] {
             let mixed = web_share * web.cdf(size) + (1.0 - web_share) * mining.cdf(size);
-            assert!((hybrid.cdf(size) - mixed).abs() < 5e-3, "{size}: {mixed} {}", hybrid.cdf(size));
+            assert!((hybrid.cdf(size) - mixed).abs() < 5e-4, "{size}: {mixed} {}", hybrid.cdf(size));
         }
     }
 

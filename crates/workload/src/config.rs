@@ -40,6 +40,7 @@ pub struct Config {
     pub allow_overload: bool,
     /// The traffics by name, in order: the name is the class of the flows, and the class that comes first goes first
     /// among flows that start at the same moment.
+    #[serde(default)]
     #[schemars(with = "BTreeMap<String, Traffic>")]
     pub traffic: TrafficList,
 }
@@ -67,8 +68,8 @@ pub enum LoadBytes {
     #[default]
     Payload,
     /// With a header of 40 B for each packet of up to 1460 B payload, by the exact expectation over the sizes. The ns-2
-    /// scripts of PIAS and SPQ multiply the mean by 1500/1460 instead, as if every packet were full: 0.05 % less for
-    /// web search, 1.2 % less for flows of 1 KB.
+    /// scripts of PIAS and SPQ multiply the mean by 1500/1460 instead, as if every packet were full: 0.001 % less
+    /// for web search, 1.2 % less for flows of 1 KB.
     Wire,
 }
 

@@ -10,10 +10,15 @@ use crate::load::{Racks, Spread};
 /// A pattern whose random parts have been drawn.
 #[derive(Clone, Debug)]
 pub(crate) enum Pattern {
-    Uniform { hosts: u32 },
+    Uniform {
+        hosts: u32,
+    },
     /// The destination of each host.
     Permutation(Vec<u32>),
-    Ordered { hosts: u32, ascending: bool },
+    Ordered {
+        hosts: u32,
+        ascending: bool,
+    },
     Roles(Roles),
 }
 
@@ -26,13 +31,7 @@ pub(crate) struct Roles {
 }
 
 impl Pattern {
-    pub(crate) fn new(
-        key: &str,
-        config: &Endpoints,
-        hosts: u32,
-        seeds: Seeds,
-        class: u64,
-    ) -> Result<Pattern, Invalid> {
+    pub(crate) fn new(key: &str, config: &Endpoints, hosts: u32, seeds: Seeds, class: u64) -> Result<Pattern, Invalid> {
         Ok(match config {
             Endpoints::Uniform => Pattern::Uniform { hosts },
             Endpoints::Permutation => {
@@ -289,9 +288,12 @@ mod tests {
     }
 
     fn assert_close(a: &Spread, b: &Spread, tolerance: f64, what: &str) {
-        for (kind, x, y) in
-            [("send", &a.send, &b.send), ("receive", &a.receive, &b.receive), ("out", &a.out, &b.out), ("into", &a.into, &b.into)]
-        {
+        for (kind, x, y) in [
+            ("send", &a.send, &b.send),
+            ("receive", &a.receive, &b.receive),
+            ("out", &a.out, &b.out),
+            ("into", &a.into, &b.into),
+        ] {
             for (i, (x, y)) in x.iter().zip(y).enumerate() {
                 assert!((x - y).abs() < tolerance, "{what}: {kind} {i}: {x} {y}");
             }

@@ -17,11 +17,7 @@ pub(crate) fn load<T>(
     let bytes = std::fs::read(&full).map_err(|error| {
         let message = format!("cannot read `{}`: {}", full.display(), plain(&error));
         let invalid = Invalid::new(key, message);
-        if path.is_relative() {
-            invalid.help("paths are relative to the directory of the scenario")
-        } else {
-            invalid
-        }
+        if path.is_relative() { invalid.help("paths are relative to the directory of the scenario") } else { invalid }
     })?;
     parse(&bytes).map_err(|error| {
         let message = format!("`{}`, line {}: {}", path.display(), error.line, error.message);

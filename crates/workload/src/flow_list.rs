@@ -110,7 +110,8 @@ fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
             let message = format!("the line has {} columns, and the header {}", cells.len(), names.len());
             return Err(line.error(message).help("expected one value for each column, separated by commas"));
         }
-        let start = moment(cells[start_at], NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, cells[start_at], "start"))?;
+        let start =
+            moment(cells[start_at], NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, cells[start_at], "start"))?;
         let deadline = match deadline_at.map(|at| cells[at]).filter(|cell| !cell.is_empty()) {
             Some(cell) => {
                 Some(Span::from_ps(scaled(cell, NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, cell, "deadline"))?))

@@ -13,7 +13,6 @@ use crate::source::query_gap;
 pub struct Forecast {
     /// Time that the loads are taken over: the configured duration; or the expected time until the configured number of
     /// flows has started; or, for explicit lists alone, the time from their first to their last start.
-    #[serde(skip)]
     pub duration: Span,
     /// Flows.
     pub flows: f64,

@@ -32,8 +32,8 @@ mod workload;
 
 pub use builtin::{BuiltIn, distribution, distributions};
 pub use config::{
-    Arrivals, Config, Endpoints, FlowFile, FlowFormat, Gaps, HostSet, IconJitter, Incast, Jitter, ListedFlow, LoadBytes,
-    LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes, Traffic, TrafficList, UniformSizes,
+    Arrivals, Config, Endpoints, FlowFile, FlowFormat, Gaps, HostSet, IconJitter, Incast, Jitter, ListedFlow,
+    LoadBytes, LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes, Traffic, TrafficList, UniformSizes,
 };
 pub use distribution::Distribution;
 pub use flow_list::FlowList;

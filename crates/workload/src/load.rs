@@ -239,11 +239,7 @@ mod tests {
 
     #[test]
     fn realised_loads_of_two_flows() {
-        let places = Places {
-            rack_of: vec![7, 7, 3, 3],
-            host_link: BitRate::gbps(10),
-            uplinks: Some(20_000_000_000),
-        };
+        let places = Places { rack_of: vec![7, 7, 3, 3], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000) };
         let mut realised = Realised::new(&places);
         realised.add(&flow(0, 1, 1_000_000));
         realised.add(&flow(0, 2, 1_500_000));
@@ -267,8 +263,12 @@ mod tests {
         spread.add_flow(&racks, 0, 1, 2e9);
         spread.add_flow(&racks, 1, 0, 1e9);
         let busiest = spread.busiest(&places, &racks);
-        let expected =
-            [("link from host 1", 0.6), ("link to host 2", 0.5), ("uplinks of rack 7", 0.5), ("downlinks to rack 3", 0.5)];
+        let expected = [
+            ("link from host 1", 0.6),
+            ("link to host 2", 0.5),
+            ("uplinks of rack 7", 0.5),
+            ("downlinks to rack 3", 0.5),
+        ];
         assert_eq!(busiest, expected.map(|(name, load)| (name.to_owned(), load)));
         assert_eq!(spread.leaving(), 5e9);
     }

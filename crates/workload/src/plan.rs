@@ -106,13 +106,7 @@ impl Plan {
     }
 }
 
-fn generated(
-    key: &str,
-    traffic: &Traffic,
-    sizes: &Sizes,
-    class: u64,
-    site: &Site<'_>,
-) -> Result<Generated, Invalid> {
+fn generated(key: &str, traffic: &Traffic, sizes: &Sizes, class: u64, site: &Site<'_>) -> Result<Generated, Invalid> {
     if site.hosts < 2 {
         let message = format!("needs two hosts to send between, and the topology has {}", site.hosts);
         return Err(Invalid::new(key, message));
@@ -147,7 +141,9 @@ fn generated(
             Ends::Pairs(Pattern::new(&format!("{key}.endpoints"), &endpoints, site.hosts, site.seeds, class)?)
         }
         Some(incast) => {
-            for (name, is_some) in [("endpoints", traffic.endpoints.is_some()), ("arrivals", traffic.arrivals.is_some())] {
+            for (name, is_some) in
+                [("endpoints", traffic.endpoints.is_some()), ("arrivals", traffic.arrivals.is_some())]
+            {
                 if is_some {
                     return Err(Invalid::new(format!("{key}.{name}"), "goes not together with `incast`")
                         .help("an incast draws its own workers and has its own `gaps`"));

@@ -189,10 +189,7 @@ fn check_ends(lines: &[Line<'_>], rows: &[(f64, f64)], format: TableFormat) -> R
     let all = format.all();
     if first > 0.0 {
         let middle = if format.columns() == 3 { " 1" } else { "" };
-        let message = format!(
-            "the first {} is {first}, and no line says where the flows below it lie",
-            format.share()
-        );
+        let message = format!("the first {} is {first}, and no line says where the flows below it lie", format.share());
         return Err(lines[0].error(message).help(format!(
             "put a line `{size}{middle} 0` in front if {first} of the flows have exactly that size, or \
              `0{middle} 0` if their sizes are spread evenly below it"

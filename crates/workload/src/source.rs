@@ -30,7 +30,7 @@ pub(crate) struct Generator {
 #[derive(Clone, Debug)]
 enum Events {
     Pairs { gap: Option<Gap>, next: Option<Instant>, pattern: Pattern, arrivals: Stream, endpoints: Stream },
-    Incast { queries: Queries, one_size: bool },
+    Incast { queries: Box<Queries>, one_size: bool },
 }
 
 /// A traffic whose flows are given.
@@ -79,7 +79,7 @@ impl Generator {
             Ends::Incast { degree, aggregators, gaps, jitter, one_size } => {
                 let gap = some.then(|| query_gap(gaps, per_second, aggregators.len()).0);
                 let queries = Queries::new(degree, aggregators, gap, jitter, hosts, seeds, number);
-                Events::Incast { queries, one_size }
+                Events::Incast { queries: Box::new(queries), one_size }
             }
         };
         Generator { class, sizes: plan.sizes, draws: seeds.stream("workload.sizes", number), events }

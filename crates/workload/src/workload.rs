@@ -24,6 +24,10 @@ const MOST_FLOWS: f64 = u32::MAX as f64;
 /// would pile up on one moment.
 const MOST_EVENTS: f64 = 1e11;
 
+/// Longest time in seconds in which a number of flows may be expected to arrive: picoseconds in 64 bits end after 213
+/// days, and the last flow must not come after that.
+const LONGEST: f64 = 100.0 * 86_400.0;
+
 /// How far the sum of the shares may be from 1, for shares such as 0.333333.
 const SHARE_TOLERANCE: f64 = 1e-6;
 
@@ -134,9 +138,10 @@ impl Workload {
         notes.into_iter().for_each(|note| forecaster.note(note));
         let forecast = forecaster.finish();
         if forecast.flows > MOST_FLOWS {
-            let key = if config.duration.is_some() { "workload.duration" } else { "workload.flows" };
-            let message = format!("{:.2e} flows are more than a run can number", forecast.flows);
-            return Err(Invalid::new(key, message).help(format!("expected at most {MOST_FLOWS:.2e}")));
+            return Err(too_many(
+                if config.duration.is_some() { "workload.duration" } else { "workload" },
+                forecast.flows,
+            ));
         }
 
         let mut listed = 0;
@@ -193,8 +198,7 @@ impl Workload {
     fn fire(&mut self, now: Instant, source: usize) {
         let is_list = matches!(self.sources[source], Source::Listed(_));
         let measured = (is_list && !self.warmup.lists) || !self.is_warmup(now);
-        let (pending, drawn) =
-            (&mut self.pending, if is_list { &mut self.listed } else { &mut self.generated });
+        let (pending, drawn) = (&mut self.pending, if is_list { &mut self.listed } else { &mut self.generated });
         self.sources[source].fire(now, &mut self.queries, |flow| {
             pending.push(Reverse(Pending { source, nth: *drawn, flow: FlowSpec { measured, ..flow } }));
             *drawn += 1;
@@ -255,8 +259,14 @@ fn end(config: &Config, plans: &Plans<'_>) -> Result<End, Invalid> {
         (None, Some(_)) if !any => Err(Invalid::new("workload.flows", "there is no generated traffic to count")
             .help("explicit lists are sent whole, or up to a `duration`")),
         (None, Some(0)) => Err(Invalid::new("workload.flows", "expected at least 1 flow")),
+        (None, Some(flows)) if flows as f64 > MOST_FLOWS => Err(too_many("workload.flows", flows as f64)),
         (None, Some(flows)) => Ok(End::After(flows)),
     }
+}
+
+fn too_many(key: &str, flows: f64) -> Invalid {
+    let message = format!("{flows:.2e} flows are more than a run can number");
+    Invalid::new(key, message).help(format!("expected at most {MOST_FLOWS:.2e}"))
 }
 
 fn warmup(config: &Config) -> Result<Warmup, Invalid> {
@@ -394,7 +404,12 @@ fn time_base(config: &Config, plans: &Plans<'_>, rates: &[f64]) -> Result<Span, 
             return Err(Invalid::new("workload.flows", "no traffic generates any flow")
                 .help("every generated traffic has a share of 0"));
         }
-        return Ok(Span::from_secs_f64(flows as f64 / per_second));
+        let seconds = flows as f64 / per_second;
+        if seconds > LONGEST {
+            let message = format!("{flows} flows take about {:.0} days to arrive", seconds / 86_400.0);
+            return Err(Invalid::new("workload.flows", message).help("a run lasts at most 100 days"));
+        }
+        return Ok(Span::from_secs_f64(seconds));
     }
     let starts = || {
         plans.iter().flat_map(|(_, plan)| match plan {

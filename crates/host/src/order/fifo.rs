@@ -1,56 +1,102 @@
 //! First come, first served: packets go in the order in which their windows allowed them.
 //!
-//! The same order as in a drop-free NIC queue into which every window is pushed at once (ns-2, ns-3), without the packets.
+//! The same order as in a NIC queue into which every window is pushed at once (ns-2, ns-3, htsim), without the packets. The
+//! packets that were allowed and have not gone are the length of that queue; it may mark, but it drops nothing.
 
 use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tailcut_base::{Bytes, MTU_BYTES};
 use tailcut_model::Invalid;
-use tailcut_model::seat::SendOrder;
+use tailcut_model::seat::{SendOrder, Turn};
 
-/// No parameters.
+/// Whether the NIC queue marks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// A packet that is allowed while more than this waits is marked with CE, as at a switch port; each packet counts as
+    /// 1500 B. Without it the NIC never marks (the public ns-2 and htsim scripts put the switches' queue into the NIC too).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mark: Option<Bytes>,
+}
+
+/// Packets of one flow that were allowed one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    turn: Turn,
+    packets: u32,
+}
 
 /// The order: runs of packets, oldest first.
-#[derive(Debug, Default)]
-pub struct Model(VecDeque<(u32, u32)>);
+#[derive(Debug)]
+pub struct Model {
+    runs: VecDeque<Run>,
+    /// Packets in all runs.
+    waiting: u32,
+    /// The longest queue, in packets and with the new one, that is not marked.
+    unmarked: u32,
+}
 
 impl Model {
-    pub(crate) fn new(_: &Config, _: &()) -> Result<Model, Invalid> {
-        Ok(Model::default())
+    pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
+        let unmarked = match config.mark {
+            Some(mark) if mark.0 < MTU_BYTES => {
+                return Err(Invalid::new("fifo.mark", format!("{mark} is less than one packet of 1500 B"))
+                    .help("expected a size such as \"65pkt\""));
+            }
+            Some(mark) => u32::try_from(mark.0 / MTU_BYTES).unwrap_or(u32::MAX),
+            None => u32::MAX,
+        };
+        Ok(Model { runs: VecDeque::new(), waiting: 0, unmarked })
+    }
+
+    fn push(&mut self, slot: u32, mark: bool, packets: u32) {
+        if packets == 0 {
+            return;
+        }
+        self.waiting += packets;
+        let turn = Turn { slot, mark };
+        match self.runs.back_mut() {
+            Some(run) if run.turn == turn => run.packets += packets,
+            _ => self.runs.push_back(Run { turn, packets }),
+        }
     }
 }
 
 impl SendOrder for Model {
     #[inline]
     fn offer(&mut self, slot: u32, packets: u32) {
-        match self.0.back_mut() {
-            Some((last, count)) if *last == slot => *count += packets,
-            _ => self.0.push_back((slot, packets)),
-        }
+        let room = self.unmarked.saturating_sub(self.waiting).min(packets);
+        self.push(slot, false, room);
+        self.push(slot, true, packets - room);
     }
 
     #[inline]
-    fn next(&mut self) -> Option<u32> {
-        let (slot, count) = self.0.front_mut()?;
-        let slot = *slot;
-        *count -= 1;
-        if *count == 0 {
-            self.0.pop_front();
+    fn next(&mut self) -> Option<Turn> {
+        let run = self.runs.front_mut()?;
+        let turn = run.turn;
+        run.packets -= 1;
+        if run.packets == 0 {
+            self.runs.pop_front();
         }
-        Some(slot)
+        self.waiting -= 1;
+        Some(turn)
     }
 
     #[inline]
     fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.runs.is_empty()
     }
 
     fn forget(&mut self, slot: u32) {
-        self.0.retain(|&(other, _)| other != slot);
+        let waiting = &mut self.waiting;
+        self.runs.retain(|run| {
+            if run.turn.slot == slot {
+                *waiting -= run.packets;
+            }
+            run.turn.slot != slot
+        });
     }
 }
 
@@ -60,14 +106,23 @@ mod tests {
 
     #[test]
     fn windows_go_in_the_order_in_which_they_opened() {
-        let mut order = Model::default();
+        let mut order = Model::new(&Config::default(), &()).unwrap();
         order.offer(1, 2);
         order.offer(2, 1);
         order.offer(1, 1);
         order.offer(3, 1);
         order.forget(2);
-        let sent: Vec<u32> = std::iter::from_fn(|| order.next()).collect();
+        let sent: Vec<u32> = std::iter::from_fn(|| order.next()).map(|turn| turn.slot).collect();
         assert_eq!(sent, [1, 1, 1, 3]);
-        assert!(order.is_empty());
+        assert!(order.is_empty() && order.waiting == 0);
+    }
+
+    #[test]
+    fn packets_beyond_the_threshold_are_marked() {
+        let mut order = Model::new(&Config { mark: Some(Bytes(3 * MTU_BYTES)) }, &()).unwrap();
+        order.offer(1, 2);
+        order.offer(2, 3);
+        let sent: Vec<(u32, bool)> = std::iter::from_fn(|| order.next()).map(|t| (t.slot, t.mark)).collect();
+        assert_eq!(sent, [(1, false), (1, false), (2, false), (2, true), (2, true)]);
     }
 }

@@ -1,7 +1,7 @@
 //! Which flow of a host sends next.
 
 use tailcut_model::register;
-use tailcut_model::seat::SendOrder;
+use tailcut_model::seat::{SendOrder, Turn};
 
 register! {
     /// Which flow of a host sends next.
@@ -20,7 +20,7 @@ impl SendOrder for OrderSeat {
         match_order!(self, model => model.offer(slot, packets));
     }
     #[inline]
-    fn next(&mut self) -> Option<u32> {
+    fn next(&mut self) -> Option<Turn> {
         match_order!(self, model => model.next())
     }
     #[inline]

@@ -1,11 +1,11 @@
-//! Round robin: one packet of each flow that may send, in turn.
+//! Round robin: one packet of each flow that may send, in turn, as fair queueing with small NIC queues does (Linux `fq`).
 
 use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_model::Invalid;
-use tailcut_model::seat::SendOrder;
+use tailcut_model::seat::{SendOrder, Turn};
 
 /// No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,14 +38,14 @@ impl SendOrder for Model {
         self.credit[at] += packets;
     }
 
-    fn next(&mut self) -> Option<u32> {
+    fn next(&mut self) -> Option<Turn> {
         let slot = self.turn.pop_front()?;
         let credit = &mut self.credit[slot as usize];
         *credit -= 1;
         if *credit > 0 {
             self.turn.push_back(slot);
         }
-        Some(slot)
+        Some(Turn { slot, mark: false })
     }
 
     fn is_empty(&self) -> bool {
@@ -73,7 +73,7 @@ mod tests {
         order.offer(7, 2);
         order.offer(2, 5);
         order.forget(2);
-        let sent: Vec<u32> = std::iter::from_fn(|| order.next()).collect();
+        let sent: Vec<u32> = std::iter::from_fn(|| order.next()).map(|turn| turn.slot).collect();
         assert_eq!(sent, [0, 7, 0, 7, 0]);
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! **Means, shares and rates** are ratios of sums over all seeds: sum of FCTs over flows, marked packets over packets.
 //! Their interval is Student's t over independent parts of the data, of which each gives a numerator and a
-//! denominator (Cochran, Sampling Techniques, 3rd ed., section 6.3: the linearised variance of a ratio, which is the
+//! denominator (Cochran, Sampling Techniques, 3rd ed., chapter 6: the linearised variance of a ratio, which is the
 //! textbook interval of a mean if all denominators are equal). The parts are
 //! - with two seeds or more: the seeds. With two of them the interval is wide, because t with one degree of freedom
 //!   is 12.7: five seeds are worth their time.

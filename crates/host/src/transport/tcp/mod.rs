@@ -301,10 +301,13 @@ impl Transport for Model {
 
     #[inline]
     fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet> {
-        while let Some(slot) = self.order.next() {
-            let sender = self.senders.get_mut(slot);
+        while let Some(turn) = self.order.next() {
+            let sender = self.senders.get_mut(turn.slot);
             // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
-            if let Some(packet) = sender.next_packet(cx.now) {
+            if let Some(mut packet) = sender.next_packet(cx.now) {
+                if turn.mark && packet.flags.has(Flags::ECT) {
+                    packet.flags.set(Flags::CE);
+                }
                 if let Some(at) = sender.wanted_timer() {
                     cx.wishes.push(Wish::Timer { at, flow: packet.flow });
                 }

@@ -1,0 +1,65 @@
+//! The files of one point, read and reduced to what statistics need.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use tailcut_record::{FlowColumns, Histogram, read_flows, read_ports, read_queues};
+
+use super::{Point, PointSummary, RunInfo};
+
+/// What one finished point says.
+pub(crate) struct SeedRun {
+    /// What it says of itself.
+    pub(crate) summary: PointSummary,
+    /// Its measured flows, in the order of their starts. Classes are indices into those of the run.
+    pub(crate) flows: FlowColumns,
+    /// Queries of which a flow is not measured: they straddle the end of the warm-up and do not count.
+    pub(crate) partial_queries: BTreeSet<u32>,
+    /// Sampled queue lengths of all ports of switches, in packets.
+    pub(crate) queues: Histogram,
+    /// Utilisation of the busiest port.
+    pub(crate) busiest: Option<f64>,
+}
+
+/// Name of the tier of hosts, whose ports are not ports of switches.
+const HOSTS: &str = "host";
+
+/// Reads a point; the error is a reason to show.
+pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun, String> {
+    let folder = dir.join("points").join(&point.key);
+    let summary = folder.join("summary.json");
+    if !summary.exists() {
+        let told = std::fs::read_to_string(folder.join("error.txt")).ok();
+        let told = told.and_then(|text| text.lines().next().map(str::to_owned));
+        return Err(told.unwrap_or_else(|| "it has not finished".to_owned()));
+    }
+    let summary = PointSummary::read(&summary).map_err(|e| e.to_string())?;
+    if (&summary.scheme, &summary.values, summary.seed) != (&point.scheme, &point.values, point.seed) {
+        return Err("its summary belongs to another point".to_owned());
+    }
+    let file = read_flows(&folder.join("flows.parquet")).map_err(|e| e.to_string())?;
+    let class = |name: &String| {
+        let found = run.classes.iter().position(|known| known == name).and_then(|at| u8::try_from(at).ok());
+        found.ok_or_else(|| format!("its flows have the class {name}, which the run does not have"))
+    };
+    let classes = file.classes.iter().map(class).collect::<Result<Vec<u8>, String>>()?;
+    let (mut flows, mut partial_queries) = (FlowColumns::new(), BTreeSet::new());
+    for mut row in file.rows.rows() {
+        if row.measured {
+            row.class = classes[usize::from(row.class)];
+            flows.push(&row);
+        } else {
+            partial_queries.extend(row.query);
+        }
+    }
+    let ports = read_ports(&folder.join("ports.parquet")).map_err(|e| e.to_string())?;
+    let busiest = ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp);
+    let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
+    let mut queues = Histogram::new();
+    for (tier, samples) in samples.tiers() {
+        if tier != HOSTS {
+            queues.merge(samples);
+        }
+    }
+    Ok(SeedRun { summary, flows, partial_queries, queues, busiest })
+}

@@ -1,0 +1,468 @@
+//! The statistics of a run: one row for each scheme, swept point, class and metric.
+//!
+//! Only flows that started after the warm-up count. Statistics of the FCT are over finished flows; how many were
+//! censored stands beside them, and where there are any the FCTs are lower bounds and say so. Samples of all seeds are
+//! pooled; [`super::stats`] says where the intervals come from.
+
+use std::collections::BTreeMap;
+
+use tailcut_base::Span;
+use tailcut_record::{FlowRow, Histogram};
+
+use super::load::SeedRun;
+use super::stats::{self, BATCHED_FLOWS, BATCHES, Estimate, Interval};
+
+/// A statistic that results have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name in `summary.csv`. `<reason>` and `<where>` stand for every reason of a drop and every place of a load.
+    pub name: &'static str,
+    /// The unit of its value.
+    pub unit: &'static str,
+    /// What `n` counts.
+    pub of: &'static str,
+    /// What it is.
+    pub meaning: &'static str,
+}
+
+const fn metric(name: &'static str, unit: &'static str, of: &'static str, meaning: &'static str) -> Metric {
+    Metric { name, unit, of, meaning }
+}
+
+/// Every statistic, in the order of the rows. Those from `drops_<reason>` on are of the class `all` only.
+pub const METRICS: &[Metric] = &[
+    metric("fct_mean", "us", "finished flows", "Mean flow completion time: last byte at the receiver less start."),
+    metric("fct_p50", "us", "finished flows", "Median FCT."),
+    metric("fct_p95", "us", "finished flows", "95th percentile of the FCT."),
+    metric("fct_p99", "us", "finished flows", "99th percentile of the FCT."),
+    metric("fct_p999", "us", "finished flows", "99.9th percentile of the FCT."),
+    metric("ack_fct_mean", "us", "flows", "Mean time from the start until the sender knows that every byte arrived."),
+    metric("slowdown_mean", "ratio", "finished flows", "Mean of FCT over ideal FCT: mean of ratios."),
+    metric("slowdown_p50", "ratio", "finished flows", "Median slowdown."),
+    metric("slowdown_p99", "ratio", "finished flows", "99th percentile of the slowdown."),
+    metric("goodput_mean", "Gb/s", "finished flows", "Mean over flows of size over FCT."),
+    metric("goodput_aggregate", "Gb/s", "finished flows", "Sum of sizes over sum of FCTs."),
+    metric("qct_mean", "us", "complete queries", "Mean query completion time: last response less the query's start."),
+    metric("qct_p99", "us", "complete queries", "99th percentile of the query completion time."),
+    metric("deadline_met", "share", "flows with a deadline", "Flows within their deadline; a censored one is not."),
+    metric("flows", "flows", "runs", "Measured flows, of all seeds."),
+    metric("censored", "flows", "runs", "Measured flows that were not finished at the end, of all seeds."),
+    metric("drops", "packets/run", "runs", "Data packets dropped, per seed."),
+    metric("max_packet_drops", "drops", "flows", "Most drops of the packet of one byte offset of one flow."),
+    metric("retransmissions", "packets/run", "runs", "Data packets that carried bytes sent before, per seed."),
+    metric("timeouts", "timeouts/run", "runs", "Expiries of the retransmission timer, per seed."),
+    metric("reordered", "packets/run", "runs", "Data packets that arrived below an offset seen before, per seed."),
+    metric("reordered_share", "share", "packets", "Reordered data packets over data packets that arrived."),
+    metric("ce_marks", "packets/run", "runs", "Data packets that arrived marked, per seed."),
+    metric("marked_share", "share", "packets", "Marked data packets over data packets that arrived."),
+    metric(
+        "multi_marked_share",
+        "share",
+        "packets",
+        "Of the packets of flows above the 95th percentile of the FCT, those that two switches or more would mark.",
+    ),
+    metric("drops_<reason>", "packets/run", "runs", "Packets of all kinds dropped for a reason, warm-up included."),
+    metric("queue_mean", "packets", "samples", "Mean sampled queue length of all switch ports, empty ones included."),
+    metric("queue_p50", "packets", "samples", "Median sampled queue length."),
+    metric("queue_p99", "packets", "samples", "99th percentile of the sampled queue length."),
+    metric("queue_max", "packets", "samples", "Largest sampled queue length."),
+    metric("load_<where>", "share", "runs", "Load that the flows which started amount to."),
+    metric("load_<where>_offered", "share", "runs", "Load that the scenario asks for."),
+    metric("utilisation_max", "share", "runs", "Share of the measured time in which the busiest port was busy."),
+];
+
+/// One statistic of one class at one swept point of one scheme.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The scheme.
+    pub scheme: String,
+    /// The value of each axis.
+    pub values: Vec<String>,
+    /// Name of the class, `short+incast` for the flows of both, or `all`.
+    pub class: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// Its value; `None` if there are no samples.
+    pub value: Option<f64>,
+    /// Lower end of its 95 % interval; `None` if there is none.
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub high: Option<f64>,
+    /// Number of samples.
+    pub n: u64,
+    /// Unit of the value.
+    pub unit: &'static str,
+    /// What the value needs to be read with.
+    pub note: Option<String>,
+}
+
+/// The traffic classes that a set of rows is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ClassSet {
+    pub(crate) name: String,
+    /// Whether each class of the run belongs to it.
+    members: Vec<bool>,
+    /// Whether it is the set of all classes, which has the statistics of the network.
+    pub(crate) all: bool,
+    /// Whether it is one class of the workload.
+    pub(crate) single: bool,
+}
+
+/// Name of the set of all flows.
+pub const ALL: &str = "all";
+/// Name of the set of the flows of the classes `short` and `incast`: the "short flows" of most papers.
+pub const SHORT_AND_INCAST: &str = "short+incast";
+
+/// Every class of a workload, `short+incast` if it has both, and `all`.
+pub(crate) fn class_sets(classes: &[String]) -> Vec<ClassSet> {
+    let set = |name: &str, single, member: &dyn Fn(&str) -> bool| ClassSet {
+        name: name.to_owned(),
+        members: classes.iter().map(|class| member(class)).collect(),
+        all: name == ALL,
+        single,
+    };
+    let mut sets: Vec<ClassSet> = classes.iter().map(|name| set(name, true, &|class| class == name)).collect();
+    let both = ["short", "incast"];
+    if both.iter().all(|name| classes.iter().any(|class| class == name)) {
+        sets.push(set(SHORT_AND_INCAST, false, &|class| both.contains(&class)));
+    }
+    sets.push(set(ALL, false, &|_| true));
+    sets
+}
+
+impl ClassSet {
+    fn has(&self, row: &FlowRow) -> bool {
+        self.members.get(usize::from(row.class)).copied().unwrap_or(false)
+    }
+}
+
+/// Sums over some flows: numerators and denominators.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    flows: f64,
+    finished: f64,
+    fct_us: f64,
+    acknowledged: f64,
+    ack_fct_us: f64,
+    slowdown: f64,
+    goodput: f64,
+    bits: f64,
+    deadlines: f64,
+    met: f64,
+    drops: f64,
+    retransmissions: f64,
+    timeouts: f64,
+    arrived: f64,
+    reordered: f64,
+    ce_marks: f64,
+}
+
+fn us(span: Span) -> f64 {
+    span.as_ps() as f64 / 1e6
+}
+
+/// Data packets of a flow that reached the receiver: those sent less those dropped. A packet that was under way when
+/// the run ended counts.
+fn arrived(row: &FlowRow) -> f64 {
+    row.packets.saturating_sub(row.drops) as f64
+}
+
+impl Sums {
+    fn add(&mut self, row: &FlowRow) {
+        self.flows += 1.0;
+        if let Some(fct) = row.fct() {
+            self.finished += 1.0;
+            self.fct_us += us(fct);
+            self.slowdown += row.slowdown().unwrap_or_default();
+            self.bits += 8.0 * row.size as f64;
+            self.goodput += gigabits(row.size, us(fct));
+        }
+        if let Some(span) = row.acknowledged.and_then(|at| at.since(row.start)) {
+            self.acknowledged += 1.0;
+            self.ack_fct_us += us(span);
+        }
+        if let Some(met) = row.met() {
+            self.deadlines += 1.0;
+            self.met += f64::from(u8::from(met));
+        }
+        self.drops += row.drops as f64;
+        self.retransmissions += row.retransmissions as f64;
+        self.timeouts += row.timeouts as f64;
+        self.arrived += arrived(row);
+        self.reordered += row.reordered as f64;
+        self.ce_marks += row.ce_marks as f64;
+    }
+}
+
+/// Rate in Gb/s of `bytes` in `us`.
+fn gigabits(bytes: u64, us: f64) -> f64 {
+    if us > 0.0 { 8.0 * bytes as f64 / (us * 1e3) } else { 0.0 }
+}
+
+/// The statistics of one class at one swept point of one scheme.
+pub(crate) struct ClassStatistics {
+    /// Name of the metric, what it is, samples.
+    pub(crate) rows: Vec<(String, Option<Estimate>, u64, &'static str)>,
+    /// FCTs of all seeds in µs, sorted.
+    pub(crate) fcts: Vec<f64>,
+    /// Mean size of the flows in bytes; `None` without flows.
+    pub(crate) mean_size: Option<f64>,
+    /// Flows that were censored.
+    pub(crate) censored: u64,
+    /// Flows.
+    pub(crate) flows: u64,
+}
+
+/// Computes the statistics of `set` over the seeds of one swept point of one scheme.
+pub(crate) fn class_statistics(set: &ClassSet, seeds: &[SeedRun]) -> ClassStatistics {
+    let flows: Vec<usize> = seeds.iter().map(|seed| seed.flows.rows().filter(|row| set.has(row)).count()).collect();
+    let parts_of_one = if flows.first().is_some_and(|&n| n < BATCHED_FLOWS) { flows[0] } else { BATCHES };
+    let mut by_seed = vec![Sums::default(); seeds.len()];
+    let mut parts = vec![Sums::default(); if seeds.len() == 1 { parts_of_one } else { 0 }];
+    let (mut fcts, mut slowdowns) = (vec![Vec::new(); seeds.len()], vec![Vec::new(); seeds.len()]);
+    let (mut max_packet_drops, mut bytes) = (0, 0.0);
+    for (at, seed) in seeds.iter().enumerate() {
+        for (i, row) in seed.flows.rows().filter(|row| set.has(row)).enumerate() {
+            by_seed[at].add(&row);
+            if seeds.len() == 1 {
+                parts[i * parts_of_one / flows[0]].add(&row);
+            }
+            fcts[at].extend(row.fct().map(us));
+            slowdowns[at].extend(row.slowdown());
+            max_packet_drops = max_packet_drops.max(row.max_packet_drops);
+            bytes += row.size as f64;
+        }
+    }
+    if seeds.len() > 1 {
+        parts.clone_from(&by_seed);
+    }
+    let total = |get: fn(&Sums) -> f64| by_seed.iter().map(get).sum::<f64>();
+    let (all_flows, finished) = (total(|sums| sums.flows) as u64, total(|sums| sums.finished) as u64);
+    let censored = all_flows - finished;
+    let (fct_pool, slowdown_pool) = (pool(&mut fcts), pool(&mut slowdowns));
+
+    let mut out = Collector { rows: Vec::new() };
+    let bound = (censored > 0).then(|| format!("a lower bound: {censored} of {all_flows} flows are censored"));
+    let ratio = |above: fn(&Sums) -> f64, below: fn(&Sums) -> f64| {
+        stats::ratio(&parts.iter().map(|sums| (above(sums), below(sums))).collect::<Vec<_>>())
+    };
+    let per_run = |get: fn(&Sums) -> f64| {
+        stats::ratio(&by_seed.iter().map(|sums| (get(sums), 1.0)).collect::<Vec<_>>())
+    };
+    let fct = |permille| stats::quantile(&fcts, &fct_pool, permille, "flows");
+    let slowdown = |permille| stats::quantile(&slowdowns, &slowdown_pool, permille, "flows");
+
+    out.bounded("fct_mean", ratio(|s| s.fct_us, |s| s.finished), finished, &bound);
+    for (name, permille) in [("fct_p50", 500), ("fct_p95", 950), ("fct_p99", 990), ("fct_p999", 999)] {
+        out.bounded(name, fct(permille), finished, &bound);
+    }
+    let acknowledged = total(|sums| sums.acknowledged) as u64;
+    out.push("ack_fct_mean", ratio(|s| s.ack_fct_us, |s| s.acknowledged), acknowledged);
+    out.bounded("slowdown_mean", ratio(|s| s.slowdown, |s| s.finished), finished, &bound);
+    out.bounded("slowdown_p50", slowdown(500), finished, &bound);
+    out.bounded("slowdown_p99", slowdown(990), finished, &bound);
+    out.push("goodput_mean", ratio(|s| s.goodput, |s| s.finished), finished);
+    out.push("goodput_aggregate", ratio(|s| s.bits / 1e3, |s| s.fct_us), finished);
+    query_times(set, seeds, &mut out);
+    let deadlines = total(|sums| sums.deadlines) as u64;
+    if deadlines > 0 {
+        out.share("deadline_met", ratio(|s| s.met, |s| s.deadlines), deadlines);
+    }
+    let runs = seeds.len() as u64;
+    out.push("flows", Some(plain(all_flows as f64)), runs);
+    out.push("censored", Some(plain(censored as f64)), runs);
+    out.push("drops", per_run(|s| s.drops), runs);
+    out.push("max_packet_drops", (all_flows > 0).then(|| plain(f64::from(max_packet_drops))), all_flows);
+    out.push("retransmissions", per_run(|s| s.retransmissions), runs);
+    out.push("timeouts", per_run(|s| s.timeouts), runs);
+    let packets = total(|sums| sums.arrived) as u64;
+    out.push("reordered", per_run(|s| s.reordered), runs);
+    out.share("reordered_share", ratio(|s| s.reordered, |s| s.arrived), packets);
+    out.push("ce_marks", per_run(|s| s.ce_marks), runs);
+    out.share("marked_share", ratio(|s| s.ce_marks, |s| s.arrived), packets);
+    tail_marks(set, seeds, stats::nearest_rank(&fct_pool, 950), &mut out);
+    if set.all {
+        network(seeds, &mut out);
+    }
+    let mean_size = (all_flows > 0).then(|| bytes / all_flows as f64);
+    ClassStatistics { rows: out.rows, fcts: fct_pool, mean_size, censored, flows: all_flows }
+}
+
+/// Sorts the samples of each seed and of all.
+fn pool(seeds: &mut [Vec<f64>]) -> Vec<f64> {
+    for seed in seeds.iter_mut() {
+        seed.sort_unstable_by(f64::total_cmp);
+    }
+    let mut all = seeds.concat();
+    all.sort_unstable_by(f64::total_cmp);
+    all
+}
+
+/// A number that was counted, not estimated.
+fn plain(value: f64) -> Estimate {
+    Estimate { value, interval: None, note: None }
+}
+
+/// Query completion times: a query is complete when all of its flows in the set are received.
+fn query_times(set: &ClassSet, seeds: &[SeedRun], out: &mut Collector) {
+    let mut incomplete = 0u64;
+    let mut times: Vec<Vec<f64>> = Vec::new();
+    // In the order of the queries, so that they can be batched.
+    let mut sums: Vec<(f64, f64)> = Vec::new();
+    for seed in seeds {
+        let mut open: BTreeMap<u32, Option<f64>> = BTreeMap::new();
+        for row in seed.flows.rows().filter(|row| set.has(row)) {
+            let (Some(query), Some(asked)) = (row.query, row.query_start) else { continue };
+            if !seed.partial_queries.contains(&query) {
+                let time = row.received.map(|at| us(at.saturating_since(asked)));
+                let last = open.entry(query).or_insert(Some(0.0));
+                *last = last.zip(time).map(|(last, time)| last.max(time));
+            }
+        }
+        let complete: Vec<f64> = open.values().copied().flatten().collect();
+        incomplete += (open.len() - complete.len()) as u64;
+        sums.push((complete.iter().sum(), complete.len() as f64));
+        times.push(complete);
+    }
+    if times.iter().all(Vec::is_empty) && incomplete == 0 {
+        return;
+    }
+    if let [complete] = times.as_slice() {
+        let parts = if complete.len() < BATCHED_FLOWS { complete.len() } else { BATCHES };
+        sums = vec![(0.0, 0.0); parts];
+        for (i, time) in complete.iter().enumerate() {
+            let part = &mut sums[i * parts / complete.len()];
+            *part = (part.0 + time, part.1 + 1.0);
+        }
+    }
+    let pooled = pool(&mut times);
+    let n = pooled.len() as u64;
+    let bound = (incomplete > 0).then(|| format!("a lower bound: {incomplete} of {} queries are incomplete", n + incomplete));
+    out.bounded("qct_mean", stats::ratio(&sums), n, &bound);
+    out.bounded("qct_p99", stats::quantile(&times, &pooled, 990, "queries"), n, &bound);
+}
+
+/// Share of the packets of flows slower than `above` that two switches or more would mark.
+fn tail_marks(set: &ClassSet, seeds: &[SeedRun], above: Option<f64>, out: &mut Collector) {
+    let slow = |row: &FlowRow| set.has(row) && row.fct().map(us).zip(above).is_some_and(|(fct, above)| fct > above);
+    let sum = |seed: &SeedRun| {
+        seed.flows.rows().filter(slow).fold((0.0, 0.0), |sum, row| (sum.0 + row.multi_marked as f64, sum.1 + arrived(&row)))
+    };
+    let parts: Vec<(f64, f64)> = seeds.iter().map(sum).collect();
+    let packets = parts.iter().map(|part| part.1).sum::<f64>() as u64;
+    out.share("multi_marked_share", stats::ratio(&parts), packets);
+}
+
+/// Statistics of the network: drops by reason, queues, loads.
+fn network(seeds: &[SeedRun], out: &mut Collector) {
+    let mut reasons: Vec<&String> = seeds.iter().flat_map(|seed| seed.summary.drops.keys()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    for reason in reasons {
+        per_seed(seeds, out, &format!("drops_{reason}"), |seed| {
+            Some(seed.summary.drops.get(reason).copied().unwrap_or_default() as f64)
+        });
+    }
+    queues(seeds, out);
+    loads(seeds, out);
+}
+
+/// The mean over seeds of what each of them says.
+fn per_seed(seeds: &[SeedRun], out: &mut Collector, name: &str, get: impl Fn(&SeedRun) -> Option<f64>) {
+    let parts: Vec<(f64, f64)> = seeds.iter().filter_map(get).map(|value| (value, 1.0)).collect();
+    if !parts.is_empty() {
+        out.push(name, stats::ratio(&parts), parts.len() as u64);
+    }
+}
+
+/// Sampled lengths of the queues.
+fn queues(seeds: &[SeedRun], out: &mut Collector) {
+    let mut pooled = Histogram::new();
+    for seed in seeds {
+        pooled.merge(&seed.queues);
+    }
+    let n = pooled.total();
+    let parts: Vec<(f64, f64)> =
+        seeds.iter().map(|seed| (seed.queues.sum() as f64, seed.queues.total() as f64)).collect();
+    out.push("queue_mean", stats::ratio(&parts), n);
+    for (name, permille) in [("queue_p50", 500), ("queue_p99", 990)] {
+        // Samples that follow each other are alike, so that order statistics would claim too much: seeds or nothing.
+        let values: Vec<f64> = seeds.iter().filter_map(|seed| seed.queues.quantile(permille)).map(|q| q as f64).collect();
+        let estimate = pooled.quantile(permille).map(|value| {
+            let value = value as f64;
+            let half = (values.len() >= 5).then(|| stats::half_width(&values));
+            Estimate { value, interval: half.map(|half| Interval { low: value - half, high: value + half }), note: None }
+        });
+        out.push(name, estimate, n);
+    }
+    out.push("queue_max", pooled.max().map(|value| plain(value as f64)), n);
+}
+
+/// Offered and realised loads, and the utilisation of the busiest port.
+fn loads(seeds: &[SeedRun], out: &mut Collector) {
+    let mut places: Vec<&String> = seeds.iter().flat_map(|seed| seed.summary.loads.keys()).collect();
+    places.sort_unstable();
+    places.dedup();
+    for place in places {
+        let load = |seed: &SeedRun| seed.summary.loads.get(place).copied();
+        per_seed(seeds, out, &format!("load_{place}"), |seed| Some(load(seed)?.realised));
+        // What was asked for is the same in every seed: an interval would say nothing.
+        let offered = seeds.iter().find_map(|seed| load(seed)?.offered);
+        if let Some(offered) = offered {
+            out.push(&format!("load_{place}_offered"), Some(plain(offered)), seeds.len() as u64);
+        }
+    }
+    let busiest: Vec<(f64, f64)> = seeds.iter().filter_map(|seed| seed.busiest).map(|busy| (busy, 1.0)).collect();
+    if !busiest.is_empty() {
+        out.share("utilisation_max", stats::ratio(&busiest), busiest.len() as u64);
+    }
+}
+
+/// Collects rows, with the units of their metrics.
+struct Collector {
+    rows: Vec<(String, Option<Estimate>, u64, &'static str)>,
+}
+
+impl Collector {
+    /// A statistic that cannot be negative.
+    fn push(&mut self, name: &str, mut estimate: Option<Estimate>, n: u64) {
+        if let Some(interval) = estimate.as_mut().and_then(|estimate| estimate.interval.as_mut()) {
+            interval.low = interval.low.max(0.0);
+        }
+        self.rows.push((name.to_owned(), estimate, n, unit(name)));
+    }
+
+    /// A statistic between 0 and 1.
+    fn share(&mut self, name: &str, mut estimate: Option<Estimate>, n: u64) {
+        if let Some(interval) = estimate.as_mut().and_then(|estimate| estimate.interval.as_mut()) {
+            interval.high = interval.high.min(1.0);
+        }
+        self.push(name, estimate, n);
+    }
+
+    /// A statistic that censored flows make a lower bound.
+    fn bounded(&mut self, name: &str, mut estimate: Option<Estimate>, n: u64, bound: &Option<String>) {
+        if let (Some(estimate), Some(bound)) = (estimate.as_mut(), bound) {
+            let note = estimate.note.take().map_or_else(|| bound.clone(), |note| format!("{note}; {bound}"));
+            estimate.note = Some(note);
+        }
+        self.push(name, estimate, n);
+    }
+}
+
+/// The entry of [`METRICS`] for the metric `name`.
+pub fn describe(name: &str) -> Option<&'static Metric> {
+    let exact = METRICS.iter().find(|metric| metric.name == name);
+    exact.or_else(|| {
+        METRICS.iter().find(|metric| {
+            let (before, rest) = metric.name.split_once('<').unwrap_or((metric.name, ""));
+            let after = rest.split_once('>').map_or("", |(_, after)| after);
+            // "load_<where>_offered" stands behind "load_<where>" and must not be taken for it.
+            !rest.is_empty() && name.starts_with(before) && name.ends_with(after) && name.ends_with("_offered") == (after == "_offered")
+        })
+    })
+}
+
+fn unit(name: &str) -> &'static str {
+    describe(name).expect("every statistic is in the table of metrics").unit
+}

@@ -1,0 +1,204 @@
+//! Tables of the headline statistics: for the terminal, at most 120 columns wide, and as CSV.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::RunInfo;
+use super::analysis::Analysis;
+use super::csv;
+use super::metrics::Row;
+use super::number::{aligned, with_interval};
+
+/// The headline statistics of one class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassTable {
+    /// Name of the class.
+    pub class: String,
+    /// To print: at most 120 columns wide, ends in a line feed.
+    pub text: String,
+    /// To read by programs: a row for each scheme and swept point, three columns for each statistic.
+    pub csv: String,
+}
+
+/// Columns that a table for the terminal may take.
+pub const WIDTH: usize = 120;
+
+/// The headline statistics, the most important first, with their heads.
+pub(crate) const HEADLINES: [(&str, &str); 9] = [
+    ("fct_p99", "FCT p99\n(us)"),
+    ("fct_mean", "FCT mean\n(us)"),
+    ("goodput_mean", "goodput\n(Gb/s)"),
+    ("drops", "drops\n(/run)"),
+    ("slowdown_p99", "slowdown\np99"),
+    ("timeouts", "timeouts\n(/run)"),
+    ("fct_p50", "FCT p50\n(us)"),
+    ("fct_p999", "FCT p99.9\n(us)"),
+    ("deadline_met", "deadlines\nmet"),
+];
+
+/// The order in which those are shown that fit.
+const SHOWN: [&str; 9] = [
+    "fct_mean",
+    "fct_p50",
+    "fct_p99",
+    "fct_p999",
+    "slowdown_p99",
+    "goodput_mean",
+    "deadline_met",
+    "drops",
+    "timeouts",
+];
+
+/// A table of each class that has flows.
+pub(crate) fn tables(run: &RunInfo, analysis: &Analysis) -> Vec<ClassTable> {
+    let with_flows = analysis.sets.iter().zip(&analysis.mean_sizes).filter(|(_, size)| size.is_some());
+    with_flows
+        .map(|(set, _)| ClassTable {
+            class: set.name.clone(),
+            text: text(run, analysis, &set.name),
+            csv: comma_separated(run, analysis, &set.name),
+        })
+        .collect()
+}
+
+/// The place of a row: its scheme and values.
+pub(crate) type Place<'a> = (&'a str, &'a [String]);
+
+/// Every scheme and swept point that has statistics, in order.
+pub(crate) fn places(analysis: &Analysis) -> Vec<Place<'_>> {
+    let mut places: Vec<Place<'_>> = Vec::new();
+    for row in &analysis.rows {
+        let place = (row.scheme.as_str(), row.values.as_slice());
+        if places.last() != Some(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// The headline statistics that a class has, in the order in which they are shown.
+pub(crate) fn headlines(analysis: &Analysis, class: &str) -> Vec<(&'static str, &'static str)> {
+    let has = |metric: &str| analysis.rows.iter().any(|row| row.class == class && row.metric == metric);
+    let shown = SHOWN.iter().filter_map(|name| HEADLINES.iter().find(|(metric, _)| metric == name));
+    shown.copied().filter(|(metric, _)| has(metric)).collect()
+}
+
+/// How a statistic is shown: a dash without a value, a star if it has a note.
+pub(crate) fn cell(row: Option<&Row>) -> String {
+    let Some((row, value)) = row.and_then(|row| row.value.map(|value| (row, value))) else { return "-".into() };
+    // Counts of runs are whole numbers or few digits: no interval, which would be wider than the column.
+    let text = match row.metric.as_str() {
+        "drops" | "timeouts" if value.fract() == 0.0 => format!("{value}"),
+        "drops" | "timeouts" => aligned(value, 3),
+        _ => with_interval(value, row.low.zip(row.high)),
+    };
+    if row.note.is_some() { format!("{text} *") } else { text }
+}
+
+/// Last part of a dotted path, which names a column well enough beside the others.
+pub(crate) fn short_path<'a>(run: &'a RunInfo, path: &'a str) -> &'a str {
+    let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
+    let alone = run.axes.iter().filter(|axis| last(&axis.path) == last(path)).count() == 1;
+    if alone { last(path) } else { path }
+}
+
+fn text(run: &RunInfo, analysis: &Analysis, class: &str) -> String {
+    let all = headlines(analysis, class);
+    // The least important statistics go first until the table fits; all of them stand in `summary.csv`.
+    let mut left: Vec<&str> = HEADLINES.iter().map(|(metric, _)| *metric).collect();
+    loop {
+        let shown: Vec<_> = all.iter().copied().filter(|(metric, _)| left.contains(metric)).collect();
+        let table = render(run, analysis, class, &shown);
+        let width = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        if width <= WIDTH || left.len() == 1 {
+            return format!("{class}\n{table}{}", notes(analysis, class, &shown));
+        }
+        left.pop();
+    }
+}
+
+fn render(run: &RunInfo, analysis: &Analysis, class: &str, shown: &[(&str, &str)]) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    let head = ["scheme"].into_iter().chain(run.axes.iter().map(|axis| short_path(run, &axis.path)));
+    table.set_header(head.chain(["flows"]).chain(shown.iter().map(|(_, head)| *head)));
+    let mut last = "";
+    for (scheme, values) in places(analysis) {
+        let row = |metric: &str| analysis.row(scheme, values, class, metric);
+        let flows = row("flows").and_then(|row| row.value).unwrap_or_default();
+        let censored = row("censored").and_then(|row| row.value).unwrap_or_default();
+        let flows = if censored > 0.0 { format!("{flows} ({censored} open)") } else { format!("{flows}") };
+        let name = if scheme == last { "" } else { scheme };
+        last = scheme;
+        let mut cells = vec![name.to_owned()];
+        cells.extend(values.iter().cloned());
+        cells.push(flows);
+        cells.extend(shown.iter().map(|(metric, _)| cell(row(metric))));
+        table.add_row(cells);
+    }
+    for (at, column) in table.column_iter_mut().enumerate() {
+        if at > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    format!("{table}\n")
+}
+
+/// The notes of the statistics that are shown, each once.
+fn notes(analysis: &Analysis, class: &str, shown: &[(&str, &str)]) -> String {
+    let shown = |row: &&Row| row.class == class && shown.iter().any(|(metric, _)| *metric == row.metric);
+    let mut notes: Vec<&str> = analysis.rows.iter().filter(shown).filter_map(|row| row.note.as_deref()).collect();
+    notes.sort_unstable();
+    notes.dedup();
+    let more = notes.len().saturating_sub(NOTES);
+    let mut text: String = notes.iter().take(NOTES).map(|note| wrapped("* ", note)).collect();
+    if more > 0 {
+        text += &format!("* ... and {more} notes like these\n");
+    }
+    text
+}
+
+/// Notes below a table at most.
+const NOTES: usize = 6;
+
+/// `text` behind `head`, on lines of at most [`WIDTH`].
+fn wrapped(head: &str, text: &str) -> String {
+    let mut out = head.to_owned();
+    let mut width = out.chars().count();
+    for word in text.split(' ') {
+        let size = word.chars().count();
+        if width + size > WIDTH {
+            out.truncate(out.trim_end().len());
+            out += "\n  ";
+            width = 2;
+        }
+        out += word;
+        out.push(' ');
+        width += size + 1;
+    }
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+fn comma_separated(run: &RunInfo, analysis: &Analysis, class: &str) -> String {
+    let shown = headlines(analysis, class);
+    let mut head = vec!["scheme".to_owned()];
+    head.extend(run.axes.iter().map(|axis| axis.path.clone()));
+    head.extend(["flows".to_owned(), "censored".to_owned()]);
+    head.extend(shown.iter().flat_map(|(metric, _)| [(*metric).to_owned(), format!("{metric}_low"), format!("{metric}_high")]));
+    let mut text = csv::line(head);
+    for (scheme, values) in places(analysis) {
+        let row = |metric: &str| analysis.row(scheme, values, class, metric);
+        let value = |metric: &str| csv::number(row(metric).and_then(|row| row.value));
+        let mut fields = vec![scheme.to_owned()];
+        fields.extend(values.iter().cloned());
+        fields.extend([value("flows"), value("censored")]);
+        for (metric, _) in &shown {
+            let row = row(metric);
+            fields.extend([row.and_then(|r| r.value), row.and_then(|r| r.low), row.and_then(|r| r.high)].map(csv::number));
+        }
+        text += &csv::line(fields);
+    }
+    text
+}

@@ -1,0 +1,210 @@
+//! The flows themselves: their order, their repeatability, and that classes do not disturb each other.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use tailcut_base::{BitRate, Instant, Seeds, Span};
+use tailcut_model::FlowSpec;
+use tailcut_workload::{Config, Places, Workload};
+
+fn places() -> Places {
+    Places {
+        rack_of: (0..24).map(|host| host / 8).collect(),
+        host_link: BitRate::gbps(10),
+        uplinks: Some(120_000_000_000),
+    }
+}
+
+fn workload(seed: u64, text: &str) -> Workload {
+    let config: Config = toml::from_str(text).expect("the test's scenario is well formed");
+    Workload::new(&config, &places(), Seeds::new(seed), Path::new(".")).unwrap()
+}
+
+fn flows(seed: u64, text: &str) -> Vec<FlowSpec> {
+    workload(seed, text).collect()
+}
+
+fn of_class(flows: &[FlowSpec], class: u8) -> Vec<FlowSpec> {
+    flows.iter().filter(|flow| flow.class.0 == class).cloned().collect()
+}
+
+/// All kinds of traffic at once; `{}` stand for the sizes of the second class.
+fn mixed(sizes: &str, degree: u32) -> String {
+    format!(
+        r#"
+        duration = "3ms"
+        [traffic.a]
+        rate = 300000.0
+        sizes.distribution = "websearch"
+        [traffic.b]
+        rate = 50000.0
+        sizes.{sizes}
+        incast = {{ degree = {degree}, aggregators = 5, jitter = {{ icon = {{}} }} }}
+        [traffic.c]
+        rate = 100000.0
+        sizes.pareto = {{ min = "1KB", max = "1MB", shape = 0.7 }}
+        endpoints = "permutation"
+        [traffic.d]
+        list = [{{ src = 0, dst = 1, size = "1KB", start = "1ms" }}, {{ src = 1, dst = 0, size = "2KB" }}]
+        [traffic.e]
+        rate = 100000.0
+        sizes.fixed = "3KB"
+        endpoints.roles = {{ senders = {{ random = 6 }}, receivers = {{ random = 3 }} }}
+        "#
+    )
+}
+
+#[test]
+fn the_same_seed_gives_the_same_flows_and_another_seed_others() {
+    let text = mixed("fixed = \"20KB\"", 7);
+    assert_eq!(flows(1, &text), flows(1, &text));
+    assert_ne!(flows(1, &text), flows(2, &text));
+}
+
+#[test]
+fn changing_one_class_changes_no_flow_of_another() {
+    let before = flows(1, &mixed("fixed = \"20KB\"", 7));
+    let after = flows(1, &mixed("distribution = \"datamining\"", 3));
+    assert_ne!(of_class(&before, 1), of_class(&after, 1));
+    for class in [0, 2, 3, 4] {
+        let flows = of_class(&before, class);
+        assert!(flows.len() > 1);
+        assert_eq!(flows, of_class(&after, class), "class {class}");
+    }
+}
+
+#[test]
+fn a_class_that_is_added_at_the_end_changes_no_flow_of_another() {
+    let text = mixed("fixed = \"20KB\"", 7);
+    let more = format!("{text}\n[traffic.f]\nrate = 100000.0\nsizes.fixed = \"1KB\"");
+    let (before, after) = (flows(1, &text), flows(1, &more));
+    assert!(after.len() > before.len());
+    assert_eq!(before, after.into_iter().filter(|flow| flow.class.0 < 5).collect::<Vec<_>>());
+}
+
+#[test]
+fn sizes_and_endpoints_stay_when_only_the_load_changes() {
+    let at = |load: f64| {
+        flows(1, &format!("load = {load}\nduration = \"1ms\"\n[traffic.a]\nshare = 1.0\nsizes.fixed = \"10KB\""))
+    };
+    let (low, high) = (at(0.3), at(0.6));
+    assert!(high.len() > low.len() && low.len() > 100);
+    for (a, b) in low.iter().zip(&high) {
+        assert_eq!((a.src, a.dst, a.size), (b.src, b.dst, b.size));
+        // Twice the load: half the time, apart from the rounding of each gap to picoseconds.
+        assert!(a.start.as_ps().abs_diff(2 * b.start.as_ps()) < 3 * low.len() as u64);
+    }
+}
+
+#[test]
+fn flows_that_start_together_come_in_the_order_of_the_scenario() {
+    let flows = flows(
+        1,
+        r#"
+        [traffic.z]
+        list = [
+            { src = 0, dst = 1, size = "2KB", start = "1us" },
+            { src = 5, dst = 1, size = "1KB", start = "1us" },
+            { src = 3, dst = 1, size = "1KB" },
+        ]
+        [traffic.a]
+        list = [{ src = 7, dst = 1, size = "1KB", start = "1us" }, { src = 6, dst = 1, size = "1KB" }]
+        "#,
+    );
+    let order: Vec<(u32, u8)> = flows.iter().map(|flow| (flow.src.0, flow.class.0)).collect();
+    assert_eq!(order, [(3, 0), (6, 1), (0, 0), (5, 0), (7, 1)]);
+}
+
+#[test]
+fn the_answers_of_a_query_share_its_number_and_its_time() {
+    let text = "duration = \"5ms\"\n[traffic.q]\nrate = 20000.0\nsizes.uniform = { min = \"8KB\", max = \"32KB\" }\n\
+                incast = { degree = 6, one_size = ONE_SIZE, jitter = JITTER }";
+    for (one_size, jitter) in [(true, "\"none\""), (false, "{ icon = {} }")] {
+        let text = text.replace("ONE_SIZE", &one_size.to_string()).replace("JITTER", jitter);
+        let flows = flows(1, &text);
+        let mut queries = std::collections::BTreeMap::<u32, Vec<&FlowSpec>>::new();
+        for flow in &flows {
+            queries.entry(flow.query.unwrap().0.0).or_default().push(flow);
+        }
+        // Numbered without gaps, in the order of their times.
+        assert_eq!(queries.keys().copied().collect::<Vec<_>>(), (0..queries.len() as u32).collect::<Vec<_>>());
+        let times: Vec<Instant> = queries.values().map(|q| q[0].query.unwrap().1).collect();
+        assert!(times.is_sorted());
+        let mut different_sizes = 0;
+        for answers in queries.values() {
+            assert_eq!(answers.len(), 6);
+            let asked = answers[0].query.unwrap().1;
+            let senders: std::collections::BTreeSet<_> = answers.iter().map(|flow| flow.src).collect();
+            assert_eq!(senders.len(), 6);
+            for flow in answers {
+                assert_eq!(flow.query.unwrap().1, asked);
+                assert_eq!(flow.dst, answers[0].dst);
+                assert!(!senders.contains(&flow.dst));
+                let delay = flow.start.since(asked).unwrap();
+                assert!(delay == Span::ZERO || (!one_size && delay >= Span::from_us(80)), "{delay}");
+            }
+            different_sizes += usize::from(answers.iter().any(|flow| flow.size != answers[0].size));
+        }
+        assert_eq!(different_sizes, if one_size { 0 } else { queries.len() });
+    }
+}
+
+#[test]
+fn warm_up_is_a_fraction_of_the_time_or_of_the_flows() {
+    let traffic = "[traffic.a]\nrate = 1000000.0\nsizes.fixed = \"1KB\"\n\
+                   [traffic.q]\nrate = 10000.0\nsizes.fixed = \"1KB\"\nincast = { degree = 4, jitter = { icon = {} } }\n\
+                   [traffic.x]\nlist = [{ src = 0, dst = 1, size = \"1B\" }]";
+    // By time: decided by the query, not by its late answers.
+    let by_time = flows(1, &format!("duration = \"2ms\"\n{traffic}"));
+    let limit = Instant::from_ps(200_000_000);
+    for flow in &by_time {
+        let event = flow.query.map_or(flow.start, |(_, asked)| asked);
+        assert_eq!(flow.measured, event >= limit || flow.class.0 == 2, "{flow:?}");
+    }
+    // By number; a list is measured unless the scenario says otherwise.
+    let unmeasured = |text: &str| flows(1, text).iter().filter(|flow| !flow.measured).count();
+    let by_number = unmeasured(&format!("flows = 2000\n{traffic}"));
+    assert!((200..204).contains(&by_number), "{by_number}");
+    assert_eq!(unmeasured(&format!("flows = 2000\nwarmup = 0.0\n{traffic}")), 0);
+    let list = "[traffic.x]\nlist = [{ src = 0, dst = 1, size = \"1B\" }, { src = 0, dst = 2, size = \"1B\" },
+        { src = 1, dst = 2, size = \"1B\", start = \"1us\" }, { src = 1, dst = 2, size = \"1B\", start = \"2us\" }]";
+    assert_eq!(unmeasured(list), 0);
+    let half: Vec<bool> = flows(1, &format!("warmup = 0.5\n{list}")).iter().map(|flow| flow.measured).collect();
+    assert_eq!(half, [false, false, true, true]);
+}
+
+#[test]
+fn a_share_of_nothing_sends_nothing() {
+    let text = "load = 0.5\nduration = \"1ms\"\n[traffic.a]\nshare = 1.0\nsizes.fixed = \"1KB\"\n\
+                [traffic.b]\nshare = 0.0\nsizes.fixed = \"1KB\"\nincast = { degree = 3 }\n\
+                [traffic.c]\nshare = 0.0\nsizes.fixed = \"1KB\"";
+    let flows = flows(1, text);
+    assert!(flows.len() > 1000);
+    assert!(flows.iter().all(|flow| flow.class.0 == 0));
+}
+
+#[test]
+fn a_workload_is_drawn_as_it_is_taken() {
+    // A year of traffic; only what is asked for is drawn.
+    let text = "flows = 4000000000\n[traffic.a]\nrate = 1000.0\nsizes.fixed = \"1KB\"";
+    assert_eq!(workload(1, text).take(10).count(), 10);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn starts_never_fall_and_flows_are_possible(seed: u64, degree in 1u32..20, sparse in prop::bool::ANY) {
+        let mut text = mixed("uniform = { min = \"1B\", max = \"1MB\" }", degree);
+        if sparse {
+            text = text.replace("00000.0", "000.0");
+        }
+        let flows = flows(seed, &text);
+        prop_assert!(flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
+        for flow in &flows {
+            prop_assert!(flow.src != flow.dst && flow.src.0 < 24 && flow.dst.0 < 24 && flow.size > 0);
+            let event = flow.query.map_or(flow.start, |(_, asked)| asked);
+            prop_assert!(event < Instant::from_ps(3_000_000_000));
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! What a workload offers is what its load says, by formula and by counting its flows.
+
+use std::path::Path;
+
+use tailcut_base::{BitRate, Seeds, Span, wire_bytes};
+use tailcut_model::FlowSpec;
+use tailcut_workload::{Config, Forecast, Places, Realised, Workload};
+
+/// Slytherin's leaf-spine network: 20 racks of 20 hosts at 10 Gb/s with 10 uplinks of 10 Gb/s each.
+fn slytherin_places() -> Places {
+    places(20, 20, 10, 20 * 10 * 10)
+}
+
+fn places(racks: u32, hosts: u32, gbps: u64, uplinks_gbps: u64) -> Places {
+    Places {
+        rack_of: (0..racks * hosts).map(|host| host / hosts).collect(),
+        host_link: BitRate::gbps(gbps),
+        uplinks: Some(uplinks_gbps * 1_000_000_000),
+    }
+}
+
+fn workload(places: &Places, seed: u64, text: &str) -> Workload {
+    let config: Config = toml::from_str(text).expect("the test's scenario is well formed");
+    Workload::new(&config, places, Seeds::new(seed), Path::new(".")).unwrap()
+}
+
+fn forecast(places: &Places, text: &str) -> Forecast {
+    workload(places, 1, text).forecast().clone()
+}
+
+fn close(a: f64, b: f64, relative: f64, what: &str) {
+    assert!((a - b).abs() <= relative * b.abs(), "{what}: {a} is not within {relative} of {b}");
+}
+
+const SLYTHERIN: &str = r#"
+    load = 0.6
+    load_of = "fabric"
+    duration = "20ms"
+    [traffic.short]
+    share = 0.15
+    sizes.distribution = "slytherin_short"
+    [traffic.incast]
+    share = 0.15
+    sizes.distribution = "slytherin_short"
+    incast = { degree = 32, aggregators = 32 }
+    [traffic.long]
+    share = 0.70
+    sizes.fixed = "1MB"
+"#;
+
+#[test]
+fn the_three_loads_of_uniform_traffic_on_slytherins_fabric() {
+    let uniform = |load_of: &str| {
+        let text = format!(
+            "load = 0.8\nload_of = \"{load_of}\"\nduration = \"10ms\"\n\
+             [traffic.all]\nshare = 1.0\nsizes.distribution = \"websearch\""
+        );
+        forecast(&slytherin_places(), &text).offered
+    };
+    let fabric = uniform("fabric");
+    close(fabric.fabric_payload.unwrap(), 0.8, 1e-12, "fabric");
+    close(fabric.edge_payload, 0.5 * 0.8, 1e-12, "edge");
+    close(fabric.core_payload.unwrap(), 380.0 / 399.0 * 0.8, 1e-12, "core");
+    close(380.0 / 399.0, 0.952, 1e-3, "fraction that leaves the rack");
+    let core = uniform("core");
+    close(core.core_payload.unwrap(), 0.8, 1e-12, "core");
+    close(core.edge_payload, 0.5 * 0.8 * 399.0 / 380.0, 1e-12, "edge");
+    let edge = uniform("host-links");
+    close(edge.edge_payload, 0.8, 1e-12, "edge");
+    close(edge.fabric_payload.unwrap(), 1.6, 1e-12, "fabric");
+}
+
+#[test]
+fn with_uplinks_of_40g_the_same_bytes_are_a_quarter_of_the_core() {
+    // Superways' base network. Its papers take the load of 2 Tb/s all the same: host links x 0.5.
+    let text = "load = 0.5\nload_of = \"host-links\"\nduration = \"10ms\"\n\
+                [traffic.all]\nshare = 1.0\nsizes.fixed = \"1MB\"";
+    let offered = forecast(&places(20, 20, 10, 8000), text).offered;
+    close(offered.core_payload.unwrap(), 0.238, 1e-3, "core");
+}
+
+#[test]
+fn slytherins_mix_has_the_flow_rates_of_the_formulas() {
+    let forecast = forecast(&slytherin_places(), SLYTHERIN);
+    let byte_rate = 0.6 * 2e12 / 8.0;
+    let seconds = 0.02;
+    close(forecast.classes[0].flows, 0.15 * byte_rate / 20_000.0 * seconds, 1e-12, "short flows");
+    close(forecast.classes[1].flows, 0.15 * byte_rate / 20_000.0 * seconds, 1e-12, "incast flows");
+    close(forecast.classes[2].flows, 0.70 * byte_rate / 1e6 * seconds, 1e-12, "long flows");
+    // 70 * 20 / (70 * 20 + 30 * 1000).
+    close(forecast.classes[2].flows / forecast.flows, 0.0446, 1e-3, "fraction of long flows");
+    close(forecast.offered.fabric_payload.unwrap(), 0.6, 1e-12, "load");
+    assert_eq!(forecast.duration, Span::from_ms(20));
+    assert!(forecast.notes.is_empty());
+}
+
+#[test]
+fn the_realised_load_is_the_offered_one_within_its_sampling_error() {
+    let places = slytherin_places();
+    let seeds = 12;
+    let mut squares = 0.0;
+    for seed in 0..seeds {
+        let workload = workload(&places, seed, SLYTHERIN);
+        let (forecast, mut realised) = (workload.forecast().clone(), Realised::new(&places));
+        workload.for_each(|flow| realised.add(&flow));
+        let loads = realised.loads(forecast.duration);
+        let error = loads.fabric_payload.unwrap() / 0.6 - 1.0;
+        assert!(error.abs() < 4.0 * forecast.relative_error, "{error} {}", forecast.relative_error);
+        close(loads.core_payload.unwrap() / loads.fabric_payload.unwrap(), 380.0 / 399.0, 0.02, "leaving");
+        close(
+            loads.edge_wire / loads.edge_payload,
+            forecast.offered.edge_wire / forecast.offered.edge_payload,
+            1e-3,
+            "wire",
+        );
+        squares += (error / forecast.relative_error).powi(2);
+    }
+    // Chi-square with 12 degrees of freedom: 1 % and 99 % quantiles 3.57 and 26.2.
+    assert!((3.57..26.2).contains(&squares), "the sampling error is not as predicted: {squares}");
+}
+
+#[test]
+fn in_the_hybrid_every_host_offers_the_load() {
+    let places = places(3, 8, 10, 1000);
+    let text = r#"
+        load = 0.6
+        duration = "20s"
+        [traffic.web]
+        share = 0.5
+        sizes.distribution = "websearch"
+        endpoints = "ascending"
+        [traffic.mining]
+        share = 0.5
+        sizes.distribution = "datamining"
+        endpoints = "descending"
+    "#;
+    // The busiest sender offers no more than the load, and so every host exactly the load.
+    let on_the_wire = forecast(&places, &text.replace("duration", "load_bytes = \"wire\"\nduration"));
+    assert!(on_the_wire.links[0].0.starts_with("link from host"));
+    close(on_the_wire.links[0].1, 0.6, 1e-12, "busiest sender");
+    close(on_the_wire.links[1].1, 0.6, 1e-12, "busiest receiver");
+    let forecast = forecast(&places, text);
+    close(forecast.offered.edge_payload, 0.6, 1e-12, "load");
+    close(forecast.classes[0].flows / forecast.flows, 0.818, 1e-3, "web-search flows");
+
+    let mut payload = vec![0u64; places.rack_of.len()];
+    for flow in workload(&places, 3, text) {
+        match flow.class.0 {
+            0 => assert!(flow.src < flow.dst),
+            _ => assert!(flow.src > flow.dst),
+        }
+        payload[flow.src.0 as usize] += flow.size;
+    }
+    // Few flows carry most bytes of data mining: 4600 of them leave a host here at the least.
+    for (host, bytes) in payload.iter().enumerate() {
+        close(*bytes as f64 * 8.0 / 20.0 / 10e9, 0.6, 0.35, &format!("host {host}"));
+    }
+    let mean = payload.iter().sum::<u64>() as f64 * 8.0 / 20.0 / 10e9 / payload.len() as f64;
+    close(mean, 0.6, 4.0 * forecast.relative_error, "all hosts");
+}
+
+#[test]
+fn wire_load_counts_headers_exactly() {
+    let places = places(2, 4, 10, 40);
+    let of = |load_bytes: &str, sizes: &str| {
+        let text = format!(
+            "load = 0.5\nload_bytes = \"{load_bytes}\"\nduration = \"1s\"\n[traffic.all]\nshare = 1.0\nsizes.{sizes}"
+        );
+        forecast(&places, &text)
+    };
+    let wire = of("wire", "uniform = { min = \"1B\", max = \"3KB\" }");
+    close(wire.offered.edge_wire, 0.5, 1e-12, "wire");
+    let payload = of("payload", "uniform = { min = \"1B\", max = \"3KB\" }");
+    close(payload.offered.edge_payload, 0.5, 1e-12, "payload");
+    // 1 KB flows: 1040 B on the wire.
+    let small = of("wire", "fixed = \"1KB\"");
+    close(small.offered.edge_payload, 0.5 / 1.04, 1e-12, "payload of small flows");
+    close(small.classes[0].mean_wire, wire_bytes(1000) as f64, 1e-12, "wire bytes");
+}
+
+#[test]
+fn a_number_of_flows_ends_the_run_after_the_expected_time() {
+    let places = places(2, 4, 10, 40);
+    let text = "load = 0.5\nflows = 20000\n[traffic.a]\nshare = 0.5\nsizes.fixed = \"10KB\"\n\
+                [traffic.b]\nshare = 0.5\nsizes.fixed = \"30KB\"";
+    let workload = workload(&places, 1, text);
+    let forecast = workload.forecast().clone();
+    // 20 Gb/s each way of 10 KB and 30 KB: 250000 + 83333 flows per second.
+    close(forecast.duration.as_secs_f64(), 20_000.0 / (250_000.0 + 250_000.0 / 3.0), 1e-9, "duration");
+    close(forecast.classes[0].flows, 15_000.0, 1e-9, "flows of a");
+    let flows: Vec<FlowSpec> = workload.collect();
+    assert_eq!(flows.len(), 20_000);
+    let last = flows.last().unwrap().start;
+    close(last.as_secs_f64(), forecast.duration.as_secs_f64(), 0.03, "last start");
+}
+
+#[test]
+fn the_last_query_is_completed_when_flows_are_counted() {
+    let places = places(2, 8, 10, 40);
+    let text = "flows = 100\n[traffic.burst]\nrate = 1000.0\nsizes.fixed = \"1KB\"\nincast = { degree = 7 }";
+    let flows: Vec<FlowSpec> = workload(&places, 1, text).collect();
+    assert_eq!(flows.len(), 105);
+}
+
+#[test]
+fn a_rate_stands_beside_the_load_and_not_in_it() {
+    let places = places(2, 8, 10, 40);
+    let text = "load = 0.25\nduration = \"100ms\"\n[traffic.a]\nshare = 1.0\nsizes.fixed = \"10KB\"\n\
+                [traffic.b]\nrate = 50000.0\nsizes.fixed = \"1KB\"\n\
+                [traffic.c]\nrate = 1000.0\nsizes.fixed = \"1KB\"\nincast = { degree = 4 }";
+    let forecast = forecast(&places, text);
+    close(forecast.classes[1].flows, 5000.0, 1e-12, "flows at a rate");
+    close(forecast.classes[2].flows, 400.0, 1e-12, "flows of queries at a rate");
+    let b_and_c = (50_000.0 + 4_000.0) * 8_000.0 / 160e9;
+    close(forecast.offered.edge_payload, 0.25 + b_and_c, 1e-12, "load and rates");
+}
+
+#[test]
+fn roles_show_the_overloaded_links() {
+    // The roles of Slytherin's public scripts: 120 hosts send 80 % of the bytes, 10 Gb/s each at load 0.75.
+    let text = r#"
+        load = 0.75
+        load_of = "fabric"
+        duration = "20ms"
+        [traffic.long]
+        share = 0.8
+        sizes.fixed = "1MB"
+        endpoints.roles = { senders = { first = 0, count = 120 }, receivers = { first = 120, count = 280 } }
+        [traffic.rest]
+        share = 0.2
+        sizes.fixed = "1MB"
+        endpoints.roles = { senders = { first = 120, count = 280 }, receivers = { first = 0, count = 120 } }
+    "#;
+    let forecast = forecast(&slytherin_places(), text);
+    let headers = 1.0 + 40.0 * 685.0 / 1e6;
+    let links: Vec<&str> = forecast.links.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(links, ["link from host 0", "link to host 120", "uplinks of rack 0", "downlinks to rack 6"]);
+    close(forecast.links[0].1, headers, 1e-9, "sender");
+    close(forecast.links[1].1, 0.75 * 0.8 * 2e12 / 280.0 / 10e9 * headers, 1e-9, "receiver");
+    // 20 senders of 10 Gb/s behind 100 Gb/s, all to other racks.
+    close(forecast.links[2].1, 2.0 * headers, 1e-9, "uplinks");
+}
+
+#[test]
+fn superways_aggregators_are_overloaded_as_published() {
+    // 20 aggregators that receive 15 % of 2 Tb/s: 10 Gb/s each at load 0.667.
+    let text = "load = 0.6667\nload_of = \"fabric\"\nduration = \"12ms\"\n\
+                [traffic.incast]\nshare = 0.15\nsizes.fixed = \"1KB\"\nincast = { degree = 26, aggregators = 20 }\n\
+                [traffic.rest]\nshare = 0.85\nsizes.fixed = \"1MB\"";
+    let alone =
+        text.split("[traffic.rest]").next().unwrap().replace("share = 0.15", "share = 1.0").replace("0.6667", "0.1");
+    let forecast = forecast(&slytherin_places(), &alone);
+    assert!(forecast.links[1].0.starts_with("link to host "));
+    close(forecast.links[1].1, 0.1 * 2e12 / 20.0 / 10e9 * 1.04, 1e-9, "aggregator");
+}
+
+#[test]
+fn microbursts_have_the_rate_of_their_load() {
+    let places = places(4, 8, 10, 160);
+    let text = |gaps: &str| {
+        format!(
+            "load = 0.2\nduration = \"400ms\"\n[traffic.q]\nshare = 1.0\nsizes.fixed = \"20KB\"\n\
+             incast = {{ degree = 8, aggregators = 8, gaps = \"{gaps}\" }}"
+        )
+    };
+    // 64 Gb/s in events of 160 KB are 50000 per second, 160 us between those of one aggregator.
+    for (gaps, tolerance) in [("poisson", 0.03), ("microburst", 0.06)] {
+        let flows: Vec<FlowSpec> = workload(&places, 5, &text(gaps)).collect();
+        let events = flows.len() as f64 / 8.0;
+        close(events, 20_000.0, tolerance, gaps);
+        let mut by_aggregator = std::collections::BTreeMap::<u32, Vec<u64>>::new();
+        for flow in flows.iter().step_by(8) {
+            by_aggregator.entry(flow.dst.0).or_default().push(flow.query.unwrap().1.as_ps());
+        }
+        assert_eq!(by_aggregator.len(), 8);
+        let gaps_ps: Vec<u64> =
+            by_aggregator.values().flat_map(|times| times.windows(2).map(|t| t[1] - t[0])).collect();
+        let short = gaps_ps.iter().filter(|&&gap| gap <= 50_000_000).count() as f64 / gaps_ps.len() as f64;
+        // Exponential with a mean of 160 us: 1 - exp(-50/160).
+        close(short, if gaps == "poisson" { 0.2684 } else { 0.30 }, 0.05, gaps);
+        let mean = gaps_ps.iter().sum::<u64>() as f64 / gaps_ps.len() as f64;
+        close(mean, 160e6, tolerance, gaps);
+    }
+    // Below 50 us there is no such lognormal, and the forecast says so.
+    let dense = text("microburst").replace("load = 0.2", "load = 0.9");
+    let note = &forecast(&places, &dense).notes[0];
+    assert!(note.contains("`q`") && note.contains("35.6 us"), "{note}");
+}
+
+#[test]
+fn the_forecast_of_lists_is_what_they_say() {
+    let places = places(2, 2, 10, 20);
+    let text = r#"
+        [traffic.a]
+        list = [
+            { src = 0, dst = 2, size = "1MB", start = "1ms" },
+            { src = 0, dst = 1, size = "500KB", start = "0us" },
+        ]
+        [traffic.b]
+        list = [{ src = 3, dst = 2, size = "1B", start = "2ms" }]
+    "#;
+    let forecast = forecast(&places, text);
+    assert_eq!((forecast.flows, forecast.payload_bytes), (3.0, 1_500_001.0));
+    assert_eq!(forecast.duration, Span::from_ms(2));
+    assert_eq!(forecast.relative_error, 0.0);
+    assert_eq!(forecast.classes[0].mean_size, 750_000.0);
+    close(forecast.offered.core_payload.unwrap(), 1e6 * 8.0 / 2e-3 / 20e9, 1e-12, "core");
+    let workload = workload(&places, 1, text);
+    let mut realised = Realised::new(&places);
+    workload.for_each(|flow| realised.add(&flow));
+    let loads = realised.loads(forecast.duration);
+    close(loads.edge_wire, forecast.offered.edge_wire, 1e-12, "wire");
+}
