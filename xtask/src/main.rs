@@ -1,1 +1,68 @@
-fn main() {}
+//! `cargo xtask`: everything that is done with this repository, the same on every machine.
+//!
+//! It has no dependencies, so that it is there seconds after the first command on a fresh machine.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
+
+mod files;
+mod fuzz;
+mod python;
+mod shell;
+mod test;
+mod tidy;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use shell::{Stop, cargo};
+
+const HELP: &str = "\
+cargo xtask COMMAND
+
+  test             set up what is missing, then run every check: format, lints, documentation,
+                   Rust tests, tidiness, and the tests in Python of the command as a user runs it
+  test --rust      the same without Python
+  tidy             what neither the compiler nor clippy looks at: see xtask/src/tidy/
+  fuzz [SECONDS] [TARGET]
+                   feed hostile input to everything that reads what a user wrote, each target for
+                   so long (default: 60); needs a C++ compiler
+  bench [NAME]     measure: calendar, port, whole
+  help             this text
+
+Exit codes: 0 all is well, 1 a check failed, 2 it could not be run.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = root();
+    let result = match arguments.as_slice() {
+        ["test"] => test::all(&root, true),
+        ["test", "--rust"] => test::all(&root, false),
+        ["tidy"] => tidy::run(&root),
+        ["fuzz", rest @ ..] => fuzz::run(&root, rest),
+        ["bench"] => cargo(&root, &["bench", "--package", "tailcut-bench"]).run(),
+        ["bench", name] => cargo(&root, &["bench", "--package", "tailcut-bench", "--bench", name]).run(),
+        ["help" | "--help" | "-h"] | [] => {
+            print!("{HELP}");
+            Ok(())
+        }
+        other => Err(Stop::Unusable(format!("there is no `cargo xtask {}`\n\n{HELP}", other.join(" ")))),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::Failed(message)) => {
+            eprintln!("\nfailed: {message}");
+            ExitCode::from(1)
+        }
+        Err(Stop::Unusable(message)) => {
+            eprintln!("\nerror: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    own.parent().map_or(own.clone(), PathBuf::from)
+}

@@ -1,1 +1,133 @@
-fn main() {}
+//! The `tailcut` command: arguments and printing only.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
+
+mod check;
+mod describe;
+mod list;
+mod progress;
+mod run;
+mod show;
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use tailcut_lab::{Plan, RunArguments, RunError, Seeding};
+use tailcut_sim::Problem;
+
+/// A packet-level laboratory for datacenter networks
+#[derive(Parser)]
+#[command(name = "tailcut", version, arg_required_else_help = true, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run every point of a scenario on all cores and write a run folder with results, plots and a page
+    Run(RunCommand),
+    /// Say what a scenario would run and what is suspicious about it, without running it
+    Check(ScenarioArguments),
+    /// List what there is to choose from
+    List {
+        /// What to list; everything if it is left out
+        kind: Option<String>,
+    },
+    /// Show what something is, its parameters, their defaults and where they come from
+    Show {
+        /// What kind of thing: scheme, topology, workload, or a seat such as marker
+        kind: String,
+        /// Its name, as `tailcut list` prints it
+        name: String,
+    },
+}
+
+#[derive(Args)]
+struct ScenarioArguments {
+    /// The scenario file
+    scenario: PathBuf,
+    /// Change a value of the scenario, such as workload.load=0.5; may be given several times
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// A number of seeds, or a list such as 1,2,7
+    #[arg(long, value_name = "SEEDS")]
+    seeds: Option<Seeding>,
+}
+
+#[derive(Args)]
+struct RunCommand {
+    #[command(flatten)]
+    scenario: ScenarioArguments,
+    /// The run folder [default: runs/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Simulations at a time [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+}
+
+impl ScenarioArguments {
+    fn plan(&self) -> Result<Plan, Problem> {
+        Plan::read(&self.scenario, &RunArguments { set: self.set.clone(), seeds: self.seeds.clone() })
+    }
+
+    /// What the command line changed, for the name of the run folder.
+    fn changes(&self, plan: &Plan) -> Vec<String> {
+        let mut changes = self.set.clone();
+        if self.seeds.is_some() {
+            let seeds: Vec<String> = plan.seeds.iter().map(u64::to_string).collect();
+            changes.push(format!("seeds={}", seeds.join(",")));
+        }
+        changes
+    }
+}
+
+/// What ends a command with an exit code other than 0.
+enum Stop {
+    /// The input is wrong: exit code 2.
+    Input(Problem),
+    /// The run could not be done: exit code 2.
+    Run(RunError),
+    /// Some points failed: exit code 1.
+    Points(usize),
+}
+
+impl From<Problem> for Stop {
+    fn from(problem: Problem) -> Stop {
+        Stop::Input(problem)
+    }
+}
+
+impl From<RunError> for Stop {
+    fn from(error: RunError) -> Stop {
+        Stop::Run(error)
+    }
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments).map_err(Stop::from),
+        Command::List { kind } => list::list(kind.as_deref()).map_err(Stop::from),
+        Command::Show { kind, name } => show::show(&kind, &name).map_err(Stop::from),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Stop::Input(problem)) => {
+            eprintln!("{}", problem.render(std::io::stderr().is_terminal()));
+            ExitCode::from(2)
+        }
+        Err(Stop::Run(error)) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+        Err(Stop::Points(count)) => {
+            eprintln!(
+                "error: {count} point(s) failed; the others are kept, and the same command tries the failed ones again"
+            );
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,3 +1,10 @@
-//! The laboratory: what is run, and what the runs say.
+//! From a scenario file to a run folder: which simulations there are, running them on all cores, and what they add up to.
 
+mod plan;
 pub mod results;
+mod runner;
+mod version;
+
+pub use plan::{Plan, PlannedPoint, RunArguments, Seeding};
+pub use runner::{Failure, Progress, RunError, RunOptions, RunReport, default_folder, run};
+pub use version::version;

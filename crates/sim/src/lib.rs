@@ -15,3 +15,18 @@ pub use outcome::{EndReason, Engine, Outcome};
 pub use preset::{PRESETS, Preset, SCHEME_TABLES};
 pub use scenario::Scenario;
 pub use world::World;
+
+/// The configuration of every seat, and of the tables that hold them.
+pub mod seats {
+    pub use tailcut_fabric::PortConfig;
+    pub use tailcut_fabric::buffer::BufferConfig;
+    pub use tailcut_fabric::classify::ClassifierConfig;
+    pub use tailcut_fabric::mark::MarkerConfig;
+    pub use tailcut_fabric::sched::SchedulerConfig;
+    pub use tailcut_host::HostConfig;
+    pub use tailcut_host::congestion::CongestionConfig;
+    pub use tailcut_host::order::OrderConfig;
+    pub use tailcut_host::tag::TagConfig;
+    pub use tailcut_host::transport::TransportConfig;
+    pub use tailcut_topology::path::PathConfig;
+}

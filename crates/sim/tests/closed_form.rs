@@ -8,7 +8,8 @@ const US: u64 = 1_000_000;
 
 #[test]
 fn one_packet_in_an_idle_network_takes_its_delays_and_transmissions() {
-    let idle = |topology: &str, src, dst| fcts(&run("dctcp", &(topology.to_owned() + &listed(&[(src, dst, 1460, 0)])), 1))[0];
+    let idle =
+        |topology: &str, src, dst| fcts(&run("dctcp", &(topology.to_owned() + &listed(&[(src, dst, 1460, 0)])), 1))[0];
     assert_eq!(idle(P1, 0, 399), 44_800_000, "between racks: 4 x (10 + 1.2) us");
     assert_eq!(idle(P1, 0, 1), 22_400_000, "within a rack");
     assert_eq!(idle(P3, 0, 143), 43_800_000, "40.8 + 1.2 + 0.3 + 0.3 + 1.2 us");

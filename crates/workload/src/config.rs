@@ -68,8 +68,8 @@ pub enum LoadBytes {
     #[default]
     Payload,
     /// With a header of 40 B for each packet of up to 1460 B payload, by the exact expectation over the sizes. The ns-2
-    /// scripts of PIAS and SPQ multiply the mean by 1500/1460 instead, as if every packet were full: 0.001 % less
-    /// for web search, 1.2 % less for flows of 1 KB.
+    /// scripts of PIAS and SPQ multiply the mean by 1500/1460 instead, as if every packet were full: that is 0.001 %
+    /// less for web search and 1.2 % less for flows of 1 KB.
     Wire,
 }
 

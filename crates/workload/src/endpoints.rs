@@ -287,6 +287,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_spread_of_answers_agrees_with_draws() {
+        let racks = racks(&[4, 0, 4, 9, 0, 0, 4]);
+        let (aggregators, mut stream) = ([0, 1, 3], Seeds::new(2).stream("draws", 0));
+        let (n, mut drawn) = (60_000, Spread::zero(&racks));
+        for _ in 0..n {
+            let to = aggregators[stream.below(3) as usize];
+            let other = stream.below(6);
+            drawn.add_flow(&racks, if other >= to { other + 1 } else { other }, to, 1.0 / f64::from(n));
+        }
+        assert_close(&incast_spread(&racks, &aggregators), &drawn, 0.01, "incast");
+    }
+
     fn assert_close(a: &Spread, b: &Spread, tolerance: f64, what: &str) {
         for (kind, x, y) in [
             ("send", &a.send, &b.send),

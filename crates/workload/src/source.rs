@@ -29,8 +29,19 @@ pub(crate) struct Generator {
 
 #[derive(Clone, Debug)]
 enum Events {
-    Pairs { gap: Option<Gap>, next: Option<Instant>, pattern: Pattern, arrivals: Stream, endpoints: Stream },
+    Pairs(Box<Pairs>),
     Incast { queries: Box<Queries>, one_size: bool },
+}
+
+/// Events of one flow each.
+#[derive(Clone, Debug)]
+struct Pairs {
+    /// None if there are no events.
+    gap: Option<Gap>,
+    next: Option<Instant>,
+    pattern: Pattern,
+    arrivals: Stream,
+    endpoints: Stream,
 }
 
 /// A traffic whose flows are given.
@@ -74,7 +85,8 @@ impl Generator {
                 let gap = some.then(|| Gap::poisson(per_second));
                 let mut arrivals = seeds.stream("workload.arrivals", number);
                 let next = gap.as_ref().and_then(|gap| after(Instant::ZERO, gap.draw_first(&mut arrivals)));
-                Events::Pairs { gap, next, pattern, arrivals, endpoints: seeds.stream("workload.endpoints", number) }
+                let endpoints = seeds.stream("workload.endpoints", number);
+                Events::Pairs(Box::new(Pairs { gap, next, pattern, arrivals, endpoints }))
             }
             Ends::Incast { degree, aggregators, gaps, jitter, one_size } => {
                 let gap = some.then(|| query_gap(gaps, per_second, aggregators.len()).0);
@@ -87,7 +99,7 @@ impl Generator {
 
     fn next_at(&self) -> Option<Instant> {
         match &self.events {
-            Events::Pairs { next, .. } => *next,
+            Events::Pairs(pairs) => pairs.next,
             Events::Incast { queries, .. } => queries.next_at(),
         }
     }
@@ -107,10 +119,10 @@ impl Generator {
         let (sizes, draws) = (&self.sizes, &mut self.draws);
         let mut draw = || sizes.draw(draws.unit());
         match &mut self.events {
-            Events::Pairs { gap, next, pattern, arrivals, endpoints } => {
-                let (src, dst) = pattern.draw(endpoints);
+            Events::Pairs(pairs) => {
+                let (src, dst) = pairs.pattern.draw(&mut pairs.endpoints);
                 out(spec(now, src, dst, draw(), None));
-                *next = gap.as_ref().and_then(|gap| after(now, gap.draw(arrivals)));
+                pairs.next = pairs.gap.as_ref().and_then(|gap| after(now, gap.draw(&mut pairs.arrivals)));
             }
             Events::Incast { queries, one_size } => {
                 let Some(mut asked) = queries.ask() else { return };

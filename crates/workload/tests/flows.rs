@@ -116,6 +116,76 @@ fn flows_that_start_together_come_in_the_order_of_the_scenario() {
 }
 
 #[test]
+fn many_flows_of_one_moment_keep_the_order_of_their_list() {
+    let list: Vec<String> = (1..60).map(|size| format!("{{ src = 0, dst = 1, size = \"{size}B\" }}")).collect();
+    let flows = flows(1, &format!("[traffic.a]\nlist = [{}]", list.join(", ")));
+    assert!(flows.iter().map(|flow| flow.size).eq(1..60));
+}
+
+#[test]
+fn a_late_answer_waits_for_a_flow_of_its_moment_that_comes_first_in_the_scenario() {
+    let text = |start: &str| {
+        format!(
+            "duration = \"2ms\"\n[traffic.first]\nlist = [{{ src = 0, dst = 1, size = \"7B\", start = \"{start}\" }}]\n\
+             [traffic.q]\nrate = 1000.0\nsizes.fixed = \"1KB\"\n\
+             incast = {{ degree = 3, jitter = {{ icon = {{}} }} }}"
+        )
+    };
+    let late = flows(1, &text("0us")).last().unwrap().start;
+    let together: Vec<FlowSpec> =
+        flows(1, &text(&format!("{late}"))).into_iter().filter(|flow| flow.start == late).collect();
+    assert_eq!(together.iter().map(|flow| flow.class.0).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
+fn two_classes_of_the_same_description_draw_different_flows() {
+    let one = "rate = 20000.0\nsizes.distribution = \"websearch\"\n\
+               incast = { degree = 3, aggregators = 4, jitter = { icon = {} } }\n";
+    let flows = flows(1, &format!("duration = \"5ms\"\n[traffic.a]\n{one}[traffic.b]\n{one}"));
+    let [a, b] = [0, 1].map(|class| of_class(&flows, class));
+    let differ = |what: &str, of: fn(&FlowSpec) -> u64| {
+        assert_ne!(a.iter().map(of).collect::<Vec<_>>(), b.iter().map(of).collect::<Vec<_>>(), "{what}");
+    };
+    differ("sizes", |flow| flow.size);
+    differ("workers", |flow| u64::from(flow.src.0));
+    differ("queries", |flow| flow.query.unwrap().1.as_ps());
+    let sorted = |flows: &[FlowSpec], of: fn(&FlowSpec) -> u64| {
+        flows.iter().map(of).collect::<std::collections::BTreeSet<u64>>()
+    };
+    // The sets of aggregators are drawn for each class, and so are the delays.
+    let aggregators = |flows| sorted(flows, |flow| u64::from(flow.dst.0));
+    assert_eq!((aggregators(&a).len(), aggregators(&b).len()), (4, 4));
+    assert_ne!(aggregators(&a), aggregators(&b));
+    let delays = |flows| sorted(flows, |flow| flow.start.since(flow.query.unwrap().1).unwrap().as_ps());
+    assert_eq!(delays(&a).intersection(&delays(&b)).count(), 1, "only the first answers have the same delay, none");
+}
+
+#[test]
+fn two_classes_of_the_same_description_draw_their_own_roles_and_workers() {
+    let of_two = |one: &str| {
+        let flows = flows(1, &format!("duration = \"5ms\"\n[traffic.a]\n{one}[traffic.b]\n{one}"));
+        [0, 1].map(|class| of_class(&flows, class))
+    };
+    let set = |flows: &[FlowSpec], of: fn(&FlowSpec) -> (u32, u32)| {
+        flows.iter().map(of).collect::<std::collections::BTreeSet<_>>()
+    };
+    let pattern = |endpoints: &str| of_two(&format!("rate = 1e6\nsizes.fixed = \"1KB\"\nendpoints{endpoints}\n"));
+    let [a, b] = pattern(" = \"permutation\"").map(|flows| set(&flows, |flow| (flow.src.0, flow.dst.0)));
+    assert_eq!((a.len(), b.len()), (24, 24));
+    assert_ne!(a, b);
+    let roles = pattern(".roles = { senders = { random = 6 }, receivers = { random = 6 } }");
+    let [a, b] = [&roles[0], &roles[1]].map(|flows| set(flows, |flow| (flow.src.0, 0)));
+    let receivers = set(&roles[0], |flow| (flow.dst.0, 0));
+    assert_eq!((a.len(), b.len(), receivers.len()), (6, 6, 6));
+    assert_ne!(a, b);
+    assert_ne!(a, receivers);
+    // Workers by their number among the hosts other than the aggregator, which is how they are drawn.
+    let workers = of_two("rate = 20000.0\nsizes.fixed = \"1KB\"\nincast = { degree = 3 }\n")
+        .map(|flows| flows.iter().map(|flow| flow.src.0 - u32::from(flow.src > flow.dst)).collect::<Vec<_>>());
+    assert_ne!(workers[0][..30], workers[1][..30]);
+}
+
+#[test]
 fn the_answers_of_a_query_share_its_number_and_its_time() {
     let text = "duration = \"5ms\"\n[traffic.q]\nrate = 20000.0\nsizes.uniform = { min = \"8KB\", max = \"32KB\" }\n\
                 incast = { degree = 6, one_size = ONE_SIZE, jitter = JITTER }";

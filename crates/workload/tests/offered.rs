@@ -120,6 +120,21 @@ fn the_realised_load_is_the_offered_one_within_its_sampling_error() {
 }
 
 #[test]
+fn answers_of_one_size_make_the_realised_load_less_certain() {
+    let places = places(2, 8, 10, 40);
+    let error = |one_size: bool| {
+        let text = format!(
+            "duration = \"1s\"\n[traffic.q]\nrate = 400.0\nsizes.uniform = {{ min = \"1B\", max = \"2KB\" }}\n\
+             incast = {{ degree = 5, one_size = {one_size} }}"
+        );
+        forecast(&places, &text).relative_error
+    };
+    // Of 400 events; the second moment of a uniform size is 4/3 of the squared mean.
+    close(error(true), (4.0f64 / 3.0 / 400.0).sqrt(), 1e-3, "one size");
+    close(error(false), ((4.0f64 / 3.0 / 5.0 + 4.0 / 5.0) / 400.0).sqrt(), 1e-3, "own sizes");
+}
+
+#[test]
 fn in_the_hybrid_every_host_offers_the_load() {
     let places = places(3, 8, 10, 1000);
     let text = r#"

@@ -1,5 +1,6 @@
 //! All points of a run, read and turned into statistics, one swept point of one scheme after the other.
 
+use std::ops::Range;
 use std::path::Path;
 
 use tailcut_record::Histogram;
@@ -22,6 +23,8 @@ pub(crate) struct Group {
     pub(crate) scheme: usize,
     /// Index of the value on each axis.
     pub(crate) values: Vec<usize>,
+    /// Where the statistics of each set of classes stand among the rows.
+    rows: Vec<Range<usize>>,
     /// FCTs in µs of each set of classes.
     pub(crate) fct: Vec<Curve>,
     /// Queue lengths in packets.
@@ -157,7 +160,7 @@ impl Analysis {
     fn add(&mut self, run: &RunInfo, scheme: usize, values: Vec<usize>, seeds: &[SeedRun], facts: &mut Facts) {
         let texts: Vec<String> =
             values.iter().zip(&run.axes).map(|(&value, axis)| axis.values[value].clone()).collect();
-        let mut fct = Vec::new();
+        let (mut fct, mut ranges) = (Vec::new(), Vec::new());
         for (at, set) in self.sets.iter().enumerate() {
             let statistics = metrics::class_statistics(set, seeds);
             if set.all {
@@ -166,6 +169,7 @@ impl Analysis {
             }
             // The sizes are those of the workload: the same for every scheme, up to the draws.
             self.mean_sizes[at] = self.mean_sizes[at].or(statistics.mean_size);
+            let first = self.rows.len();
             for (metric, estimate, n, unit) in statistics.rows {
                 let interval = estimate.as_ref().and_then(|estimate| estimate.interval);
                 self.rows.push(Row {
@@ -181,6 +185,7 @@ impl Analysis {
                     note: estimate.and_then(|estimate| estimate.note),
                 });
             }
+            ranges.push(first..self.rows.len());
             fct.push(Curve::of_sorted(&statistics.fcts));
         }
         let mut queues = Histogram::new();
@@ -199,14 +204,17 @@ impl Analysis {
         }
         facts.fewest_seeds = facts.fewest_seeds.min(seeds.len());
         facts.points += seeds.len();
-        self.groups.push(Group { scheme, values, fct, queue: Curve::of_histogram(&queues) });
+        self.groups.push(Group { scheme, values, rows: ranges, fct, queue: Curve::of_histogram(&queues) });
     }
 
-    /// The statistic `metric` of the class set `class` at a place.
-    pub(crate) fn row(&self, scheme: &str, values: &[String], class: &str, metric: &str) -> Option<&Row> {
-        self.rows.iter().find(|row| {
-            row.metric == metric && row.class == class && row.scheme == scheme && row.values == values
-        })
+    /// The statistics of the set of classes at `set` at a swept point of a scheme.
+    pub(crate) fn of_set(&self, group: &Group, set: usize) -> &[Row] {
+        &self.rows[group.rows[set].clone()]
+    }
+
+    /// The statistic `metric` among them.
+    pub(crate) fn row(&self, group: &Group, set: usize, metric: &str) -> Option<&Row> {
+        self.of_set(group, set).iter().find(|row| row.metric == metric)
     }
 
     /// The sets of classes to draw: the classes of the workload that have flows.
@@ -217,19 +225,9 @@ impl Analysis {
     /// The class whose throughput matters: `long` if there is one, else that of the largest mean size.
     pub(crate) fn long(&self) -> Option<usize> {
         let named = self.drawn().find(|(_, set)| set.name == "long");
-        let largest = || self.drawn().max_by(|a, b| self.mean_sizes[a.0].total_cmp_some(self.mean_sizes[b.0]));
+        let size = |at: usize| self.mean_sizes[at].unwrap_or(0.0);
+        let largest = || self.drawn().max_by(|a, b| size(a.0).total_cmp(&size(b.0)));
         named.or_else(largest).map(|(at, _)| at)
-    }
-}
-
-/// Comparison of sizes that may be missing.
-trait TotalCmp {
-    fn total_cmp_some(self, other: Self) -> std::cmp::Ordering;
-}
-
-impl TotalCmp for Option<f64> {
-    fn total_cmp_some(self, other: Self) -> std::cmp::Ordering {
-        self.unwrap_or(0.0).total_cmp(&other.unwrap_or(0.0))
     }
 }
 

@@ -20,12 +20,14 @@ mod report;
 pub mod stats;
 mod style;
 mod table;
+mod ticks;
 
 #[cfg(test)]
 mod fabricate;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};

@@ -34,11 +34,13 @@ pub(crate) fn with_interval(value: f64, interval: Option<(f64, f64)>) -> String 
     if below.max(above) == 0.0 {
         return text;
     }
-    // As many decimals as the value has, but two digits at least of what would round to nothing.
+    // Two significant digits, no more decimals than the value has, but never so few that nothing is left.
     let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let side = |size: f64| {
-        let text = format!("{size:.decimals$}");
-        if text.trim_start_matches(['0', '.']).is_empty() && size > 0.0 { significant(size, 1) } else { text }
+        let text = aligned(size, 2);
+        let own = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let text = if own > decimals { format!("{size:.decimals$}") } else { text };
+        if text.trim_matches(['0', '.']).is_empty() && size > 0.0 { significant(size, 1) } else { text }
     };
     if (below - above).abs() <= 0.1 * below.max(above) {
         format!("{text} ±{}", side(below.max(above)))
@@ -105,7 +107,7 @@ mod tests {
     #[test]
     fn intervals_are_short_and_never_round_to_nothing() {
         assert_eq!(with_interval(12.3, Some((11.85, 12.75))), "12.30 ±0.45");
-        assert_eq!(with_interval(612.0, Some((598.0, 640.0))), "612.0 -14.0/+28.0");
+        assert_eq!(with_interval(612.0, Some((598.0, 640.0))), "612.0 -14/+28");
         assert_eq!(with_interval(1234.0, Some((1233.9, 1234.1))), "1234 ±0.1");
         assert_eq!(with_interval(5.0, Some((5.0, 5.0))), "5.000");
         assert_eq!(with_interval(5.0, None), "5.000");

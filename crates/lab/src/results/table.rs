@@ -1,9 +1,9 @@
 //! Tables of the headline statistics: for the terminal, at most 120 columns wide, and as CSV.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use super::RunInfo;
-use super::analysis::Analysis;
+use super::analysis::{Analysis, Group};
 use super::csv;
 use super::metrics::Row;
 use super::number::{aligned, with_interval};
@@ -23,11 +23,12 @@ pub struct ClassTable {
 pub const WIDTH: usize = 120;
 
 /// The headline statistics, the most important first, with their heads.
-pub(crate) const HEADLINES: [(&str, &str); 9] = [
+pub(crate) const HEADLINES: [(&str, &str); 10] = [
     ("fct_p99", "FCT p99\n(us)"),
     ("fct_mean", "FCT mean\n(us)"),
     ("goodput_mean", "goodput\n(Gb/s)"),
     ("drops", "drops\n(/run)"),
+    ("queue_p99", "queue p99\n(packets)"),
     ("slowdown_p99", "slowdown\np99"),
     ("timeouts", "timeouts\n(/run)"),
     ("fct_p50", "FCT p50\n(us)"),
@@ -36,7 +37,7 @@ pub(crate) const HEADLINES: [(&str, &str); 9] = [
 ];
 
 /// The order in which those are shown that fit.
-const SHOWN: [&str; 9] = [
+const SHOWN: [&str; 10] = [
     "fct_mean",
     "fct_p50",
     "fct_p99",
@@ -44,40 +45,26 @@ const SHOWN: [&str; 9] = [
     "slowdown_p99",
     "goodput_mean",
     "deadline_met",
+    "queue_p99",
     "drops",
     "timeouts",
 ];
 
 /// A table of each class that has flows.
 pub(crate) fn tables(run: &RunInfo, analysis: &Analysis) -> Vec<ClassTable> {
-    let with_flows = analysis.sets.iter().zip(&analysis.mean_sizes).filter(|(_, size)| size.is_some());
+    let with_flows = analysis.sets.iter().enumerate().filter(|(at, _)| analysis.mean_sizes[*at].is_some());
     with_flows
-        .map(|(set, _)| ClassTable {
+        .map(|(at, set)| ClassTable {
             class: set.name.clone(),
-            text: text(run, analysis, &set.name),
-            csv: comma_separated(run, analysis, &set.name),
+            text: text(run, analysis, at),
+            csv: comma_separated(run, analysis, at),
         })
         .collect()
 }
 
-/// The place of a row: its scheme and values.
-pub(crate) type Place<'a> = (&'a str, &'a [String]);
-
-/// Every scheme and swept point that has statistics, in order.
-pub(crate) fn places(analysis: &Analysis) -> Vec<Place<'_>> {
-    let mut places: Vec<Place<'_>> = Vec::new();
-    for row in &analysis.rows {
-        let place = (row.scheme.as_str(), row.values.as_slice());
-        if places.last() != Some(&place) {
-            places.push(place);
-        }
-    }
-    places
-}
-
-/// The headline statistics that a class has, in the order in which they are shown.
-pub(crate) fn headlines(analysis: &Analysis, class: &str) -> Vec<(&'static str, &'static str)> {
-    let has = |metric: &str| analysis.rows.iter().any(|row| row.class == class && row.metric == metric);
+/// The headline statistics that a set of classes has, in the order in which they are shown.
+pub(crate) fn headlines(analysis: &Analysis, set: usize) -> Vec<(&'static str, &'static str)> {
+    let has = |metric: &str| analysis.groups.iter().any(|group| analysis.row(group, set, metric).is_some());
     let shown = SHOWN.iter().filter_map(|name| HEADLINES.iter().find(|(metric, _)| metric == name));
     shown.copied().filter(|(metric, _)| has(metric)).collect()
 }
@@ -87,7 +74,7 @@ pub(crate) fn cell(row: Option<&Row>) -> String {
     let Some((row, value)) = row.and_then(|row| row.value.map(|value| (row, value))) else { return "-".into() };
     // Counts of runs are whole numbers or few digits: no interval, which would be wider than the column.
     let text = match row.metric.as_str() {
-        "drops" | "timeouts" if value.fract() == 0.0 => format!("{value}"),
+        "drops" | "timeouts" | "queue_p99" if value.fract() == 0.0 => format!("{value}"),
         "drops" | "timeouts" => aligned(value, 3),
         _ => with_interval(value, row.low.zip(row.high)),
     };
@@ -101,37 +88,40 @@ pub(crate) fn short_path<'a>(run: &'a RunInfo, path: &'a str) -> &'a str {
     if alone { last(path) } else { path }
 }
 
-fn text(run: &RunInfo, analysis: &Analysis, class: &str) -> String {
-    let all = headlines(analysis, class);
+fn text(run: &RunInfo, analysis: &Analysis, set: usize) -> String {
+    let all = headlines(analysis, set);
     // The least important statistics go first until the table fits; all of them stand in `summary.csv`.
     let mut left: Vec<&str> = HEADLINES.iter().map(|(metric, _)| *metric).collect();
     loop {
         let shown: Vec<_> = all.iter().copied().filter(|(metric, _)| left.contains(metric)).collect();
-        let table = render(run, analysis, class, &shown);
+        let table = render(run, analysis, set, &shown);
         let width = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
         if width <= WIDTH || left.len() == 1 {
-            return format!("{class}\n{table}{}", notes(analysis, class, &shown));
+            return format!("{}\n{table}{}", analysis.sets[set].name, notes(analysis, set, &shown));
         }
         left.pop();
     }
 }
 
-fn render(run: &RunInfo, analysis: &Analysis, class: &str, shown: &[(&str, &str)]) -> String {
+fn render(run: &RunInfo, analysis: &Analysis, set: usize, shown: &[(&str, &str)]) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::UTF8_HORIZONTAL_ONLY);
+    let rule = |fill| LineStyle::none().fill(fill).junction(fill);
+    table.load_style(
+        TableStyle::new().top_border(rule('─')).header_separator(rule('─')).bottom_border(rule('─')),
+    );
     table.set_content_arrangement(ContentArrangement::Disabled);
     let head = ["scheme"].into_iter().chain(run.axes.iter().map(|axis| short_path(run, &axis.path)));
     table.set_header(head.chain(["flows"]).chain(shown.iter().map(|(_, head)| *head)));
-    let mut last = "";
-    for (scheme, values) in places(analysis) {
-        let row = |metric: &str| analysis.row(scheme, values, class, metric);
+    let mut last = None;
+    for group in &analysis.groups {
+        let row = |metric: &str| analysis.row(group, set, metric);
         let flows = row("flows").and_then(|row| row.value).unwrap_or_default();
         let censored = row("censored").and_then(|row| row.value).unwrap_or_default();
         let flows = if censored > 0.0 { format!("{flows} ({censored} open)") } else { format!("{flows}") };
-        let name = if scheme == last { "" } else { scheme };
-        last = scheme;
+        let name = if last == Some(group.scheme) { "" } else { &run.schemes[group.scheme] };
+        last = Some(group.scheme);
         let mut cells = vec![name.to_owned()];
-        cells.extend(values.iter().cloned());
+        cells.extend(values_of(run, group).map(str::to_owned));
         cells.push(flows);
         cells.extend(shown.iter().map(|(metric, _)| cell(row(metric))));
         table.add_row(cells);
@@ -144,10 +134,16 @@ fn render(run: &RunInfo, analysis: &Analysis, class: &str, shown: &[(&str, &str)
     format!("{table}\n")
 }
 
+/// The swept values of a group, as they are written.
+pub(crate) fn values_of<'a>(run: &'a RunInfo, group: &'a Group) -> impl Iterator<Item = &'a str> {
+    group.values.iter().zip(&run.axes).map(|(&value, axis)| axis.values[value].as_str())
+}
+
 /// The notes of the statistics that are shown, each once.
-fn notes(analysis: &Analysis, class: &str, shown: &[(&str, &str)]) -> String {
-    let shown = |row: &&Row| row.class == class && shown.iter().any(|(metric, _)| *metric == row.metric);
-    let mut notes: Vec<&str> = analysis.rows.iter().filter(shown).filter_map(|row| row.note.as_deref()).collect();
+fn notes(analysis: &Analysis, set: usize, shown: &[(&str, &str)]) -> String {
+    let rows = analysis.groups.iter().flat_map(|group| analysis.of_set(group, set));
+    let shown = rows.filter(|row| shown.iter().any(|(metric, _)| *metric == row.metric));
+    let mut notes: Vec<&str> = shown.filter_map(|row| row.note.as_deref()).collect();
     notes.sort_unstable();
     notes.dedup();
     let more = notes.len().saturating_sub(NOTES);
@@ -181,18 +177,18 @@ fn wrapped(head: &str, text: &str) -> String {
     out
 }
 
-fn comma_separated(run: &RunInfo, analysis: &Analysis, class: &str) -> String {
-    let shown = headlines(analysis, class);
+fn comma_separated(run: &RunInfo, analysis: &Analysis, set: usize) -> String {
+    let shown = headlines(analysis, set);
     let mut head = vec!["scheme".to_owned()];
     head.extend(run.axes.iter().map(|axis| axis.path.clone()));
     head.extend(["flows".to_owned(), "censored".to_owned()]);
     head.extend(shown.iter().flat_map(|(metric, _)| [(*metric).to_owned(), format!("{metric}_low"), format!("{metric}_high")]));
     let mut text = csv::line(head);
-    for (scheme, values) in places(analysis) {
-        let row = |metric: &str| analysis.row(scheme, values, class, metric);
+    for group in &analysis.groups {
+        let row = |metric: &str| analysis.row(group, set, metric);
         let value = |metric: &str| csv::number(row(metric).and_then(|row| row.value));
-        let mut fields = vec![scheme.to_owned()];
-        fields.extend(values.iter().cloned());
+        let mut fields = vec![run.schemes[group.scheme].clone()];
+        fields.extend(values_of(run, group).map(str::to_owned));
         fields.extend([value("flows"), value("censored")]);
         for (metric, _) in &shown {
             let row = row(metric);

@@ -89,3 +89,8 @@ impl Config {
         toml::to_string_pretty(self).expect("a configuration is TOML")
     }
 }
+
+/// A table of the configuration: read from a tree, written as TOML.
+pub trait Table: serde::de::DeserializeOwned + Serialize {}
+
+impl<T: serde::de::DeserializeOwned + Serialize> Table for T {}

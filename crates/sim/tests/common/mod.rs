@@ -63,4 +63,3 @@ pub fn listed(flows: &[(u32, u32, u64, u64)]) -> String {
         .collect();
     format!("\n[workload.traffic.listed]\nlist = [{}]\n", flows.join(", "))
 }
-

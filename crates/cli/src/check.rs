@@ -1,0 +1,95 @@
+//! `tailcut check`.
+
+use tailcut_base::{HostId, MTU_BYTES};
+use tailcut_sim::{Problem, Scenario};
+
+use crate::ScenarioArguments;
+
+/// CPU time of a packet over a link that the forecast assumes, in ns; every run prints the true one.
+const NS_PER_PACKET_HOP: f64 = 110.0;
+
+/// Flows above the 99th percentile that a class should have, so that its interval means something.
+const TAIL_FLOWS: f64 = 10.0;
+
+pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
+    let plan = arguments.plan()?;
+    let (mut flows, mut bytes, mut hops) = (0.0, 0.0, 0.0);
+    let mut largest = None::<(f64, Scenario)>;
+    for planned in &plan.points {
+        let scenario = planned.scenario(&plan.base_dir)?;
+        let forecast = scenario.forecast();
+        flows += forecast.flows;
+        bytes += forecast.wire_bytes;
+        let expected = forecast.wire_bytes / MTU_BYTES as f64 * 2.0 * mean_links(&scenario);
+        hops += expected;
+        if largest.as_ref().is_none_or(|(most, _)| expected > *most) {
+            largest = Some((expected, scenario));
+        }
+    }
+    let (_, scenario) = largest.expect("a plan has a point");
+    let network = scenario.network();
+    println!("{}: {}", plan.name, plan.title);
+    println!(
+        "  network    {} hosts, {} switches, {} ports{}",
+        network.hosts(),
+        network.switches().len(),
+        network.ports().len(),
+        network.oversubscription().map_or_else(String::new, |ratio| format!(", oversubscribed {ratio:.2}:1")),
+    );
+    println!("  schemes    {}", plan.schemes.join(", "));
+    for axis in &plan.axes {
+        println!("  sweep      {} = {}", axis.path, axis.values.join(", "));
+    }
+    println!("  points     {} ({} seed(s))", plan.points.len(), plan.seeds.len());
+    println!("  flows      {flows:.0} expected in all points, {:.2} GB on the wires of the senders", bytes / 1e9);
+    println!(
+        "  cost       about {:.0} M packet-hops, {:.0} s of CPU time at {NS_PER_PACKET_HOP} ns each",
+        hops / 1e6,
+        hops * NS_PER_PACKET_HOP / 1e9,
+    );
+    println!("  memory     about {:.0} MB for each simulation that runs", memory(&scenario) / 1e6);
+    println!("  in the largest point:");
+    let forecast = scenario.forecast();
+    for class in &forecast.classes {
+        println!("    {:<12} {:>10.0} flows of {:.0} B on average", class.name, class.flows, class.mean_size);
+    }
+    for (link, utilisation) in &forecast.links {
+        println!("    busiest {link}: {:.1} % offered", utilisation * 100.0);
+    }
+    for warning in &plan.warnings {
+        println!("warning: {warning}");
+    }
+    for class in &forecast.classes {
+        let tail = class.flows * plan.seeds.len() as f64 / 100.0;
+        if tail < TAIL_FLOWS {
+            println!(
+                "warning: about {:.0} flows of class {} lie above its 99th percentile: too few for a narrow interval, run longer or with more seeds",
+                tail, class.name
+            );
+        }
+    }
+    if forecast.relative_error > 0.05 {
+        println!(
+            "warning: few flows carry most bytes: the load of a run is off its label by {:.0} % (one standard deviation)",
+            forecast.relative_error * 100.0
+        );
+    }
+    Ok(())
+}
+
+/// Links on the way of a flow, on average over destinations of the first host.
+fn mean_links(scenario: &Scenario) -> f64 {
+    let network = scenario.network();
+    let others = 1..network.hosts();
+    let links: usize = others.clone().map(|host| network.route(HostId(0), HostId(host)).links.len()).sum();
+    links as f64 / others.len() as f64
+}
+
+/// State of a simulation in bytes: the tables of the network, and packets for a tenth of the buffers.
+fn memory(scenario: &Scenario) -> f64 {
+    const PORT: f64 = 600.0;
+    const PACKET: f64 = 84.0;
+    let ports = scenario.network().ports().len() as f64;
+    let buffered = ports * scenario.config().port.limit.0 as f64 / MTU_BYTES as f64 / 10.0;
+    ports * PORT + buffered.min(1e6) * PACKET + scenario.forecast().flows * 200.0 + 5e6
+}

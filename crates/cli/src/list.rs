@@ -1,0 +1,88 @@
+//! `tailcut list`.
+
+use schemars::JsonSchema;
+use tailcut_sim::config::suggest;
+use tailcut_sim::seats;
+use tailcut_sim::{PRESETS, Problem};
+use tailcut_topology::TopologyConfig;
+
+use crate::describe::{Schema, print_columns};
+
+/// A seat by its name in lists, the key that it has in a scenario, and its models.
+pub(crate) struct Seat {
+    pub(crate) name: &'static str,
+    pub(crate) key: &'static str,
+    pub(crate) schema: fn() -> Schema,
+}
+
+const fn seat<T: JsonSchema>(name: &'static str, key: &'static str) -> Seat {
+    Seat { name, key, schema: Schema::of::<T> }
+}
+
+/// Every seat.
+pub(crate) const SEATS: &[Seat] = &[
+    seat::<seats::TransportConfig>("transports", "host.transport"),
+    seat::<seats::CongestionConfig>("congestion", "host.congestion"),
+    seat::<seats::OrderConfig>("orders", "host.order"),
+    seat::<seats::TagConfig>("tags", "host.tag"),
+    seat::<seats::ClassifierConfig>("classifiers", "port.classifier"),
+    seat::<seats::SchedulerConfig>("schedulers", "port.scheduler"),
+    seat::<seats::MarkerConfig>("markers", "port.marker"),
+    seat::<seats::BufferConfig>("buffers", "port.buffer"),
+    seat::<seats::PathConfig>("paths", "path"),
+];
+
+pub(crate) fn list(kind: Option<&str>) -> Result<(), Problem> {
+    let mut known = vec!["schemes", "topologies", "workloads"];
+    known.extend(SEATS.iter().map(|seat| seat.name));
+    match kind {
+        None => {
+            for kind in known {
+                print(kind);
+                println!();
+            }
+            Ok(())
+        }
+        Some(kind) if known.contains(&kind) => {
+            print(kind);
+            Ok(())
+        }
+        Some(kind) => Err(Problem::new(format!("there is no list of `{kind}`")).help(suggest(kind, &known))),
+    }
+}
+
+fn print(kind: &str) {
+    match kind {
+        "schemes" => {
+            println!("schemes (tailcut show scheme NAME)");
+            let rows: Vec<(String, String)> = PRESETS
+                .iter()
+                .map(|preset| {
+                    let mut name = preset.name.to_owned();
+                    for profile in preset.profiles() {
+                        name.push_str(&format!(" @{profile}"));
+                    }
+                    (name, preset.describe("summary").unwrap_or_default())
+                })
+                .collect();
+            print_columns(&rows);
+        }
+        "topologies" => {
+            println!("topologies (tailcut show topology NAME)");
+            let rows: Vec<_> =
+                TopologyConfig::KINDS.iter().map(|kind| (kind.name.to_owned(), kind.doc.join(" "))).collect();
+            print_columns(&rows);
+        }
+        "workloads" => {
+            println!("flow-size distributions (tailcut show workload NAME)");
+            let rows: Vec<_> =
+                tailcut_workload::distributions().iter().map(|d| (d.name.to_owned(), d.summary.to_owned())).collect();
+            print_columns(&rows);
+        }
+        _ => {
+            let seat = SEATS.iter().find(|seat| seat.name == kind).expect("the kind is known");
+            println!("{} (key {} of a scenario)", seat.name, seat.key);
+            print_columns(&(seat.schema)().variants());
+        }
+    }
+}

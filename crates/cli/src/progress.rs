@@ -1,0 +1,112 @@
+//! What a waiting user sees: a bar with the time left on a terminal, a line for each point elsewhere.
+
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use tailcut_lab::results::PointSummary;
+use tailcut_lab::{Failure, Progress};
+
+/// Steps of the bar for each point.
+const STEPS: f64 = 1000.0;
+
+pub(crate) struct Display {
+    bar: Option<ProgressBar>,
+    state: Mutex<State>,
+}
+
+struct State {
+    began: Instant,
+    total: usize,
+    done: usize,
+    fractions: Vec<f64>,
+}
+
+impl Display {
+    pub(crate) fn new() -> Display {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(0);
+            let style =
+                ProgressStyle::with_template("{bar:40} {percent:>3} %  {msg}  {elapsed_precise} elapsed, {eta} left");
+            bar.set_style(style.expect("a template that was tried"));
+            bar
+        });
+        Display { bar, state: Mutex::new(State { began: Instant::now(), total: 0, done: 0, fractions: Vec::new() }) }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn close(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn update(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut state);
+        if let Some(bar) = &self.bar {
+            bar.set_position((state.fractions.iter().sum::<f64>() * STEPS) as u64);
+            bar.set_message(format!("{} of {} points", state.done, state.total));
+        }
+    }
+
+    fn line(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
+}
+
+impl Progress for Display {
+    fn begin(&self, total: usize, reused: usize) {
+        if reused > 0 {
+            self.line(&format!("{reused} point(s) are finished already and are not run again"));
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_length((total as f64 * STEPS) as u64);
+        }
+        self.update(|state| {
+            state.total = total;
+            state.fractions = vec![0.0; total];
+        });
+    }
+
+    fn advanced(&self, index: usize, fraction: f64) {
+        self.update(|state| state.fractions[index] = fraction);
+    }
+
+    fn finished(&self, index: usize, summary: &PointSummary) {
+        let mut left = None;
+        self.update(|state| {
+            state.fractions[index] = 1.0;
+            state.done += 1;
+            let elapsed = state.began.elapsed().as_secs_f64();
+            let sum: f64 = state.fractions.iter().sum();
+            left = (state.done < state.total).then(|| elapsed * (state.total as f64 - sum) / sum);
+        });
+        if self.bar.is_none() {
+            let values: String = summary.values.iter().map(|value| format!(" {value}")).collect();
+            let left = left.map_or_else(String::new, |left| format!(", about {left:.0} s left"));
+            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            eprintln!(
+                "{}/{} {}{values} seed {}: {} flows, {:.1} s{left}",
+                state.done,
+                state.total,
+                summary.scheme,
+                summary.seed,
+                summary.flows.total,
+                summary.engine.wall_ns as f64 / 1e9,
+            );
+        }
+    }
+
+    fn failed(&self, index: usize, failure: &Failure) {
+        self.update(|state| {
+            state.fractions[index] = 1.0;
+            state.done += 1;
+        });
+        self.line(&format!("failed: {} seed {}: {}", failure.point.key, failure.point.seed, failure.reason));
+    }
+}

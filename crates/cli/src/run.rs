@@ -1,0 +1,75 @@
+//! `tailcut run`.
+
+use std::time::Instant;
+
+use tailcut_lab::{RunOptions, RunReport, default_folder, run as run_plan};
+
+use crate::progress::Display;
+use crate::{RunCommand, Stop};
+
+pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
+    let began = Instant::now();
+    let plan = arguments.scenario.plan()?;
+    for warning in &plan.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let options = RunOptions {
+        out: arguments.out.clone().unwrap_or_else(|| default_folder(&plan, &arguments.scenario.changes(&plan))),
+        jobs: arguments.jobs.map_or(cores, usize::from),
+        command: command_line(),
+    };
+    let display = Display::new();
+    let report = run_plan(&plan, &options, &display);
+    display.close();
+    let report = report?;
+    for table in &report.summary.tables {
+        println!("{}", table.text);
+    }
+    for warning in &report.summary.warnings {
+        eprintln!("warning: {warning}");
+    }
+    costs(&report, began);
+    let page = options.out.join("report.html");
+    println!("results: {}, page: {}", options.out.join("summary.csv").display(), page.display());
+    if report.failures.is_empty() { Ok(()) } else { Err(Stop::Points(report.failures.len())) }
+}
+
+/// The command as it can be typed again.
+fn command_line() -> String {
+    let arguments = std::env::args().skip(1).map(|argument| {
+        let plain = argument.chars().all(|c| c.is_alphanumeric() || "-_./=,:@+%".contains(c));
+        if plain && !argument.is_empty() { argument } else { format!("'{}'", argument.replace('\'', r"'\''")) }
+    });
+    std::iter::once("tailcut".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+fn costs(report: &RunReport, began: Instant) {
+    let engines: Vec<_> = report.points.iter().map(|point| &point.engine).collect();
+    let hops: u64 = engines.iter().map(|engine| engine.packet_hops).sum();
+    let events: u64 = engines.iter().map(|engine| engine.events).sum();
+    let cpu_ns: u64 = engines.iter().map(|engine| engine.cpu_ns).sum();
+    let state = engines.iter().map(|engine| engine.peak_bytes).max().unwrap_or(0);
+    if hops == 0 {
+        return;
+    }
+    println!(
+        "{:.1} M packet-hops, {:.1} ns CPU and {:.2} events per packet-hop, {:.1} s CPU in all points, {:.1} s for this command",
+        hops as f64 / 1e6,
+        cpu_ns as f64 / hops as f64,
+        events as f64 / hops as f64,
+        cpu_ns as f64 / 1e9,
+        began.elapsed().as_secs_f64(),
+    );
+    let process =
+        peak_memory().map_or_else(String::new, |bytes| format!(", {:.0} MB the whole command", bytes as f64 / 1e6));
+    println!("peak memory: {:.1} MB the largest simulation{process}", state as f64 / 1e6);
+}
+
+/// Largest resident set of this process in bytes, where the system tells it.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}

@@ -1,0 +1,102 @@
+//! `tailcut show`.
+
+use tailcut_sim::config::suggest;
+use tailcut_sim::seats::{HostConfig, PathConfig, PortConfig};
+use tailcut_sim::{Node, Preset, Problem};
+use tailcut_topology::TopologyConfig;
+
+use crate::describe::{Parameter, Schema, print_parameters};
+use crate::list::SEATS;
+
+pub(crate) fn show(kind: &str, name: &str) -> Result<(), Problem> {
+    match kind {
+        "scheme" => scheme(name),
+        "topology" => topology(name),
+        "workload" => workload(name),
+        _ => match SEATS.iter().find(|seat| seat.name == kind || seat.name.strip_suffix('s') == Some(kind)) {
+            Some(seat) => model(&(seat.schema)(), seat.key, name),
+            None => {
+                let mut known = vec!["scheme", "topology", "workload"];
+                known.extend(SEATS.iter().map(|seat| seat.name.strip_suffix('s').unwrap_or(seat.name)));
+                Err(Problem::new(format!("there is no kind `{kind}`")).help(suggest(kind, &known)))
+            }
+        },
+    }
+}
+
+fn scheme(name: &str) -> Result<(), Problem> {
+    let layer = Preset::layer(name)?;
+    let preset = Preset::find(name.split('@').next().unwrap_or(name)).expect("the layer was found");
+    for key in ["title", "paper", "summary"] {
+        println!("{:<8} {}", key, preset.describe(key).unwrap_or_default());
+    }
+    println!("\nschemes/{}.toml\n", preset.name);
+    for line in preset.text.lines() {
+        println!("    {line}");
+    }
+    println!("\nEvery parameter, with what the preset leaves at its default:\n");
+    let table = |key: &str| layer.get(key).cloned().unwrap_or_else(Node::table);
+    print_parameters(&spelled::<HostConfig>("host", &table("host"))?);
+    print_parameters(&spelled::<PortConfig>("port", &table("port"))?);
+    if let Some(path) = layer.get("path") {
+        print_parameters(&spelled::<PathConfig>("path", path)?);
+    }
+    Ok(())
+}
+
+/// Every parameter of a table, the defaults filled in.
+fn spelled<T>(path: &str, node: &Node) -> Result<Vec<Parameter>, Problem>
+where
+    T: schemars::JsonSchema + tailcut_sim::config::Table,
+{
+    let config: T = tailcut_sim::config::from_node(node)?;
+    let value = toml::Value::try_from(&config).expect("a configuration is TOML");
+    Ok(Schema::of::<T>().parameters(path, &value))
+}
+
+fn topology(name: &str) -> Result<(), Problem> {
+    let Some(kind) = TopologyConfig::KINDS.iter().find(|kind| kind.name == name) else {
+        let names: Vec<&str> = TopologyConfig::KINDS.iter().map(|kind| kind.name).collect();
+        return Err(Problem::new(format!("there is no topology `{name}`")).help(suggest(name, &names)));
+    };
+    println!("[topology.{name}]");
+    for line in kind.doc {
+        println!("{}", line.trim());
+    }
+    println!();
+    print_parameters(&Schema::from_value((kind.schema)().to_value()).keys());
+    Ok(())
+}
+
+fn workload(name: &str) -> Result<(), Problem> {
+    let Some(built_in) = tailcut_workload::distribution(name) else {
+        let names: Vec<&str> = tailcut_workload::distributions().iter().map(|d| d.name).collect();
+        return Err(Problem::new(format!("there is no distribution `{name}`")).help(suggest(name, &names)));
+    };
+    let distribution = built_in.distribution();
+    println!("sizes.distribution = \"{name}\"");
+    println!("{}", built_in.summary);
+    println!("source: {}\n", built_in.source);
+    println!("mean {:.0} B, {:.0} B on the wire", distribution.mean(), distribution.mean_wire());
+    for size in [10e3, 100e3, 1e6, 10e6] {
+        println!(
+            "up to {:>8} KB: {:5.1} % of flows, {:5.1} % of bytes",
+            size / 1e3,
+            distribution.cdf(size) * 100.0,
+            (1.0 - distribution.bytes_above(size)) * 100.0
+        );
+    }
+    println!("\n{}", built_in.text.trim_end());
+    Ok(())
+}
+
+fn model(seat: &Schema, key: &str, name: &str) -> Result<(), Problem> {
+    let variants = seat.variants();
+    let Some((_, doc)) = variants.iter().find(|(variant, _)| variant == name) else {
+        let names: Vec<&str> = variants.iter().map(|(variant, _)| variant.as_str()).collect();
+        return Err(Problem::new(format!("there is no `{name}` for {key}")).help(suggest(name, &names)));
+    };
+    println!("{key}.{name}\n{doc}\n");
+    print_parameters(&seat.keys_of(name));
+    Ok(())
+}

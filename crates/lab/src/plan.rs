@@ -1,0 +1,610 @@
+//! From a scenario file to its points: every scheme at every combination of swept values with every seed.
+//!
+//! The layers of a point, each over the one before: the scheme's preset, the scenario, the scheme's own table in the
+//! scenario, the swept values, `--set`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tailcut_sim::config::suggest;
+use tailcut_sim::{Config, Node, Origin, Preset, Problem, SCHEME_TABLES, Scenario, Value};
+
+use crate::results::{Axis, Point};
+use crate::version::{fingerprint, version};
+
+/// Name of the only scheme of a scenario that names none.
+const UNNAMED: &str = "scenario";
+
+/// Most points that a run may have: more is a slip.
+const MAX_POINTS: usize = 100_000;
+
+/// Which seeds to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Seeding {
+    /// 1, 2, ... up to this number.
+    Count(u64),
+    /// These.
+    List(Vec<u64>),
+}
+
+impl Seeding {
+    fn seeds(&self) -> Vec<u64> {
+        match self {
+            Seeding::Count(count) => (1..=*count).collect(),
+            Seeding::List(seeds) => seeds.clone(),
+        }
+    }
+}
+
+impl std::str::FromStr for Seeding {
+    type Err = String;
+
+    /// `3` is a number of seeds; `1,2,7` are these seeds.
+    fn from_str(text: &str) -> Result<Seeding, String> {
+        let wrong = || format!("`{text}` is not a number of seeds nor a list of them: expected 3 or 1,2,7");
+        let numbers: Vec<u64> =
+            text.split(',').map(|part| part.trim().parse()).collect::<Result<_, _>>().map_err(|_| wrong())?;
+        match (numbers.as_slice(), text.contains(',')) {
+            ([0], false) => Err("no seeds are no run: expected 1 or more".to_owned()),
+            (&[count], false) if count > 1_000_000 => Err(format!("{count} seeds are too many")),
+            (&[count], false) => Ok(Seeding::Count(count)),
+            _ => Ok(Seeding::List(numbers)),
+        }
+    }
+}
+
+/// What the command line adds to a scenario file.
+#[derive(Clone, Debug, Default)]
+pub struct RunArguments {
+    /// `--set path=value`.
+    pub set: Vec<String>,
+    /// `--seeds`.
+    pub seeds: Option<Seeding>,
+}
+
+/// One simulation to run.
+#[derive(Clone, Debug)]
+pub struct PlannedPoint {
+    /// What it is called.
+    pub point: Point,
+    /// Its scenario, merged.
+    node: Arc<Node>,
+}
+
+impl PlannedPoint {
+    /// The checked scenario of this point.
+    ///
+    /// # Errors
+    /// If the scenario is wrong.
+    pub fn scenario(&self, base_dir: &Path) -> Result<Scenario, Problem> {
+        Scenario::new(&self.node, self.point.seed, base_dir)
+    }
+}
+
+/// A scenario file, read, merged and checked.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Name of the scenario; the run folder is called so.
+    pub name: String,
+    /// What the scenario asks.
+    pub title: String,
+    /// Folder of the scenario file: files that it names are looked for from there.
+    pub base_dir: PathBuf,
+    /// The schemes in the order of the scenario.
+    pub schemes: Vec<String>,
+    /// The swept parameters.
+    pub axes: Vec<Axis>,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// Names of the traffic classes.
+    pub classes: Vec<String>,
+    /// Every simulation.
+    pub points: Vec<PlannedPoint>,
+    /// The scenario with everything spelled out; running it gives the same points.
+    pub effective: String,
+    /// What is not wrong but probably not meant, each with the schemes and values that it is about.
+    pub warnings: Vec<String>,
+}
+
+impl Plan {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or anything in it is wrong.
+    pub fn read(file: &Path, arguments: &RunArguments) -> Result<Plan, Problem> {
+        let shown = file.display();
+        let bytes = std::fs::read(file).map_err(|e| {
+            Problem::new(format!("cannot read the scenario {shown}: {e}"))
+                .help("expected the path of a TOML file, such as scenarios/tail.toml")
+        })?;
+        let text = String::from_utf8(bytes).map_err(|e| {
+            Problem::new(format!("{shown} is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to()))
+                .help("expected a scenario in TOML")
+        })?;
+        let stem = file.file_stem().map_or_else(|| "run".to_owned(), |stem| stem.to_string_lossy().into_owned());
+        let base_dir = file.parent().map_or_else(PathBuf::new, Path::to_owned);
+        Plan::parse(&shown.to_string(), &text, &stem, &base_dir, arguments)
+    }
+
+    /// Reads a scenario's text; `source` is its name in messages, `stem` the name of a scenario that has none.
+    ///
+    /// # Errors
+    /// If anything in it is wrong.
+    pub fn parse(
+        source: &str,
+        text: &str,
+        stem: &str,
+        base_dir: &Path,
+        arguments: &RunArguments,
+    ) -> Result<Plan, Problem> {
+        let mut base = Node::parse(source, text)?;
+        let assignments: Vec<Node> =
+            arguments.set.iter().map(|set| Node::parse_assignment(set)).collect::<Result<_, _>>()?;
+        let mut over = Node::table();
+        for assignment in assignments {
+            over.merge(assignment);
+        }
+
+        let sweep = base.take("sweep");
+        let mut axes = match &sweep {
+            Some(sweep) => swept(sweep)?,
+            None => Vec::new(),
+        };
+        // A value that is set is no longer swept.
+        axes.retain(|axis| !exists(&over, &axis.path));
+
+        // `--set` may change the keys of the lab as well as those of the simulation.
+        let mut lab = Node::table();
+        for key in ["name", "title", "schemes", "seeds", "scheme"] {
+            for layer in [&mut base, &mut over] {
+                if let Some(node) = layer.take(key) {
+                    let key_origin = node.key.clone();
+                    lab.merge(Node {
+                        value: Value::Table(vec![(key.to_owned(), node)]),
+                        origin: key_origin,
+                        key: None,
+                    });
+                }
+            }
+        }
+        let name = text_of(&lab, "name")?.unwrap_or_else(|| stem.to_owned());
+        check_name(&name, &lab)?;
+        let title = text_of(&lab, "title")?.unwrap_or_else(|| name.clone());
+        let seeds = match &arguments.seeds {
+            Some(seeding) => seeding.seeds(),
+            None => seeds_of(&lab)?,
+        };
+        unique(&seeds, "seed", lab.get("seeds"))?;
+        let schemes = schemes_of(&lab)?;
+
+        let mut plan = Plan {
+            name,
+            title,
+            base_dir: base_dir.to_owned(),
+            schemes: schemes.iter().map(|(name, ..)| name.clone()).collect(),
+            axes: axes.iter().map(|axis| axis.named.clone()).collect(),
+            seeds,
+            classes: Vec::new(),
+            points: Vec::new(),
+            effective: String::new(),
+            warnings: Vec::new(),
+        };
+        plan.expand(&schemes, &base, &axes, &over)?;
+        plan.effective = plan.spell_out(&schemes, &base, &over)?;
+        Ok(plan)
+    }
+
+    /// Makes and checks every point; the seeds of one scheme and one combination of values share a check.
+    fn expand(&mut self, schemes: &[Scheme], base: &Node, axes: &[SweptAxis], over: &Node) -> Result<(), Problem> {
+        let combinations: usize = axes.iter().map(|axis| axis.values.len()).product();
+        let count = combinations * schemes.len() * self.seeds.len();
+        if count > MAX_POINTS {
+            return Err(Problem::new(format!("the run would have {count} points"))
+                .help(format!("expected at most {MAX_POINTS}")));
+        }
+        for (scheme, preset, own) in schemes {
+            for combination in 0..combinations {
+                let mut node = layered(preset, base, own);
+                let mut values = Vec::new();
+                // The last axis changes fastest.
+                let mut rest = combination;
+                for axis in axes.iter().rev() {
+                    let value = &axis.values[rest % axis.values.len()];
+                    rest /= axis.values.len();
+                    values.insert(0, value.to_text());
+                    node.merge(Node::at_path(&axis.path, value.clone(), &axis.origin)?);
+                }
+                node.merge(over.clone());
+                let node = Arc::new(node);
+                let first = Scenario::new(&node, self.seeds[0], &self.base_dir)?;
+                self.warn(&first, scheme, &values);
+                refuse_overload(&first, &node)?;
+                if self.classes.is_empty() {
+                    self.classes = first.classes().to_vec();
+                } else if self.classes != first.classes() {
+                    return Err(Problem::new("the points have different traffic classes")
+                        .help("expected the same `[workload.traffic]` names everywhere"));
+                }
+                let content =
+                    fingerprint(first.config().to_toml().as_bytes()) ^ files_fingerprint(&node, &self.base_dir);
+                for &seed in &self.seeds {
+                    let key = point_key(scheme, &values, seed, content);
+                    let point = Point { key, scheme: scheme.clone(), values: values.clone(), seed };
+                    self.points.push(PlannedPoint { point, node: Arc::clone(&node) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn warn(&mut self, scenario: &Scenario, scheme: &str, values: &[String]) {
+        let place = std::iter::once(scheme.to_owned())
+            .chain(self.axes.iter().zip(values).map(|(axis, value)| format!("{} = {value}", axis.path)))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let notes = scenario.forecast().notes.clone();
+        for warning in scenario.warnings().into_iter().chain(notes) {
+            // One line for each kind of warning; it names the first point that it is about.
+            let known = self.warnings.iter().any(|w| w.split_once(": ").is_some_and(|(_, rest)| rest == warning));
+            if !known {
+                self.warnings.push(format!("{place}: {warning}"));
+            }
+        }
+    }
+
+    /// The scenario as a text that gives the same points without presets, defaults or a command line.
+    fn spell_out(&self, schemes: &[Scheme], base: &Node, over: &Node) -> Result<String, Problem> {
+        let mut root = toml::Table::new();
+        root.insert("name".to_owned(), self.name.clone().into());
+        root.insert("title".to_owned(), self.title.clone().into());
+        root.insert("schemes".to_owned(), self.schemes.clone().into());
+        let seeds: Vec<toml::Value> = self.seeds.iter().map(|&seed| toml::Value::Integer(seed as i64)).collect();
+        root.insert("seeds".to_owned(), seeds.into());
+        let mut sweep = toml::Table::new();
+        for axis in &self.axes {
+            let values: Vec<toml::Value> = axis.values.iter().map(|text| value_of_text(text)).collect();
+            sweep.insert(axis.path.clone(), values.into());
+        }
+        if !sweep.is_empty() {
+            root.insert("sweep".to_owned(), sweep.into());
+        }
+        let mut tables = toml::Table::new();
+        for (name, preset, own) in schemes {
+            let mut node = layered(preset, base, own);
+            node.merge(over.clone());
+            let config = Config::from_node(&node)?;
+            let toml::Value::Table(mut whole) = toml::Value::try_from(&config).expect("a configuration is TOML") else {
+                unreachable!("a configuration is a table")
+            };
+            let mut scheme = toml::Table::new();
+            for key in SCHEME_TABLES {
+                if let Some(value) = whole.remove(key) {
+                    scheme.insert(key.to_owned(), value);
+                }
+            }
+            tables.insert(name.clone(), scheme.into());
+            // What is not a scheme's to choose is the same for all.
+            for (key, value) in whole {
+                root.insert(key, value);
+            }
+        }
+        root.insert("scheme".to_owned(), tables.into());
+        Ok(toml::to_string_pretty(&root).expect("a table is TOML"))
+    }
+}
+
+/// A scheme by its name, the layer below the scenario and the layer above it.
+type Scheme = (String, Node, Node);
+
+/// An axis with the place of its key, for messages.
+struct SweptAxis {
+    path: String,
+    values: Vec<Node>,
+    origin: Origin,
+    named: Axis,
+}
+
+fn layered(preset: &Node, base: &Node, own: &Node) -> Node {
+    let mut node = preset.clone();
+    node.merge(base.clone());
+    node.merge(own.clone());
+    node
+}
+
+/// The axes of a `[sweep]` table; a path may be written with quotes or as nested tables.
+fn swept(sweep: &Node) -> Result<Vec<SweptAxis>, Problem> {
+    fn walk(node: &Node, prefix: &str, axes: &mut Vec<SweptAxis>) -> Result<(), Problem> {
+        for (key, child) in node.entries() {
+            let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+            let origin = child.key.clone().expect("a key that was read has a place");
+            match &child.value {
+                Value::Table(_) => walk(child, &path, axes)?,
+                Value::Array(values) if !values.is_empty() => {
+                    let texts: Vec<String> = values.iter().map(Node::to_text).collect();
+                    unique(&texts, "value", Some(child))?;
+                    let named = Axis { path: path.clone(), values: texts };
+                    axes.push(SweptAxis { path, values: values.clone(), origin, named });
+                }
+                _ => {
+                    return Err(Problem::new(format!("`{path}` is swept over no list of values"))
+                        .help("expected a list, such as \"workload.load\" = [0.4, 0.6, 0.8]")
+                        .or_at(&origin));
+                }
+            }
+        }
+        Ok(())
+    }
+    let mut axes = Vec::new();
+    walk(sweep, "", &mut axes)?;
+    Ok(axes)
+}
+
+fn exists(node: &Node, path: &str) -> bool {
+    path.split('.').try_fold(node, |node, key| node.get(key)).is_some()
+}
+
+fn place(problem: Problem, node: Option<&Node>) -> Problem {
+    match node.and_then(|node| node.key_or_value()) {
+        Some(origin) => problem.or_at(origin),
+        None => problem,
+    }
+}
+
+fn text_of(lab: &Node, key: &str) -> Result<Option<String>, Problem> {
+    match lab.get(key) {
+        None => Ok(None),
+        Some(node) => match node.as_str() {
+            Some(text) => Ok(Some(text.to_owned())),
+            None => {
+                Err(place(Problem::new(format!("`{key}` is not text")).help("expected text in quotes"), Some(node)))
+            }
+        },
+    }
+}
+
+/// The name becomes a folder.
+fn check_name(name: &str, lab: &Node) -> Result<(), Problem> {
+    let fits = !name.is_empty()
+        && !name.starts_with('.')
+        && name.len() <= 100
+        && name.chars().all(|c| c.is_alphanumeric() || "-_.+=@".contains(c));
+    if fits {
+        return Ok(());
+    }
+    let problem = Problem::new(format!("`{name}` cannot be the name of a folder"))
+        .help("expected letters, digits and `-_.+=@`, such as name = \"tail\"");
+    Err(place(problem, lab.get("name")))
+}
+
+fn seeds_of(lab: &Node) -> Result<Vec<u64>, Problem> {
+    let Some(node) = lab.get("seeds") else { return Ok(vec![1]) };
+    let wrong = |node: &Node| {
+        place(
+            Problem::new("this is neither a number of seeds nor a list of them")
+                .help("expected seeds = 3 or seeds = [1, 2, 7]"),
+            Some(node),
+        )
+    };
+    match &node.value {
+        Value::Integer(count) if (1..=1_000_000).contains(count) => Ok((1..=*count as u64).collect()),
+        Value::Array(items) if !items.is_empty() => items
+            .iter()
+            .map(|item| match item.value {
+                Value::Integer(seed) => u64::try_from(seed).map_err(|_| wrong(item)),
+                _ => Err(wrong(item)),
+            })
+            .collect(),
+        _ => Err(wrong(node)),
+    }
+}
+
+fn unique<T: PartialEq + std::fmt::Display>(items: &[T], what: &str, node: Option<&Node>) -> Result<(), Problem> {
+    for (i, item) in items.iter().enumerate() {
+        if items[..i].contains(item) {
+            return Err(place(Problem::new(format!("the {what} `{item}` is there twice")), node));
+        }
+    }
+    Ok(())
+}
+
+fn schemes_of(lab: &Node) -> Result<Vec<Scheme>, Problem> {
+    let own_tables = lab.get("scheme");
+    let own_names: Vec<&str> =
+        own_tables.map(|node| node.entries().iter().map(|(name, _)| name.as_str()).collect()).unwrap_or_default();
+    let names: Vec<(String, Option<&Node>)> = match lab.get("schemes") {
+        Some(Node { value: Value::Array(items), .. }) if !items.is_empty() => items
+            .iter()
+            .map(|item| match item.as_str() {
+                Some(name) => Ok((name.to_owned(), Some(item))),
+                None => Err(place(
+                    Problem::new("this is not the name of a scheme").help("expected text, such as \"dctcp\""),
+                    Some(item),
+                )),
+            })
+            .collect::<Result<_, _>>()?,
+        Some(node) => {
+            return Err(place(
+                Problem::new("`schemes` is not a list of names").help("expected schemes = [\"dctcp\", \"pias\"]"),
+                Some(node),
+            ));
+        }
+        None if !own_names.is_empty() => own_names.iter().map(|name| ((*name).to_owned(), None)).collect(),
+        None => return Ok(vec![(UNNAMED.to_owned(), Node::table(), Node::table())]),
+    };
+    let bare: Vec<&String> = names.iter().map(|(name, _)| name).collect();
+    unique(&bare, "scheme", lab.get("schemes"))?;
+    names
+        .into_iter()
+        .map(|(name, item)| match own_tables.and_then(|tables| tables.get(&name)) {
+            Some(table) => own_scheme(name, table),
+            None => match Preset::layer(&name) {
+                Ok(layer) => Ok((name, layer, Node::table())),
+                Err(problem) => {
+                    let known: Vec<&str> = own_names.iter().copied().chain(Preset::names()).collect();
+                    let problem = if name.contains('@') || own_names.is_empty() {
+                        problem
+                    } else {
+                        Problem::new(problem.message().to_owned()).help(suggest(&name, &known))
+                    };
+                    Err(place(problem, item))
+                }
+            },
+        })
+        .collect()
+}
+
+/// A scheme that the scenario itself defines: a preset, if it names one, and tables on top of the scenario.
+fn own_scheme(name: String, table: &Node) -> Result<Scheme, Problem> {
+    let mut own = table.clone();
+    let preset = match own.take("preset") {
+        Some(node) => match node.as_str() {
+            Some(reference) => Preset::layer(reference).map_err(|problem| place(problem, Some(&node)))?,
+            None => return Err(place(Problem::new("`preset` is not the name of a scheme"), Some(&node))),
+        },
+        None => Node::table(),
+    };
+    for (key, child) in own.entries() {
+        if !SCHEME_TABLES.contains(&key.as_str()) {
+            let mut words = SCHEME_TABLES.to_vec();
+            words.push("preset");
+            let problem = Problem::new(format!("`{key}` is not a scheme's to set")).help(suggest(key, &words));
+            return Err(match &child.key {
+                Some(origin) => problem.or_at(origin),
+                None => problem,
+            });
+        }
+    }
+    Ok((name, preset, own))
+}
+
+/// A load that a link cannot carry is only run on request.
+fn refuse_overload(scenario: &Scenario, node: &Node) -> Result<(), Problem> {
+    // A warning unless the scenario asks for what cannot be on its face.
+    let load = scenario.config().workload.load;
+    match load {
+        Some(load) if load > 1.0 && !scenario.config().workload.allow_overload => {
+            let problem = Problem::new(format!("a load of {load} is more than the links carry"))
+                .help("expected at most 1, or `allow_overload = true` beside it");
+            Err(place(problem, Some(node.nearest("workload.load"))))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A value as `Node::to_text` wrote it, back as TOML.
+fn value_of_text(text: &str) -> toml::Value {
+    match format!("value = {text}").parse::<toml::Table>() {
+        Ok(mut table) => table.remove("value").unwrap_or_else(|| text.into()),
+        Err(_) => text.into(),
+    }
+}
+
+/// Name of a point's folder: readable, and different for different content.
+fn point_key(scheme: &str, values: &[String], seed: u64, content: u64) -> String {
+    let identity = format!("{scheme}\n{values:?}\n{seed}\n{content:016x}\n{}", version());
+    let readable: String = std::iter::once(scheme)
+        .chain(values.iter().map(String::as_str))
+        .map(|part| {
+            part.chars().map(|c| if c.is_alphanumeric() || ".-@".contains(c) { c } else { '_' }).collect::<String>()
+        })
+        .collect::<Vec<_>>()
+        .join("-");
+    let short: String = readable.chars().take(80).collect();
+    format!("{short}-s{seed}-{:08x}", fingerprint(identity.as_bytes()) as u32)
+}
+
+/// The bytes of the files that a workload names count as a part of the scenario.
+fn files_fingerprint(node: &Node, base_dir: &Path) -> u64 {
+    fn walk(node: &Node, base_dir: &Path, state: &mut u64) {
+        if let Some(path) = node.get("path").and_then(Node::as_str)
+            && let Ok(bytes) = std::fs::read(base_dir.join(path))
+        {
+            *state = tailcut_base::mix64(*state ^ fingerprint(&bytes));
+        }
+        for (_, child) in node.entries() {
+            walk(child, base_dir, state);
+        }
+    }
+    let mut state = 0;
+    walk(node.nearest("workload"), base_dir, &mut state);
+    state
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str = r#"
+        [topology.star]
+        hosts = 4
+        host_link = { rate = "10Gbps", delay = "1us" }
+        [workload]
+        load = 0.5
+        duration = "1ms"
+        [workload.traffic.all]
+        share = 1.0
+        sizes.fixed = "10KB"
+    "#;
+
+    fn plan_with(head: &str, arguments: &RunArguments) -> Result<Plan, Problem> {
+        Plan::parse("test.toml", &(head.to_owned() + BASE), "test", Path::new("."), arguments)
+    }
+
+    fn plan(head: &str) -> Plan {
+        plan_with(head, &RunArguments::default()).unwrap_or_else(|p| panic!("{}", p.render(false)))
+    }
+
+    #[test]
+    fn points_are_schemes_times_values_times_seeds() {
+        let plan = plan("schemes = [\"tcp\", \"dctcp\"]\nseeds = 3\nsweep.\"workload.load\" = [0.2, 0.4]\n");
+        assert_eq!(plan.points.len(), 12);
+        let keys: std::collections::BTreeSet<&str> = plan.points.iter().map(|p| p.point.key.as_str()).collect();
+        assert_eq!(keys.len(), 12, "keys differ");
+        assert_eq!(plan.points[3].point.values, ["0.4"]);
+        assert_eq!(plan.points[0].scenario(Path::new(".")).unwrap().config().workload.load, Some(0.2));
+    }
+
+    #[test]
+    fn the_effective_scenario_gives_the_same_points() {
+        let head = "schemes = [\"slytherin@shallow\", \"mine\"]\nseeds = [4, 9]\nsweep.workload.load = [0.2]\nsweep.\"port.limit\" = [\"1MB\", \"2MB\"]\n[scheme.mine]\npreset = \"pias\"\nport.classes = 3\n";
+        let first = plan(head);
+        let again = Plan::parse("again.toml", &first.effective, "again", Path::new("."), &RunArguments::default())
+            .unwrap_or_else(|p| panic!("{}", p.render(false)));
+        let keys = |plan: &Plan| plan.points.iter().map(|p| p.point.key.clone()).collect::<Vec<_>>();
+        assert_eq!(keys(&first), keys(&again));
+        assert_eq!(first.effective, again.effective);
+    }
+
+    #[test]
+    fn what_is_set_is_no_longer_swept() {
+        let arguments = RunArguments { set: vec!["workload.load=0.3".to_owned()], seeds: Some(Seeding::List(vec![7])) };
+        let plan = plan_with("sweep.\"workload.load\" = [0.2, 0.4]\n", &arguments).unwrap();
+        assert_eq!((plan.points.len(), plan.axes.len()), (1, 0));
+        assert_eq!(plan.points[0].point.seed, 7);
+        assert_eq!(plan.points[0].scenario(Path::new(".")).unwrap().config().workload.load, Some(0.3));
+    }
+
+    #[test]
+    fn mistakes_are_shown_at_their_place_with_the_nearest_word() {
+        for (head, line, part, help) in [
+            ("schemes = [\"dctpc\"]\n", 1, "no scheme `dctpc`", "did you mean `dctcp`?"),
+            ("schemes = [\"slytherin@deep\"]\n", 1, "no profile `deep`", "`shallow`"),
+            ("\nsweep.\"workload.laod\" = [1]\n", 2, "unknown key `laod`", "did you mean `load`?"),
+            ("seeds = 0\n", 1, "neither a number of seeds", "seeds = 3"),
+            ("seeds = [1, 1]\n", 1, "`1` is there twice", ""),
+            ("name = \"a/b\"\n", 1, "cannot be the name of a folder", "letters"),
+            ("nmae = \"x\"\n", 1, "unknown key `nmae`", ""),
+            ("[scheme.x]\nworkload = 1\n", 2, "not a scheme's to set", "`port`"),
+            ("[port]\nmarker.step.threshold = 65\n", 2, "`65` has no unit", "65pkt"),
+            ("[port]\nlimit = \"0B\"\n", 2, "does not hold one packet", "1500B"),
+            ("[port]\nbuffer = \"push-out\"\n", 2, "has one class", "classes = 2"),
+            ("[host]\ntag = \"pias\"\n", 2, "no port reads them", "classifier"),
+        ] {
+            let problem = plan_with(head, &RunArguments::default()).expect_err(head);
+            let shown = problem.render(false);
+            assert!(shown.contains(part), "{head}: {shown}");
+            assert!(problem.help_text().unwrap_or_default().contains(help), "{head}: {shown}");
+            assert_eq!(problem.origin().map(Origin::line), Some(line), "{head}: {shown}");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Runs the points of a plan on all cores and keeps what is finished.
+//!
+//! A point is a folder; its `summary.json` is written last, so a point that has one is complete. Points are found again by their key, which
+//! stands for the whole scenario, the seed and the program: a run that was stopped goes on where it was.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant as WallClock;
+
+use rustix::time::{ClockId, clock_gettime};
+use tailcut_record::{RecordError, Recorder, write_atomically, write_flows, write_ports, write_queues};
+use tailcut_sim::{Outcome, Scenario, World};
+
+use crate::plan::{Plan, PlannedPoint};
+use crate::results::{self, EngineFacts, FlowCounts, Load, Point, PointSummary, ResultsError, RunInfo, Summary};
+use crate::version::version;
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// The run folder.
+    pub out: PathBuf,
+    /// Simulations at a time.
+    pub jobs: usize,
+    /// The command, as it is saved with the results.
+    pub command: String,
+}
+
+/// Hears of what happens; called from several threads.
+pub trait Progress: Sync {
+    /// `total` points will be run; `reused` more are finished already.
+    fn begin(&self, total: usize, reused: usize);
+    /// Point number `index` of those that are run is done to this fraction, 0 to 1.
+    fn advanced(&self, index: usize, fraction: f64);
+    /// A point is finished.
+    fn finished(&self, index: usize, summary: &PointSummary);
+    /// A point has failed.
+    fn failed(&self, index: usize, failure: &Failure);
+}
+
+/// A point that could not be finished; the others are not touched by it.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The point.
+    pub point: Point,
+    /// What happened.
+    pub reason: String,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct RunReport {
+    /// Statistics, tables and the files that were written.
+    pub summary: Summary,
+    /// The summaries of all finished points.
+    pub points: Vec<PointSummary>,
+    /// Points that failed.
+    pub failures: Vec<Failure>,
+    /// Points that were finished before.
+    pub reused: usize,
+}
+
+/// Why a run could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The folder is in use for something else.
+    #[error("{} {what}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What is the matter with it, and what to do.
+        what: String,
+    },
+    /// A file could not be written; finished points are kept.
+    #[error("{0}; what is finished is kept, and the same command goes on from there")]
+    Write(#[from] RecordError),
+    /// The results could not be written; finished points are kept.
+    #[error("{0}; the finished points are kept")]
+    Results(#[from] ResultsError),
+    /// The folder could not be made or looked into.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// The folder of a run that was given none: `runs/NAME`, with what the command line changed behind it.
+pub fn default_folder(plan: &Plan, changes: &[String]) -> PathBuf {
+    let mut name = plan.name.clone();
+    for change in changes {
+        name.push('+');
+        name.extend(change.chars().map(|c| if c.is_alphanumeric() || ".-_=@".contains(c) { c } else { '_' }));
+    }
+    Path::new("runs").join(name.chars().take(200).collect::<String>())
+}
+
+/// Runs every point of `plan` that is not finished yet, then writes statistics, tables, plots and the page.
+///
+/// # Errors
+/// If the folder holds something else, or a file cannot be written.
+pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result<RunReport, RunError> {
+    let info = RunInfo {
+        name: plan.name.clone(),
+        title: plan.title.clone(),
+        version: version().to_owned(),
+        command: options.command.clone(),
+        scenario_toml: plan.effective.clone(),
+        schemes: plan.schemes.clone(),
+        axes: plan.axes.clone(),
+        seeds: plan.seeds.clone(),
+        classes: plan.classes.clone(),
+        points: plan.points.iter().map(|planned| planned.point.clone()).collect(),
+    };
+    let _lock = claim(&options.out, &info)?;
+    let points_dir = options.out.join("points");
+    let finished = |point: &Point| points_dir.join(&point.key).join("summary.json").exists();
+    let mut todo: Vec<&PlannedPoint> = plan.points.iter().filter(|planned| !finished(&planned.point)).collect();
+    // The longest first, so that no core waits for a last long one; equal ones in the order of the plan.
+    let cost = |planned: &PlannedPoint| planned.scenario(&plan.base_dir).map_or(0.0, |s| s.forecast().wire_bytes);
+    let mut costed: Vec<(f64, &PlannedPoint)> = todo.iter().map(|&planned| (cost(planned), planned)).collect();
+    costed.sort_by(|a, b| b.0.total_cmp(&a.0));
+    todo = costed.into_iter().map(|(_, planned)| planned).collect();
+    let reused = plan.points.len() - todo.len();
+    progress.begin(todo.len(), reused);
+
+    let failures = run_points(&todo, plan, options, &points_dir, progress)?;
+    let summary = results::write_results(&options.out, &info)?;
+    let points = info
+        .points
+        .iter()
+        .filter_map(|point| PointSummary::read(&points_dir.join(&point.key).join("summary.json")).ok())
+        .collect();
+    Ok(RunReport { summary, points, failures, reused })
+}
+
+fn run_points(
+    todo: &[&PlannedPoint],
+    plan: &Plan,
+    options: &RunOptions,
+    points_dir: &Path,
+    progress: &dyn Progress,
+) -> Result<Vec<Failure>, RunError> {
+    let next = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    let failures = Mutex::new(Vec::new());
+    let broken = Mutex::new(None);
+    let work = || {
+        while !stop.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(planned) = todo.get(index) else { return };
+            let folder = points_dir.join(&planned.point.key);
+            let attempt = catch_unwind(AssertUnwindSafe(|| {
+                run_point(planned, plan, &folder, |fraction| progress.advanced(index, fraction))
+            }));
+            match attempt {
+                Ok(Ok(summary)) => progress.finished(index, &summary),
+                Ok(Err(error)) => {
+                    // A disk that refuses one file refuses the next: stop, and keep what is finished.
+                    stop.store(true, Ordering::Relaxed);
+                    *broken.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                }
+                Err(panic) => {
+                    let failure = Failure { point: planned.point.clone(), reason: panic_text(panic.as_ref()) };
+                    // The reason is only told; that it cannot be written does not matter beside it.
+                    let _ = write_atomically(&folder.join("error.txt"), |file| {
+                        writeln!(file, "{} ({})", failure.reason, options.command)
+                    });
+                    progress.failed(index, &failure);
+                    failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..options.jobs.clamp(1, todo.len().max(1)) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    match broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(failures.into_inner().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("the simulation stopped without a reason").replace('\n', " ")
+}
+
+/// Makes sure that `out` is the folder of this run, or an empty one, and that no one else runs in it.
+fn claim(out: &Path, info: &RunInfo) -> Result<File, RunError> {
+    let refuse = |what: &str| Err(RunError::Folder { folder: out.to_owned(), what: what.to_owned() });
+    let io = |source| RunError::Io { path: out.to_owned(), source };
+    if out.exists() && !out.is_dir() {
+        return refuse("is not a folder: expected a folder or a free name behind --out");
+    }
+    let known = out.join("run.json");
+    if known.exists() {
+        match RunInfo::read(&known) {
+            Ok(old) if old.scenario_toml == info.scenario_toml => {}
+            Ok(_) => return refuse("holds another run: choose another --out, or remove the folder"),
+            Err(_) => {
+                return refuse("holds a run.json that cannot be read: choose another --out, or remove the folder");
+            }
+        }
+    } else if out.exists()
+        && std::fs::read_dir(out).map_err(io)?.any(|entry| entry.is_ok_and(|e| e.file_name() != "run.lock"))
+    {
+        return refuse("is not empty and holds no run: choose another --out");
+    }
+    std::fs::create_dir_all(out.join("points")).map_err(io)?;
+    let lock = File::create(out.join("run.lock")).map_err(io)?;
+    if lock.try_lock().is_err() {
+        return refuse("is in use by another tailcut: wait for it, or choose another --out");
+    }
+    info.write(&known)?;
+    write_atomically(&out.join("scenario.toml"), |file| {
+        writeln!(file, "# {}\n# tailcut {}\n", info.command, info.version)?;
+        file.write_all(info.scenario_toml.as_bytes())
+    })?;
+    Ok(lock)
+}
+
+/// CPU time of the calling thread in ns.
+fn thread_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+fn run_point(
+    planned: &PlannedPoint,
+    plan: &Plan,
+    folder: &Path,
+    advanced: impl Fn(f64),
+) -> Result<PointSummary, RunError> {
+    let scenario = planned.scenario(&plan.base_dir).expect("every point was checked before the first one ran");
+    let expected = scenario.forecast().duration.as_secs_f64();
+    let (wall, cpu) = (WallClock::now(), thread_cpu_ns());
+    let outcome = World::new(&scenario, Recorder::new()).run(|now| {
+        advanced(if expected > 0.0 { (now.as_secs_f64() / expected).min(1.0) } else { 0.0 });
+    });
+    let (cpu_ns, wall_ns) = (thread_cpu_ns() - cpu, wall.elapsed().as_nanos() as u64);
+
+    std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
+    write_flows(&folder.join("flows.parquet"), scenario.classes(), &outcome.flows)?;
+    write_ports(&folder.join("ports.parquet"), &outcome.ports)?;
+    write_queues(&folder.join("queues.parquet"), &outcome.queues)?;
+    let summary = summarise(&planned.point, &scenario, &outcome, cpu_ns, wall_ns);
+    summary.write(&folder.join("summary.json"))?;
+    Ok(summary)
+}
+
+fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, cpu_ns: u64, wall_ns: u64) -> PointSummary {
+    let offered = &scenario.forecast().offered;
+    let realised = &outcome.realised;
+    let mut loads = std::collections::BTreeMap::new();
+    let mut load = |name: &str, offered: Option<f64>, realised: Option<f64>| {
+        if let Some(realised) = realised {
+            loads.insert(name.to_owned(), Load { offered, realised });
+        }
+    };
+    load("edge", Some(offered.edge_payload), Some(realised.edge_payload));
+    load("edge_wire", Some(offered.edge_wire), Some(realised.edge_wire));
+    load("core", offered.core_payload, realised.core_payload);
+    load("fabric", offered.fabric_payload, realised.fabric_payload);
+    let mut drops: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new();
+    for row in &outcome.ports {
+        for (reason, count) in row.drops.iter() {
+            *drops.entry(reason.name().to_owned()).or_default() += count;
+        }
+    }
+    let mut warnings = scenario.warnings();
+    warnings.extend(scenario.forecast().notes.iter().cloned());
+    let totals = &outcome.totals;
+    PointSummary {
+        scheme: point.scheme.clone(),
+        values: point.values.clone(),
+        seed: point.seed,
+        end: outcome.end.name().to_owned(),
+        simulated_ns: outcome.ended_at.as_ps() as f64 / 1e3,
+        flows: FlowCounts {
+            total: totals.started,
+            finished: totals.received,
+            censored: totals.started - totals.received,
+        },
+        loads,
+        drops,
+        engine: EngineFacts {
+            packet_hops: outcome.engine.packet_hops,
+            events: outcome.engine.events,
+            cpu_ns,
+            wall_ns,
+            threads: 1,
+            peak_bytes: outcome.engine.peak_bytes,
+            digest: format!("{:016x}", outcome.engine.digest),
+            version: version().to_owned(),
+        },
+        warnings,
+    }
+}

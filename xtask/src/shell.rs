@@ -1,0 +1,88 @@
+//! Commands, and what stops a task.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Why a task ended early.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// A check failed: exit code 1.
+    Failed(String),
+    /// The task could not be done at all: exit code 2.
+    Unusable(String),
+}
+
+pub(crate) type Done = Result<(), Stop>;
+
+/// A command that will be run in a folder.
+pub(crate) struct Call {
+    command: Command,
+}
+
+impl Call {
+    pub(crate) fn new(folder: &Path, program: impl AsRef<OsStr>, arguments: &[&str]) -> Call {
+        let mut command = Command::new(program);
+        command.current_dir(folder).args(arguments).stdin(Stdio::null());
+        Call { command }
+    }
+
+    pub(crate) fn args<S: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = S>) -> Call {
+        self.command.args(arguments);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Call {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Runs it with the output of this process.
+    ///
+    /// # Errors
+    /// If it cannot be started, or ends with anything but success.
+    pub(crate) fn run(mut self) -> Done {
+        let shown = self.to_string();
+        let status = self.command.status().map_err(|e| Stop::Unusable(format!("cannot run `{shown}`: {e}")))?;
+        match (status.success(), status.code()) {
+            (true, _) => Ok(()),
+            (false, Some(code)) => Err(Stop::Failed(format!("`{shown}` ended with exit code {code}"))),
+            (false, None) => Err(Stop::Failed(format!("`{shown}` was ended by a signal"))),
+        }
+    }
+
+    /// What it prints, if it can be run and succeeds.
+    pub(crate) fn output(mut self) -> Option<String> {
+        let output = self.command.stderr(Stdio::null()).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+impl Display for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.command.get_program().to_string_lossy())?;
+        // Hundreds of file names say less than the first ones.
+        const SHOWN: usize = 12;
+        let arguments: Vec<&OsStr> = self.command.get_args().collect();
+        for argument in arguments.iter().take(SHOWN) {
+            write!(f, " {}", argument.to_string_lossy())?;
+        }
+        if arguments.len() > SHOWN { write!(f, " ... ({} more)", arguments.len() - SHOWN) } else { Ok(()) }
+    }
+}
+
+/// Cargo with these arguments: the one that runs this task.
+pub(crate) fn cargo(folder: &Path, arguments: &[&str]) -> Call {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    Call::new(folder, program, arguments)
+}
+
+/// The folder into which cargo builds: the one that holds the profile's folder with this program.
+pub(crate) fn target_folder() -> Result<PathBuf, Stop> {
+    let program = std::env::current_exe().map_err(|e| Stop::Unusable(format!("where am I? {e}")))?;
+    match program.ancestors().nth(2) {
+        Some(folder) => Ok(folder.to_owned()),
+        None => Err(Stop::Unusable(format!("{} is not in a target folder", program.display()))),
+    }
+}

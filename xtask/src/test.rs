@@ -1,0 +1,137 @@
+//! `cargo xtask test`: every check, one after the other, until one fails.
+
+use std::path::Path;
+use std::time::Instant;
+
+use crate::shell::{Call, Done, Stop, cargo, target_folder};
+use crate::{files, python, tidy};
+
+/// The profile of the tests' own build: its dependencies are there when the tests have been built, and it is optimised
+/// enough to simulate.
+const PROFILE: &str = "test";
+
+type Step<'a> = (&'a str, Box<dyn Fn() -> Done + 'a>);
+
+pub(crate) fn all(root: &Path, with_python: bool) -> Done {
+    tools(root)?;
+    if with_python {
+        // Asked first: nobody wants to hear after ten minutes that there is no Python.
+        python::find(root)?;
+    }
+    let mut steps: Vec<Step<'_>> = vec![
+        ("format: rustfmt --check", Box::new(|| format(root))),
+        ("tidy: cargo xtask tidy", Box::new(|| tidy::run(root))),
+        (
+            "lints: cargo clippy",
+            Box::new(|| {
+                cargo(root, &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"]).run()
+            }),
+        ),
+        (
+            "documentation: cargo doc",
+            Box::new(|| {
+                cargo(root, &["doc", "--locked", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings").run()
+            }),
+        ),
+        ("Rust tests: cargo test", Box::new(|| cargo(root, &["test", "--locked", "--workspace"]).run())),
+    ];
+    if with_python {
+        steps.push(("the command: cargo build", Box::new(|| build(root).run())));
+        steps.push(("Python: environment", Box::new(|| python::prepare(root))));
+        steps.push((
+            "Python tests: pytest",
+            Box::new(|| python::test(root, &target_folder()?.join("debug").join(name("tailcut")))),
+        ));
+    }
+    in_order(&steps)
+}
+
+/// `cargo build --profile test` shares everything with `cargo test`, if it is asked for the same packages.
+fn build(root: &Path) -> Call {
+    cargo(root, &["build", "--locked", "--workspace", "--bins", "--profile", PROFILE])
+}
+
+fn name(program: &str) -> String {
+    format!("{program}{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// Runs the steps, says what each took, and stops at the first that fails.
+fn in_order(steps: &[Step<'_>]) -> Done {
+    let began = Instant::now();
+    let mut times = Vec::new();
+    for (at, (name, step)) in steps.iter().enumerate() {
+        println!("\n== {}/{} {name}", at + 1, steps.len());
+        let step_began = Instant::now();
+        let result = step();
+        let seconds = step_began.elapsed().as_secs_f64();
+        if let Err(stop) = result {
+            let place = |message| format!("step {}/{}, {name}, after {seconds:.1} s: {message}", at + 1, steps.len());
+            return Err(match stop {
+                Stop::Failed(message) => Stop::Failed(place(message)),
+                Stop::Unusable(message) => Stop::Unusable(place(message)),
+            });
+        }
+        println!("== {name}: {seconds:.1} s");
+        times.push((name, seconds));
+    }
+    println!();
+    for (name, seconds) in times {
+        println!("{seconds:>7.1} s  {name}");
+    }
+    println!("{:>7.1} s  all checks passed", began.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Components of the toolchain that a minimal installation lacks.
+fn tools(root: &Path) -> Done {
+    for (program, component) in [("rustfmt", "rustfmt"), ("cargo-clippy", "clippy")] {
+        if Call::new(root, program, &["--version"]).output().is_none() {
+            return Err(Stop::Unusable(format!("{component} is missing: rustup component add {component}")));
+        }
+    }
+    Ok(())
+}
+
+/// All files are named, because `cargo fmt` does not reach modules that a macro declares.
+fn format(root: &Path) -> Done {
+    let files = files::all(root)?;
+    let sources = files::with_extension(&files, "rs");
+    println!("{} files", sources.len());
+    Call::new(root, "rustfmt", &["--edition", "2024", "--check"]).args(sources).run().map_err(|stop| match stop {
+        Stop::Failed(message) => {
+            Stop::Failed(format!("{message}: rustfmt --edition 2024 $(git ls-files '*.rs') puts it right"))
+        }
+        other => other,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn a_step_that_fails_is_the_last_one_and_is_named() {
+        let done = RefCell::new(Vec::new());
+        let step = |name: &'static str, result: fn() -> Done| -> Step<'_> {
+            let done = &done;
+            (
+                name,
+                Box::new(move || {
+                    done.borrow_mut().push(name);
+                    result()
+                }),
+            )
+        };
+        let failing = [
+            step("first", || Ok(())),
+            step("second", || Err(Stop::Failed("it is wrong".to_owned()))),
+            step("third", || Ok(())),
+        ];
+        let Err(Stop::Failed(message)) = in_order(&failing) else { panic!("the second step fails") };
+        assert!(message.starts_with("step 2/3, second, after ") && message.ends_with(": it is wrong"), "{message}");
+        assert_eq!(*done.borrow(), ["first", "second"]);
+        assert!(in_order(&failing[..1]).is_ok());
+    }
+}
