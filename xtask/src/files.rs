@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::shell::{Call, Stop};
 
 /// Folders that hold nothing of the repository's own, for a copy without git.
-const FOREIGN: [&str; 8] =
-    [".git", ".venv", ".pytest_cache", "__pycache__", "artifacts", "corpus", "runs", "target"];
+const FOREIGN: [&str; 8] = [".git", ".venv", ".pytest_cache", "__pycache__", "artifacts", "corpus", "runs", "target"];
 
 /// Every file that git knows or would add, relative to `root`, in order. Without git: every file that is not in a
 /// folder of generated ones.

@@ -77,7 +77,11 @@ pub(crate) fn prepare(root: &Path) -> Done {
 /// # Errors
 /// If one fails.
 pub(crate) fn test(root: &Path, program: &Path) -> Done {
-    Call::new(root, inside(root), &["-m", "pytest", "python/tests", "-ra"]).env("TAILCUT", program).run()
+    // No caches: the tests leave nothing beside the sources.
+    Call::new(root, inside(root), &["-m", "pytest", "-p", "no:cacheprovider", "-ra", "python/tests"])
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("TAILCUT", program)
+        .run()
 }
 
 #[cfg(test)]

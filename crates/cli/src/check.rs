@@ -4,6 +4,7 @@ use tailcut_base::{HostId, MTU_BYTES};
 use tailcut_sim::{Problem, Scenario};
 
 use crate::ScenarioArguments;
+use crate::page::Page;
 
 /// CPU time of a packet over a link that the forecast assumes, in ns; every run prints the true one.
 const NS_PER_PACKET_HOP: f64 = 110.0;
@@ -13,6 +14,7 @@ const TAIL_FLOWS: f64 = 10.0;
 
 pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
     let plan = arguments.plan()?;
+    let mut out = Page::default();
     let (mut flows, mut bytes, mut hops) = (0.0, 0.0, 0.0);
     let mut largest = None::<(f64, Scenario)>;
     for planned in &plan.points {
@@ -28,52 +30,55 @@ pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
     }
     let (_, scenario) = largest.expect("a plan has a point");
     let network = scenario.network();
-    println!("{}: {}", plan.name, plan.title);
-    println!(
+    out.line(format_args!("{}: {}", plan.name, plan.title));
+    out.line(format_args!(
         "  network    {} hosts, {} switches, {} ports{}",
         network.hosts(),
         network.switches().len(),
         network.ports().len(),
-        network.oversubscription().map_or_else(String::new, |ratio| format!(", oversubscribed {ratio:.2}:1")),
-    );
-    println!("  schemes    {}", plan.schemes.join(", "));
+        network.oversubscription().map_or_else(String::new, |ratio| format!(", oversubscribed {ratio:.2}:1"))
+    ));
+    out.line(format_args!("  schemes    {}", plan.schemes.join(", ")));
     for axis in &plan.axes {
-        println!("  sweep      {} = {}", axis.path, axis.values.join(", "));
+        out.line(format_args!("  sweep      {} = {}", axis.path, axis.values.join(", ")));
     }
-    println!("  points     {} ({} seed(s))", plan.points.len(), plan.seeds.len());
-    println!("  flows      {flows:.0} expected in all points, {:.2} GB on the wires of the senders", bytes / 1e9);
-    println!(
+    out.line(format_args!("  points     {} ({} seed(s))", plan.points.len(), plan.seeds.len()));
+    out.line(format_args!(
+        "  flows      {flows:.0} expected in all points, {:.2} GB on the wires of the senders",
+        bytes / 1e9
+    ));
+    out.line(format_args!(
         "  cost       about {:.0} M packet-hops, {:.0} s of CPU time at {NS_PER_PACKET_HOP} ns each",
         hops / 1e6,
-        hops * NS_PER_PACKET_HOP / 1e9,
-    );
-    println!("  memory     about {:.0} MB for each simulation that runs", memory(&scenario) / 1e6);
-    println!("  in the largest point:");
+        hops * NS_PER_PACKET_HOP / 1e9
+    ));
+    out.line(format_args!("  memory     about {:.0} MB for each simulation that runs", memory(&scenario) / 1e6));
+    out.line("  in the largest point:");
     let forecast = scenario.forecast();
     for class in &forecast.classes {
-        println!("    {:<12} {:>10.0} flows of {:.0} B on average", class.name, class.flows, class.mean_size);
+        out.line(format_args!(
+            "    {:<12} {:>10.0} flows of {:.0} B on average",
+            class.name, class.flows, class.mean_size
+        ));
     }
     for (link, utilisation) in &forecast.links {
-        println!("    busiest {link}: {:.1} % offered", utilisation * 100.0);
+        out.line(format_args!("    busiest {link}: {:.1} % offered", utilisation * 100.0));
     }
     for warning in &plan.warnings {
-        println!("warning: {warning}");
+        out.line(format_args!("warning: {warning}"));
     }
     for class in &forecast.classes {
         let tail = class.flows * plan.seeds.len() as f64 / 100.0;
         if tail < TAIL_FLOWS {
-            println!(
-                "warning: about {:.0} flows of class {} lie above its 99th percentile: too few for a narrow interval, run longer or with more seeds",
-                tail, class.name
-            );
+            out.line(format_args!("warning: about {:.0} flows of class {} lie above its 99th percentile: too few for a narrow interval, run longer or with more seeds",
+                tail, class.name));
         }
     }
     if forecast.relative_error > 0.05 {
-        println!(
-            "warning: few flows carry most bytes: the load of a run is off its label by {:.0} % (one standard deviation)",
-            forecast.relative_error * 100.0
-        );
+        out.line(format_args!("warning: few flows carry most bytes: the load of a run is off its label by {:.0} % (one standard deviation)",
+            forecast.relative_error * 100.0));
     }
+    out.print();
     Ok(())
 }
 

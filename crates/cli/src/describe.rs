@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde_json::Value;
 
+use crate::page::Page;
+
 /// One parameter with its value and what it means.
 pub(crate) struct Parameter {
     pub(crate) path: String,
@@ -137,31 +139,31 @@ fn text(schema: &Value) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Prints names with what they stand for, one each line, the text folded below itself.
-pub(crate) fn print_columns(rows: &[(String, String)]) {
+/// Adds names with what they stand for, one each line, the text folded below itself.
+pub(crate) fn columns(out: &mut Page, rows: &[(String, String)]) {
     const WIDTH: usize = 110;
     let left = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).min(44);
     for (name, doc) in rows {
         let mut line = format!("  {name:<left$}  ");
         let indent = left + 4;
         if name.chars().count() > left {
-            println!("{}", line.trim_end());
+            out.line(format_args!("{}", line.trim_end()));
             line = " ".repeat(indent);
         }
         for word in doc.split_whitespace() {
             if line.chars().count() + word.chars().count() > WIDTH && line.trim() != "" {
-                println!("{}", line.trim_end());
+                out.line(format_args!("{}", line.trim_end()));
                 line = " ".repeat(indent);
             }
             line.push_str(word);
             line.push(' ');
         }
-        println!("{}", line.trim_end());
+        out.line(format_args!("{}", line.trim_end()));
     }
 }
 
-pub(crate) fn print_parameters(parameters: &[Parameter]) {
+pub(crate) fn parameters(out: &mut Page, parameters: &[Parameter]) {
     let rows: Vec<(String, String)> =
         parameters.iter().map(|p| (format!("{} = {}", p.path, p.value), p.doc.clone())).collect();
-    print_columns(&rows);
+    columns(out, &rows);
 }

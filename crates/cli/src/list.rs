@@ -6,7 +6,8 @@ use tailcut_sim::seats;
 use tailcut_sim::{PRESETS, Problem};
 use tailcut_topology::TopologyConfig;
 
-use crate::describe::{Schema, print_columns};
+use crate::describe::{Schema, columns};
+use crate::page::Page;
 
 /// A seat by its name in lists, the key that it has in a scenario, and its models.
 pub(crate) struct Seat {
@@ -33,28 +34,31 @@ pub(crate) const SEATS: &[Seat] = &[
 ];
 
 pub(crate) fn list(kind: Option<&str>) -> Result<(), Problem> {
+    let mut out = Page::default();
     let mut known = vec!["schemes", "topologies", "workloads"];
     known.extend(SEATS.iter().map(|seat| seat.name));
     match kind {
         None => {
             for kind in known {
-                print(kind);
-                println!();
+                print(&mut out, kind);
+                out.line("");
             }
-            Ok(())
         }
         Some(kind) if known.contains(&kind) => {
-            print(kind);
-            Ok(())
+            print(&mut out, kind);
         }
-        Some(kind) => Err(Problem::new(format!("there is no list of `{kind}`")).help(suggest(kind, &known))),
+        Some(kind) => {
+            return Err(Problem::new(format!("there is no list of `{kind}`")).help(suggest(kind, &known)));
+        }
     }
+    out.print();
+    Ok(())
 }
 
-fn print(kind: &str) {
+fn print(out: &mut Page, kind: &str) {
     match kind {
         "schemes" => {
-            println!("schemes (tailcut show scheme NAME)");
+            out.line("schemes (tailcut show scheme NAME)");
             let rows: Vec<(String, String)> = PRESETS
                 .iter()
                 .map(|preset| {
@@ -65,24 +69,24 @@ fn print(kind: &str) {
                     (name, preset.describe("summary").unwrap_or_default())
                 })
                 .collect();
-            print_columns(&rows);
+            columns(out, &rows);
         }
         "topologies" => {
-            println!("topologies (tailcut show topology NAME)");
+            out.line("topologies (tailcut show topology NAME)");
             let rows: Vec<_> =
                 TopologyConfig::KINDS.iter().map(|kind| (kind.name.to_owned(), kind.doc.join(" "))).collect();
-            print_columns(&rows);
+            columns(out, &rows);
         }
         "workloads" => {
-            println!("flow-size distributions (tailcut show workload NAME)");
+            out.line("flow-size distributions (tailcut show workload NAME)");
             let rows: Vec<_> =
                 tailcut_workload::distributions().iter().map(|d| (d.name.to_owned(), d.summary.to_owned())).collect();
-            print_columns(&rows);
+            columns(out, &rows);
         }
         _ => {
             let seat = SEATS.iter().find(|seat| seat.name == kind).expect("the kind is known");
-            println!("{} (key {} of a scenario)", seat.name, seat.key);
-            print_columns(&(seat.schema)().variants());
+            out.line(format_args!("{} (key {} of a scenario)", seat.name, seat.key));
+            columns(out, &(seat.schema)().variants());
         }
     }
 }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use tailcut_lab::{RunOptions, RunReport, default_folder, run as run_plan};
 
+use crate::page::Page;
 use crate::progress::Display;
 use crate::{RunCommand, Stop};
 
@@ -23,15 +24,17 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     let report = run_plan(&plan, &options, &display);
     display.close();
     let report = report?;
+    let mut out = Page::default();
     for table in &report.summary.tables {
-        println!("{}", table.text);
+        out.line(&table.text);
     }
     for warning in &report.summary.warnings {
         eprintln!("warning: {warning}");
     }
-    costs(&report, began);
+    costs(&mut out, &report, began);
     let page = options.out.join("report.html");
-    println!("results: {}, page: {}", options.out.join("summary.csv").display(), page.display());
+    out.line(format_args!("results: {}, page: {}", options.out.join("summary.csv").display(), page.display()));
+    out.print();
     if report.failures.is_empty() { Ok(()) } else { Err(Stop::Points(report.failures.len())) }
 }
 
@@ -44,7 +47,7 @@ fn command_line() -> String {
     std::iter::once("tailcut".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
-fn costs(report: &RunReport, began: Instant) {
+fn costs(out: &mut Page, report: &RunReport, began: Instant) {
     let engines: Vec<_> = report.points.iter().map(|point| &point.engine).collect();
     let hops: u64 = engines.iter().map(|engine| engine.packet_hops).sum();
     let events: u64 = engines.iter().map(|engine| engine.events).sum();
@@ -53,17 +56,15 @@ fn costs(report: &RunReport, began: Instant) {
     if hops == 0 {
         return;
     }
-    println!(
-        "{:.1} M packet-hops, {:.1} ns CPU and {:.2} events per packet-hop, {:.1} s CPU in all points, {:.1} s for this command",
+    out.line(format_args!("{:.1} M packet-hops, {:.1} ns CPU and {:.2} events per packet-hop, {:.1} s CPU in all points, {:.1} s for this command",
         hops as f64 / 1e6,
         cpu_ns as f64 / hops as f64,
         events as f64 / hops as f64,
         cpu_ns as f64 / 1e9,
-        began.elapsed().as_secs_f64(),
-    );
+        began.elapsed().as_secs_f64()));
     let process =
         peak_memory().map_or_else(String::new, |bytes| format!(", {:.0} MB the whole command", bytes as f64 / 1e6));
-    println!("peak memory: {:.1} MB the largest simulation{process}", state as f64 / 1e6);
+    out.line(format_args!("peak memory: {:.1} MB the largest simulation{process}", state as f64 / 1e6));
 }
 
 /// Largest resident set of this process in bytes, where the system tells it.

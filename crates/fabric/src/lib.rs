@@ -8,12 +8,14 @@
 
 pub mod buffer;
 pub mod classify;
+mod histogram;
 mod link;
 pub mod mark;
 mod port;
 pub mod sched;
 mod wire;
 
+pub use histogram::QueueHistogram;
 pub use link::Link;
 pub use port::{Freed, Offered, Port, PortConfig, PortContext, PortStats};
 pub use wire::{Wire, WireStats};

@@ -12,7 +12,7 @@ use crate::buffer::{self, BufferConfig, BufferSeat};
 use crate::classify::{self, ClassifierConfig, ClassifierSeat};
 use crate::mark::{self, MarkerConfig, MarkerSeat};
 use crate::sched::{self, SchedulerConfig, SchedulerSeat};
-use crate::{Link, Wire};
+use crate::{Link, QueueHistogram, Wire};
 
 /// The `[port]` table: what every switch port does with packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -116,6 +116,8 @@ pub struct Port {
     buffer: BufferSeat,
     stats: PortStats,
     scheduler: SchedulerSeat,
+    /// For how long the queue was how long, while that is recorded.
+    histogram: Option<Box<QueueHistogram>>,
 }
 
 impl Port {
@@ -144,6 +146,7 @@ impl Port {
             buffer: config.buffer.build(&context).map_err(|e| e.within("buffer"))?,
             stats: PortStats::default(),
             scheduler: config.scheduler.build(&context).map_err(|e| e.within("scheduler"))?,
+            histogram: None,
         })
     }
 
@@ -178,7 +181,7 @@ impl Port {
                     self.stats.drops[reason as usize] += 1;
                     return Offered::Dropped(reason);
                 }
-                Verdict::PushOut => evicted.push(self.evict(arena)),
+                Verdict::PushOut => evicted.push(self.evict(now, arena)),
             }
         };
         if self.marker.mark(occupancy, class, size) && capable {
@@ -192,7 +195,7 @@ impl Port {
         }
         self.scheduler.push(arena, id, class);
         self.waiting += 1;
-        self.backlog += size;
+        self.set_backlog(now, self.backlog + size);
         Offered::Queued { free: self.wire.agree_free() }
     }
 
@@ -202,16 +205,36 @@ impl Port {
         self.wire.freed();
         let Some(id) = self.scheduler.pop(arena) else { return Freed { land: None, free: None } };
         self.waiting -= 1;
-        self.backlog -= u64::from(arena.get(id).size);
+        self.set_backlog(now, self.backlog - u64::from(arena.get(id).size));
         let land = self.wire.transmit(now, arena, id);
         let free = if self.waiting > 0 { self.wire.agree_free() } else { None };
         Freed { land, free }
     }
 
-    fn evict(&mut self, arena: &mut Arena) -> PacketId {
+    /// Records from now on for how long the queue is how long.
+    pub fn start_histogram(&mut self, now: Instant) {
+        self.histogram = Some(Box::new(QueueHistogram::new(now, self.limit)));
+    }
+
+    /// Ends the recording and gives what it recorded.
+    pub fn take_histogram(&mut self, now: Instant) -> Option<QueueHistogram> {
+        let mut histogram = *self.histogram.take()?;
+        histogram.until(now, self.backlog);
+        Some(histogram)
+    }
+
+    #[inline]
+    fn set_backlog(&mut self, now: Instant, backlog: u64) {
+        if let Some(histogram) = &mut self.histogram {
+            histogram.until(now, self.backlog);
+        }
+        self.backlog = backlog;
+    }
+
+    fn evict(&mut self, now: Instant, arena: &mut Arena) -> PacketId {
         let id = self.scheduler.evict(arena).expect("a policy pushes out only what waits");
         self.waiting -= 1;
-        self.backlog -= u64::from(arena.get(id).size);
+        self.set_backlog(now, self.backlog - u64::from(arena.get(id).size));
         self.stats.drops[DropReason::PushedOut as usize] += 1;
         id
     }

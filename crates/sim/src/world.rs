@@ -6,13 +6,13 @@
 
 use tailcut_base::{HostId, Id, IdVec, Instant, PortId, Seeds, Span, SwitchId, mix64};
 use tailcut_calendar::Calendar;
-use tailcut_fabric::{Link, Offered, Port, PortConfig};
+use tailcut_fabric::{Link, Offered, Port, PortConfig, QueueHistogram};
 use tailcut_host::transport::TransportSeat;
 use tailcut_model::seat::{DropReason, HostCx, PathChoice, Transport, Wish};
 use tailcut_model::{Arena, FlowId, FlowSpec, FlowTable, Kind, List, PacketId};
-use tailcut_record::{DropCounts, Histogram, PortRow, QueueSamples, QueueStatistics, Recorder};
+use tailcut_record::{DropCounts, FlowColumns, Histogram, PortRow, QueueSamples, QueueStatistics, Recorder};
 use tailcut_topology::path::{Path, PathContext};
-use tailcut_topology::{Node, Route, Tier};
+use tailcut_topology::{Network, Node, Route, Tier};
 use tailcut_workload::{Realised, Workload};
 
 use crate::event::Event;
@@ -41,6 +41,8 @@ struct Measured {
     until: Option<Instant>,
     /// Time that each port had been busy at `from`, then the time that it was busy until `until`.
     busy: Vec<Span>,
+    /// Histogram of the queue of each port, if that is recorded.
+    histograms: Vec<Option<QueueHistogram>>,
 }
 
 /// Every entity of one simulation.
@@ -355,6 +357,9 @@ impl<'s> World<'s> {
     fn begin_measurement(&mut self, now: Instant) {
         self.measured.from = Some(now);
         self.measured.busy = self.ports.iter().map(|port| port.wire.stats().busy).collect();
+        if self.scenario.config().record.queue_histogram {
+            self.ports.iter_mut().for_each(|port| port.start_histogram(now));
+        }
         self.calendar.push(now + self.sampling.period, Event::Sample.key());
     }
 
@@ -363,6 +368,7 @@ impl<'s> World<'s> {
         for (busy, port) in self.measured.busy.iter_mut().zip(self.ports.iter()) {
             *busy = port.wire.stats().busy - *busy;
         }
+        self.measured.histograms = self.ports.iter_mut().map(|port| port.take_histogram(self.last_start)).collect();
     }
 
     /// The length of every queue is noted, until the last flow has arrived.
@@ -396,6 +402,7 @@ impl<'s> World<'s> {
         let measured_until = self.measured.until.unwrap_or(self.last_landing);
         let ports = self.port_rows();
         let flows = self.recorder.finish().expect("rows are kept in memory");
+        check_times(self.scenario.network(), &flows);
         Outcome {
             end,
             ended_at: self.last_landing,
@@ -472,7 +479,12 @@ impl<'s> World<'s> {
                     drops,
                     marks: port.stats().marks,
                     queue: QueueStatistics::of(&self.sampling.by_port[id]),
-                    queue_histogram: None,
+                    queue_histogram: self
+                        .measured
+                        .histograms
+                        .get(id.index())
+                        .and_then(Option::as_ref)
+                        .map(QueueHistogram::bins),
                 }
             })
             .collect()
@@ -492,5 +504,25 @@ impl<'s> World<'s> {
             + self.scenario.network().heap_bytes()
             + hosts;
         bytes as u64
+    }
+}
+
+/// No flow is faster than an idle network allows. Packets that overtake each other may beat the ideal by a part of the
+/// last one; nothing beats the floor.
+fn check_times(network: &Network, flows: &FlowColumns) {
+    let mut route = Route::default();
+    for row in flows.rows() {
+        if let Some(fct) = row.fct()
+            && fct < row.ideal
+        {
+            network.route_into(HostId(row.src), HostId(row.dst), &mut route);
+            let floor = route.fct_floor(row.size);
+            assert!(
+                fct >= floor,
+                "flow {} of {} B took {fct}, and nothing can be faster than {floor}",
+                row.flow,
+                row.size
+            );
+        }
     }
 }

@@ -1,0 +1,59 @@
+//! For how long a queue was how long.
+
+use tailcut_base::{Instant, Span};
+
+/// Parts that the limit of the port is divided into.
+const PARTS: u64 = 64;
+
+/// Time by length of a queue: empty, then in 64ths of the port's limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueHistogram {
+    since: Instant,
+    /// Bytes of a part, rounded up.
+    part: u64,
+    empty: Span,
+    parts: Vec<Span>,
+}
+
+impl QueueHistogram {
+    /// Nothing recorded before `now`, of a port with this limit in bytes.
+    pub fn new(now: Instant, limit: u64) -> QueueHistogram {
+        let part = limit.div_ceil(PARTS).max(1);
+        let parts = vec![Span::ZERO; (limit / part + 1) as usize];
+        QueueHistogram { since: now, part, empty: Span::ZERO, parts }
+    }
+
+    /// The queue has held `bytes` since the last call.
+    pub fn until(&mut self, now: Instant, bytes: u64) {
+        let time = now.saturating_since(self.since);
+        self.since = now;
+        match bytes {
+            0 => self.empty += time,
+            _ => self.parts[(bytes / self.part) as usize] += time,
+        }
+    }
+
+    /// Upper bounds in bytes, each with the time in which the queue was below it and not below the bound before.
+    pub fn bins(&self) -> Vec<(u64, Span)> {
+        let parts = self.parts.iter().enumerate().map(|(i, &time)| ((i as u64 + 1) * self.part, time));
+        std::iter::once((1, self.empty)).chain(parts).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_add_up_and_fall_into_their_bins() {
+        let at = Instant::from_ps;
+        let mut histogram = QueueHistogram::new(at(100), 6400);
+        histogram.until(at(150), 0);
+        histogram.until(at(160), 99);
+        histogram.until(at(180), 100);
+        histogram.until(at(220), 6400);
+        let bins: Vec<(u64, u64)> =
+            histogram.bins().into_iter().filter(|(_, t)| *t > Span::ZERO).map(|(b, t)| (b, t.as_ps())).collect();
+        assert_eq!(bins, [(1, 50), (100, 10), (200, 20), (6500, 40)]);
+    }
+}

@@ -1,0 +1,125 @@
+//! `cargo xtask fuzz`: the targets in `fuzz/`, built with a stable compiler.
+//!
+//! libFuzzer needs the compiler to count which code runs, which LLVM does if it is told to by flags that are stable.
+//! The address sanitizer, which is not, would find nothing here: no crate has unsafe code. Whoever has a nightly
+//! compiler and cargo-fuzz can use those on the same folder.
+
+use std::path::{Path, PathBuf};
+
+use crate::shell::{Call, Done, Stop, cargo};
+
+/// Each target with the folders of files to begin with.
+const TARGETS: [(&str, &[&str]); 3] = [
+    ("scenario", &["scenarios", "schemes", "fuzz/seeds/scenario"]),
+    ("distribution", &["data/distributions", "fuzz/seeds/distribution"]),
+    ("flows", &["fuzz/seeds/flows"]),
+];
+
+/// Seconds for each target if nobody says.
+const SECONDS: u32 = 60;
+
+/// What the compiler must do for libFuzzer; the same flags as cargo-fuzz uses.
+const FLAGS: [&str; 8] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Clink-dead-code",
+    "-Ccodegen-units=1",
+    "--cfg=fuzzing",
+];
+
+pub(crate) fn run(root: &Path, arguments: &[&str]) -> Done {
+    let (seconds, targets) = parse(arguments)?;
+    let triple = host(root)?;
+    let flags = std::env::var("RUSTFLAGS").unwrap_or_default() + " " + &FLAGS.join(" ");
+    // Without a triple the flags would also go to build scripts, which have no libFuzzer to count for.
+    let build = ["build", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--release", "--target", &triple];
+    let built = root.join("fuzz").join("target");
+    cargo(root, &build).env("CARGO_TARGET_DIR", &built).env("RUSTFLAGS", flags.trim()).run()?;
+    for (target, seeds) in targets {
+        fuzz(root, &built.join(&triple).join("release").join(target), target, seeds, seconds)?;
+    }
+    Ok(())
+}
+
+type Target = (&'static str, &'static [&'static str]);
+
+fn parse(arguments: &[&str]) -> Result<(u32, Vec<Target>), Stop> {
+    let names = TARGETS.map(|(name, _)| name).join(", ");
+    let (mut seconds, mut targets) = (SECONDS, Vec::new());
+    for argument in arguments {
+        if let Some(target) = TARGETS.iter().find(|(name, _)| name == argument) {
+            targets.push(*target);
+        } else {
+            seconds = argument.parse().ok().filter(|&seconds| seconds > 0).ok_or_else(|| {
+                Stop::Unusable(format!("`{argument}` is neither a number of seconds nor one of {names}"))
+            })?;
+        }
+    }
+    if targets.is_empty() {
+        targets = TARGETS.to_vec();
+    }
+    Ok((seconds, targets))
+}
+
+/// The triple of this machine.
+fn host(root: &Path) -> Result<String, Stop> {
+    let version = Call::new(root, "rustc", &["--version", "--verbose"]).output().unwrap_or_default();
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| Stop::Unusable("rustc does not say which machine it is for".to_owned()))
+}
+
+fn fuzz(root: &Path, program: &Path, target: &str, seeds: &[&str], seconds: u32) -> Done {
+    println!("\n== {target}: {seconds} s");
+    let folder = |kind: &str| -> Result<PathBuf, Stop> {
+        let folder = root.join("fuzz").join(kind).join(target);
+        std::fs::create_dir_all(&folder).map_err(|e| Stop::Unusable(format!("{}: {e}", folder.display())))?;
+        Ok(folder)
+    };
+    let artifacts = format!("-artifact_prefix={}/", folder("artifacts")?.display());
+    let limits = ["-timeout=20", "-rss_limit_mb=4096", "-max_len=8192", "-print_final_stats=1", "-verbosity=1"];
+    let dictionary = format!("fuzz/{target}.dict");
+    let mut call = Call::new(root, program, &limits)
+        .args([format!("-max_total_time={seconds}"), artifacts])
+        // The first folder is the one that libFuzzer adds to.
+        .args([folder("corpus")?])
+        .args(seeds.iter().filter(|seeds| root.join(seeds).is_dir()));
+    if root.join(&dictionary).is_file() {
+        call = call.args([format!("-dict={dictionary}")]);
+    }
+    call.run().map_err(|stop| match stop {
+        Stop::Failed(message) => Stop::Failed(format!("{target}: {message}; the input is in fuzz/artifacts/{target}")),
+        other => other,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_and_targets_are_told_apart() {
+        let names = |arguments: &[&str]| {
+            let (seconds, targets) = parse(arguments).unwrap();
+            (seconds, targets.iter().map(|(name, _)| *name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&[]), (SECONDS, vec!["scenario", "distribution", "flows"]));
+        assert_eq!(names(&["5", "flows"]), (5, vec!["flows"]));
+        assert_eq!(names(&["flows", "scenario"]), (SECONDS, vec!["flows", "scenario"]));
+        for wrong in ["0", "-1", "flow"] {
+            assert!(matches!(parse(&[wrong]), Err(Stop::Unusable(_))), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_target_is_there_with_its_seeds() {
+        for (name, seeds) in TARGETS {
+            assert!(crate::root().join(format!("fuzz/fuzz_targets/{name}.rs")).is_file(), "{name}");
+            for folder in seeds {
+                assert!(crate::root().join(folder).is_dir(), "{folder}");
+            }
+        }
+    }
+}
