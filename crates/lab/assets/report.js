@@ -89,6 +89,20 @@
     stroke: css("--pale"), font, labelFont: "13px system-ui, sans-serif", label, labelSize: 24,
     grid: { stroke: css("--grid"), width: 1 }, ticks: { stroke: css("--grid"), width: 1 }, ...more,
   });
+  // Ticks of a logarithmic scale: powers of ten, and steps between them where there are few.
+  const decades = (u, axis, low, high) => {
+    const range = Math.log10(high / low);
+    const steps = range <= 1.2 ? [1, 2, 3, 5, 7] : range <= 2.5 ? [1, 2, 5] : [1];
+    const ticks = [];
+    for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++)
+      for (const step of steps) {
+        const tick = Number(`${step}e${e}`);
+        if (tick >= low * 0.999 && tick <= high * 1.001) ticks.push(tick);
+      }
+    return ticks;
+  };
+  const onLog = { splits: decades, filter: (u, splits) => splits };
+  const labels = { values: (u, splits) => splits.map((v) => (v === null ? "" : number(v))) };
   // Frames `u` in `holder`, keeps it as wide as the page, and follows the pointer with a table of what is under it.
   const show = (holder, state, options, values, tip) => {
     const height = () => (holder.clientWidth < 600 ? 300 : 360);
@@ -225,7 +239,7 @@
           axisLook(axis ? axis.path + (axis.unit ? ` (${axis.unit})` : "") : "scheme", names
             ? { splits: () => names.map((_, i) => i), values: () => names, grid: { show: false } }
             : columns[0].length <= 12 ? { splits: () => columns[0], values: (u, splits) => splits.map(number) } : {}),
-          axisLook(data.metrics[m].name + (unit ? ` (${unit})` : ""), { size: 64, values: (u, splits) => splits.map((v) => v === null ? "" : number(v)) }),
+          axisLook(data.metrics[m].name + (unit ? ` (${unit})` : ""), { size: 64, ...labels, ...(log.checked ? onLog : {}) }),
         ],
         hooks: { draw: [marks] },
         cursor: { points: { show: false } },
@@ -260,21 +274,25 @@
       const columns = [curve.x, ...curve.y.map((ys) => ys.map((y) => (!tail.checked ? y : 1 - y > 5e-6 ? 1 - y : null)))];
       const series = [{}, ...curve.s.map((s) => ({
         label: data.schemes[s], show: shown[s], stroke: colour(s), width: 2, points: { show: false },
-        paths: uPlot.paths.stepped({ align: 1 }),
+        // Lengths of queues are whole numbers; between two values of an FCT there may be others.
+        paths: logX ? undefined : uPlot.paths.stepped({ align: 1 }),
       }))];
+      const bottom = logX ? 0 : Math.max(0, Math.floor(Math.min(...curve.y.map((ys) => ys[0])) * 10 - 0.2) / 10);
       const marks = (u) => {
         const ratio = devicePixelRatio || 1;
         curve.s.forEach((s, k) => {
           if (!shown[s]) return;
           const ys = columns[k + 1];
-          [0.15, 0.32, 0.5, 0.67, 0.84].forEach((fraction) => {
-            const i = Math.min(ys.length - 1, Math.round((fraction + (0.1 * k) / curve.s.length) * (ys.length - 1)));
-            if (ys[i] === null || ys[i] === 0) return;
-            drawMarker(u.ctx, s, u.valToPos(curve.x[i], "x", true), u.valToPos(ys[i], "y", true), 3.4 * ratio);
+          const last = ys.findLastIndex((y) => y !== null), first = ys.findIndex((y) => y !== null && y < 1 && y > 0);
+          [0.12, 0.3, 0.48, 0.66, 0.8].forEach((part) => {
+            const fraction = part + (0.18 * k) / curve.s.length;
+            const share = bottom + (1 - bottom) * fraction;
+            const i = tail.checked ? Math.round(first + fraction * (last - first)) : ys.findIndex((y) => y >= share);
+            if (i > 0 && i <= last && ys[i] > 0)
+              drawMarker(u.ctx, s, u.valToPos(curve.x[i], "x", true), u.valToPos(ys[i], "y", true), 3.4 * ratio);
           });
         });
       };
-      const bottom = logX ? 0 : Math.max(0, Math.floor(Math.min(...curve.y.map((ys) => ys[0])) * 10 - 0.2) / 10);
       show(holder, state, {
         series,
         scales: {
@@ -282,15 +300,18 @@
           y: tail.checked ? { distr: 3, range: () => [least / 1.3, 1] } : { range: () => [bottom, 1] },
         },
         axes: [
-          axisLook(label, { values: (u, splits) => splits.map((v) => (v === null ? "" : number(v))) }),
-          axisLook(tail.checked ? "share above" : "share at or below", { size: 64, values: (u, splits) => splits.map((v) => (v === null ? "" : number(v))) }),
+          axisLook(label, { ...labels, ...(logX ? onLog : {}) }),
+          axisLook(tail.checked ? "share above" : "share at or below", { size: 64, ...labels, ...(tail.checked ? onLog : {}) }),
         ],
         hooks: { draw: [marks] },
         cursor: { points: { show: false } },
       }, columns, (i) => {
         const lines = curve.s.map((s, k) => [s, curve.y[k][i]]).filter(([s]) => shown[s])
-          .map(([s, y]) => `<tr><td>${icon(s)}</td><td>${escaped(data.schemes[s])}</td><td class="number"><b>${(100 * y).toFixed(2)} %</b></td></tr>`);
-        return `<div class="pale">at or below ${number(curve.x[i])}</div><table>${lines.join("")}</table>`;
+          .map(([s, y]) => {
+            const share = tail.checked ? (1 - y > 5e-6 ? `${number(100 * (1 - y))} %` : "none") : `${(100 * y).toFixed(2)} %`;
+            return `<tr><td>${icon(s)}</td><td>${escaped(data.schemes[s])}</td><td class="number"><b>${share}</b></td></tr>`;
+          });
+        return `<div class="pale">${tail.checked ? "above" : "at or below"} ${number(curve.x[i])}</div><table>${lines.join("")}</table>`;
       });
     };
     rebuilds.push(draw);

@@ -218,7 +218,6 @@ impl Plan {
                 let node = Arc::new(node);
                 let first = Scenario::new(&node, self.seeds[0], &self.base_dir)?;
                 self.warn(&first, scheme, &values);
-                refuse_overload(&first, &node)?;
                 if self.classes.is_empty() {
                     self.classes = first.classes().to_vec();
                 } else if self.classes != first.classes() {
@@ -475,20 +474,6 @@ fn own_scheme(name: String, table: &Node) -> Result<Scheme, Problem> {
         }
     }
     Ok((name, preset, own))
-}
-
-/// A load that a link cannot carry is only run on request.
-fn refuse_overload(scenario: &Scenario, node: &Node) -> Result<(), Problem> {
-    // A warning unless the scenario asks for what cannot be on its face.
-    let load = scenario.config().workload.load;
-    match load {
-        Some(load) if load > 1.0 && !scenario.config().workload.allow_overload => {
-            let problem = Problem::new(format!("a load of {load} is more than the links carry"))
-                .help("expected at most 1, or `allow_overload = true` beside it");
-            Err(place(problem, Some(node.nearest("workload.load"))))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// A value as `Node::to_text` wrote it, back as TOML.

@@ -137,8 +137,11 @@ impl Scenario {
         warnings
     }
 
-    /// Links that are offered more than they carry, with how many times more.
+    /// Links that are offered more than they carry, with how many times more; none if that is allowed.
     pub fn overloaded(&self) -> Vec<(String, f64)> {
+        if self.config.workload.allow_overload {
+            return Vec::new();
+        }
         let mut over: Vec<(String, f64)> =
             self.forecast.links.iter().filter(|(_, utilisation)| *utilisation > 1.0).cloned().collect();
         over.sort_by(|a, b| b.1.total_cmp(&a.1));

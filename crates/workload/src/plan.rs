@@ -184,7 +184,8 @@ fn distribution(key: &str, sizes: &Sizes, base_dir: &Path) -> Result<Distributio
     match sizes {
         Sizes::Fixed(size) => {
             if size.0 == 0 {
-                return Err(Invalid::new(format!("{key}.fixed"), "a flow has at least 1 B"));
+                return Err(Invalid::new(format!("{key}.fixed"), "a flow of 0 B has nothing to send")
+                    .help("expected at least \"1B\""));
             }
             Ok(Distribution::fixed(size.0))
         }
@@ -265,7 +266,7 @@ fn from_list(key: &str, list: &[ListedFlow], hosts: u32) -> Result<FlowList, Inv
             return Err(wrong("", format!("host {} sends to itself", flow.src)));
         }
         if flow.size.0 == 0 {
-            return Err(wrong(".size", "a flow has at least 1 B".into()));
+            return Err(wrong(".size", "a flow of 0 B has nothing to send".into()).help("expected at least \"1B\""));
         }
         flows.push(Listed {
             start: Instant::from_ps(flow.start.as_ps()),

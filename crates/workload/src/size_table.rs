@@ -260,8 +260,8 @@ mod tests {
 
     /// Each defect: the format, the text, the line, a part of the message and a part of the help.
     const DEFECTS: &[(TableFormat, &str, usize, &str, &str)] = &[
-        (OWN, "", 1, "the file is empty", ""),
-        (OWN, "# only\n", 1, "only comments", ""),
+        (OWN, "", 1, "the file is empty", "columns"),
+        (OWN, "# only\n", 1, "only comments", "columns"),
         (OWN, "1 0\n2 \0 1", 2, "not a text file", "binary"),
         (OWN, "1460\n", 1, "1 column", "Homa"),
         (OWN, "6 1 0\n6 1 0.15\n20000 1 1", 1, "3 columns", "format = \"ns2\""),

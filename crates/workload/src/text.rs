@@ -78,7 +78,9 @@ pub(crate) fn lines(bytes: &[u8]) -> Result<Vec<Line<'_>>, ParseError> {
         .collect();
     if lines.is_empty() {
         let message = if text.trim().is_empty() { "the file is empty" } else { "the file has only comments" };
-        return Err(Line { number: 1, text: "" }.error(message));
+        let mut error = Line { number: 1, text: "" }.error(message);
+        error.help = Some("expected lines of numbers in columns".to_owned());
+        return Err(error);
     }
     Ok(lines)
 }

@@ -27,7 +27,7 @@ pub(super) fn check(texts: &Texts) -> Vec<Finding> {
     let mut findings = Vec::new();
     for seat in SEATS.map(Path::new) {
         let parent = seat.join("mod.rs");
-        if !texts.get(&parent).is_some_and(|text| !registered(&source::code(text)).is_empty()) {
+        if texts.get(&parent).is_none_or(|text| registered(&source::code(text)).is_empty()) {
             findings.push(Finding::new(
                 &parent,
                 None,

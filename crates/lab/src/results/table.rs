@@ -70,15 +70,21 @@ pub(crate) fn headlines(analysis: &Analysis, set: usize) -> Vec<(&'static str, &
 }
 
 /// How a statistic is shown: a dash without a value, a star if it has a note.
-pub(crate) fn cell(row: Option<&Row>) -> String {
-    let Some((row, value)) = row.and_then(|row| row.value.map(|value| (row, value))) else { return "-".into() };
-    // Counts of runs are whole numbers or few digits: no interval, which would be wider than the column.
-    let text = match row.metric.as_str() {
+fn cell(row: Option<&Row>) -> String {
+    let Some((row, value)) = row.and_then(|row| Some((row, row.value?))) else { return "-".into() };
+    let text = cell_of(row, value);
+    if row.note.is_some() { format!("{text} *") } else { text }
+}
+
+/// A value with its interval; both, if there are two, with a space between.
+pub(crate) fn cell_of(row: &Row, value: f64) -> String {
+    match row.metric.as_str() {
+        // Counts are whole numbers or have few digits; their intervals, wider than the column, are in `summary.csv`.
         "drops" | "timeouts" | "queue_p99" if value.fract() == 0.0 => format!("{value}"),
         "drops" | "timeouts" => aligned(value, 3),
+        "deadline_met" => format!("{value:.4}"),
         _ => with_interval(value, row.low.zip(row.high)),
-    };
-    if row.note.is_some() { format!("{text} *") } else { text }
+    }
 }
 
 /// Last part of a dotted path, which names a column well enough beside the others.

@@ -1,29 +1,24 @@
 //! Whole run folders, from fabricated points to files.
 
+use std::fs;
 use std::path::Path;
 
-use super::fabricate::{USUAL, fabricate};
+use super::fabricate::{Plan, USUAL, fabricate, run_info};
 use super::*;
 
-/// Where pictures and pages are kept for a human to look at, if the environment names a folder.
-fn kept(name: &str) -> (Option<tempfile::TempDir>, PathBuf) {
-    match std::env::var_os("TAILCUT_KEEP") {
-        Some(folder) => (None, Path::new(&folder).join(name)),
-        None => {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().to_owned();
-            (Some(folder), path)
-        }
-    }
-}
-
 #[test]
-fn the_usual_run() {
-    let (_keep, dir) = kept("usual");
-    let run = fabricate(&dir, &USUAL);
-    let t = std::time::Instant::now();
-    let summary = write_results(&dir, &run).unwrap();
-    eprintln!("{:?} {} files", t.elapsed(), summary.files.len());
-    for t in &summary.tables { eprintln!("{}", t.text); }
-    for w in &summary.warnings { eprintln!("{w}"); }
+fn look() {
+    for (name, plan) in [
+        ("usual", USUAL),
+        ("plain", Plan { axes: &[], seeds: 5, ..USUAL }),
+        ("many", Plan { axes: &[("workload.load", &["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"])], seeds: 1, flows: 1000, schemes: &["slytherin","pias","dctcp","icon","pfabric","homa","a-much-longer-scheme-name","spq","hyline"], ..USUAL }),
+        ("two", Plan { axes: &[("fabric.path", &["ecmp", "spray"]), ("fabric.buffer.size", &["100KB", "240KB", "1MB"])], flows: 800, ..USUAL }),
+        ("names", Plan { axes: &[("fabric.path", &["ecmp", "spray", "round-robin"])], flows: 800, classes: &["flows"], ..USUAL }),
+    ] {
+        let dir = Path::new("/tmp/keep").join(name);
+        let run = fabricate(&dir, &plan);
+        write_results(&dir, &run).unwrap();
+    }
+    let _ = run_info;
+    let _ = fs::read_dir("/tmp");
 }

@@ -28,11 +28,11 @@ impl de::Error for Problem {
     }
 
     fn invalid_type(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Problem {
-        Problem::new(format!("this is {unexpected}")).help(format!("expected {expected}"))
+        Problem::new(format!("this is {}", found(unexpected))).help(format!("expected {}", in_words(expected)))
     }
 
     fn invalid_value(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Problem {
-        Problem::new(format!("{unexpected} cannot be")).help(format!("expected {expected}"))
+        Problem::new(format!("{} cannot be", found(unexpected))).help(format!("expected {}", in_words(expected)))
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Problem {
@@ -49,6 +49,36 @@ impl de::Error for Problem {
 
     fn duplicate_field(field: &'static str) -> Problem {
         Problem::new(format!("the key `{field}` is there twice"))
+    }
+}
+
+/// What was found, in the words of TOML.
+fn found(unexpected: de::Unexpected<'_>) -> String {
+    match unexpected {
+        de::Unexpected::Str(text) => format!("the text {text:?}"),
+        de::Unexpected::Signed(number) => format!("the number {number}"),
+        de::Unexpected::Unsigned(number) => format!("the number {number}"),
+        de::Unexpected::Float(number) => format!("the number {number}"),
+        de::Unexpected::Bool(truth) => format!("`{truth}`"),
+        de::Unexpected::Seq => "a list".to_owned(),
+        de::Unexpected::Map => "a table".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// What a type expects, in the words of TOML instead of Rust.
+fn in_words(expected: &dyn de::Expected) -> String {
+    let text = expected.to_string();
+    match text.as_str() {
+        "f64" | "f32" => "a number".to_owned(),
+        "u8" => "a whole number from 0 to 255".to_owned(),
+        "u16" | "u32" | "u64" => "a whole number of at least 0".to_owned(),
+        "i32" | "i64" => "a whole number".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        "a string" => "text in quotes".to_owned(),
+        _ if text.starts_with("struct ") || text == "a map" => "a table".to_owned(),
+        _ => text,
     }
 }
 
