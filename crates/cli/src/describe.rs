@@ -58,11 +58,22 @@ impl Schema {
         self.property(&self.0, name).map(|(model, _)| self.keys_in(model)).unwrap_or_default()
     }
 
+    /// Every key of the table at a dotted path, with its default; `None` if there is no such table.
+    pub(crate) fn keys_at(&self, path: &str) -> Option<Vec<Parameter>> {
+        let mut schema = &self.0;
+        for part in path.split('.') {
+            schema = self.property(self.resolve(schema), part)?.0;
+        }
+        let keys = self.keys_in(schema);
+        (!keys.is_empty()).then_some(keys)
+    }
+
     fn keys_in(&self, schema: &Value) -> Vec<Parameter> {
         let schema = self.resolve(schema);
-        let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
+        let variants = ["oneOf", "anyOf"].iter().filter_map(|k| schema.get(*k).and_then(Value::as_array)).flatten();
+        let tables = std::iter::once(schema).chain(variants.map(|variant| self.resolve(variant)));
+        let properties = tables.filter_map(|table| table.get("properties").and_then(Value::as_object)).flatten();
         properties
-            .iter()
             .map(|(key, property)| Parameter {
                 path: key.clone(),
                 value: match property.get("default") {
@@ -108,7 +119,9 @@ impl Schema {
                 return Some((property, text(variant)));
             }
         }
-        None
+        // A table whose keys are names, such as the traffics of a workload.
+        let named = schema.get("additionalProperties").filter(|names| names.is_object());
+        named.map(|names| (names, text(names)))
     }
 
     fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
@@ -123,11 +136,13 @@ impl Schema {
         let example = property.get("examples").and_then(|e| e.get(0)).and_then(Value::as_str);
         match (example, property.get("type")) {
             (Some(example), _) => format!("such as {example:?}"),
+            (None, Some(Value::String(kind))) if kind == "object" => "table".to_owned(),
             (None, Some(Value::String(kind))) => kind.clone(),
             (None, Some(Value::Array(kinds))) => {
                 let kinds: Vec<&str> = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect();
                 format!("{}, optional", kinds.join(" or "))
             }
+            _ if property.get("oneOf").is_some() || property.get("anyOf").is_some() => "one of".to_owned(),
             _ => "table".to_owned(),
         }
     }

@@ -1,6 +1,7 @@
 //! `tailcut list`.
 
 use schemars::JsonSchema;
+use tailcut_record::schema;
 use tailcut_sim::config::suggest;
 use tailcut_sim::seats;
 use tailcut_sim::{PRESETS, Problem};
@@ -35,7 +36,7 @@ pub(crate) const SEATS: &[Seat] = &[
 
 pub(crate) fn list(kind: Option<&str>) -> Result<(), Problem> {
     let mut out = Page::default();
-    let mut known = vec!["schemes", "topologies", "workloads"];
+    let mut known = vec!["schemes", "topologies", "workloads", "columns"];
     known.extend(SEATS.iter().map(|seat| seat.name));
     match kind {
         None => {
@@ -82,6 +83,29 @@ fn print(out: &mut Page, kind: &str) {
             let rows: Vec<_> =
                 tailcut_workload::distributions().iter().map(|d| (d.name.to_owned(), d.summary.to_owned())).collect();
             columns(out, &rows);
+        }
+        "columns" => {
+            for (file, columns) in [
+                ("flows.parquet", schema::FLOW_COLUMNS.to_vec()),
+                ("ports.parquet", schema::port_columns()),
+                ("queues.parquet", schema::QUEUE_COLUMNS.to_vec()),
+            ] {
+                out.line(format_args!("columns of {file}"));
+                let rows: Vec<_> = columns
+                    .iter()
+                    .map(|column| {
+                        (
+                            column.name.to_string(),
+                            if column.unit.is_empty() {
+                                column.meaning.to_string()
+                            } else {
+                                format!("{} [{}]", column.meaning, column.unit)
+                            },
+                        )
+                    })
+                    .collect();
+                self::columns(out, &rows);
+            }
         }
         _ => {
             let seat = SEATS.iter().find(|seat| seat.name == kind).expect("the kind is known");

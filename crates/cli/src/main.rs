@@ -38,7 +38,7 @@ enum Command {
     },
     /// Show what something is, its parameters, their defaults and where they come from
     Show {
-        /// What kind of thing: scheme, topology, workload, or a seat such as marker
+        /// What kind of thing: scheme, topology, workload, table (of a scenario), or a seat such as marker
         kind: String,
         /// Its name, as `tailcut list` prints it
         name: String,

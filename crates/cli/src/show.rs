@@ -2,7 +2,7 @@
 
 use tailcut_sim::config::suggest;
 use tailcut_sim::seats::{HostConfig, PathConfig, PortConfig};
-use tailcut_sim::{Node, Preset, Problem};
+use tailcut_sim::{Config, Node, Preset, Problem};
 use tailcut_topology::TopologyConfig;
 
 use crate::describe::{Parameter, Schema, parameters};
@@ -15,10 +15,11 @@ pub(crate) fn show(kind: &str, name: &str) -> Result<(), Problem> {
         "scheme" => scheme(&mut out, name)?,
         "topology" => topology(&mut out, name)?,
         "workload" => workload(&mut out, name)?,
+        "table" => table(&mut out, name)?,
         _ => match SEATS.iter().find(|seat| seat.name == kind || seat.name.strip_suffix('s') == Some(kind)) {
             Some(seat) => model(&mut out, &(seat.schema)(), seat.key, name)?,
             None => {
-                let mut known = vec!["scheme", "topology", "workload"];
+                let mut known = vec!["scheme", "topology", "workload", "table"];
                 known.extend(SEATS.iter().map(|seat| seat.name.strip_suffix('s').unwrap_or(seat.name)));
                 return Err(Problem::new(format!("there is no kind `{kind}`")).help(suggest(kind, &known)));
             }
@@ -91,6 +92,18 @@ fn workload(out: &mut Page, name: &str) -> Result<(), Problem> {
         ));
     }
     out.line(format_args!("\n{}", built_in.text.trim_end()));
+    Ok(())
+}
+
+/// A table of a scenario by its dotted path.
+fn table(out: &mut Page, path: &str) -> Result<(), Problem> {
+    let schema = Schema::of::<Config>();
+    let Some(keys) = schema.keys_at(path) else {
+        let tables = ["topology", "path", "port", "host", "workload", "workload.traffic.NAME", "run", "record"];
+        return Err(Problem::new(format!("a scenario has no table `{path}`")).help(suggest(path, &tables)));
+    };
+    out.line(format_args!("[{path}]\n"));
+    parameters(out, &keys);
     Ok(())
 }
 

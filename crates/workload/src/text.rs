@@ -78,9 +78,7 @@ pub(crate) fn lines(bytes: &[u8]) -> Result<Vec<Line<'_>>, ParseError> {
         .collect();
     if lines.is_empty() {
         let message = if text.trim().is_empty() { "the file is empty" } else { "the file has only comments" };
-        let mut error = Line { number: 1, text: "" }.error(message);
-        error.help = Some("expected lines of numbers in columns".to_owned());
-        return Err(error);
+        return Err(Line { number: 1, text: "" }.error(message).help("expected lines of numbers in columns"));
     }
     Ok(lines)
 }

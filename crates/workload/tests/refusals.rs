@@ -37,7 +37,7 @@ const DEFECTS: &[(&str, &str, &str, &str)] = &[
         "0 to 3",
     ),
     ("[traffic.a]\nlist = [{ src = 0, dst = 0, size = \"1B\" }]", "workload.traffic.a.list.0", "sends to itself", ""),
-    ("[traffic.a]\nlist = [{ src = 0, dst = 1, size = \"0B\" }]", "workload.traffic.a.list.0.size", "at least 1 B", ""),
+    ("[traffic.a]\nlist = [{ src = 0, dst = 1, size = \"0B\" }]", "workload.traffic.a.list.0.size", "nothing to send", "1B"),
     ("[traffic.a]\nsizes.fixed = \"1B\"", "workload.traffic.a", "how much is sent", "`share`"),
     (
         "[traffic.a]\nsizes.fixed = \"1B\"\nshare = 1.0\nrate = 1.0",
@@ -49,7 +49,7 @@ const DEFECTS: &[(&str, &str, &str, &str)] = &[
     ("[traffic.a]\nsizes.fixed = \"1B\"\nshare = nan", "workload.traffic.a.share", "no fraction", "0 to 1"),
     ("[traffic.a]\nsizes.fixed = \"1B\"\nrate = 0.0", "workload.traffic.a.rate", "not positive", "per second"),
     ("[traffic.a]\nsizes.fixed = \"1B\"\nrate = inf", "workload.traffic.a.rate", "not positive", "per second"),
-    ("[traffic.a]\nsizes.fixed = \"0B\"\nrate = 1.0", "workload.traffic.a.sizes.fixed", "at least 1 B", ""),
+    ("[traffic.a]\nsizes.fixed = \"0B\"\nrate = 1.0", "workload.traffic.a.sizes.fixed", "nothing to send", "1B"),
     (
         "[traffic.a]\nsizes.uniform = { min = \"2B\", max = \"1B\" }\nrate = 1.0",
         "workload.traffic.a.sizes.uniform",

@@ -67,7 +67,8 @@ impl Curve {
         } else {
             let body = (0..=CURVE_POINTS).map(|i| (i * n).div_ceil(CURVE_POINTS).max(1));
             // Sixteen points for each factor of ten, down to the last sample.
-            let tail = (0..).map(|i| n as f64 * 0.1f64.powf(1.0 + f64::from(i) / 16.0)).take_while(|&above| above >= 1.0);
+            let tail =
+                (0..).map(|i| n as f64 * 0.1f64.powf(1.0 + f64::from(i) / 16.0)).take_while(|&above| above >= 1.0);
             body.chain(tail.map(|above| n - above as usize)).chain([n]).collect()
         };
         ranks.sort_unstable();
@@ -89,7 +90,8 @@ impl Curve {
             .collect();
         if points.len() > 1000 {
             let (every, last) = (points.len() / 500, points.len() - 1);
-            points = points.into_iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last).map(|(_, p)| p).collect();
+            points =
+                points.into_iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last).map(|(_, p)| p).collect();
         }
         Curve { points, n }
     }
@@ -297,7 +299,11 @@ impl Facts {
             ));
         }
         for (warning, points) in self.told {
-            warnings.push(if points == self.points { warning } else { format!("{warning} ({points} of {} points)", self.points) });
+            warnings.push(if points == self.points {
+                warning
+            } else {
+                format!("{warning} ({points} of {} points)", self.points)
+            });
         }
         warnings
     }

@@ -1,8 +1,8 @@
 //! `summary.csv`, by RFC 4180 with line feeds.
 
+use super::RunInfo;
 use super::metrics::Row;
 use super::number::significant;
-use super::RunInfo;
 
 /// One field, quoted if it must be.
 pub(crate) fn field(text: &str) -> String {

@@ -172,7 +172,7 @@ fn fabricate_point(folder: &Path, plan: &Plan, run: &RunInfo, point: &Point) {
         drops,
         marks: 12,
         queue: QueueStatistics::of(&samples),
-        queue_histogram: None,
+        queue_histogram: (port == 1).then(|| vec![(1_500, Span::from_us(90)), (30_000, Span::from_ps(10_000_001))]),
     };
     write_ports(&folder.join("ports.parquet"), &[port(0), port(1)]).unwrap();
 
@@ -199,7 +199,11 @@ fn fabricate_point(folder: &Path, plan: &Plan, run: &RunInfo, point: &Point) {
             digest: format!("{:016x}", draws.bits()),
             version: "0.1.0".into(),
         },
-        warnings: if load > 0.8 { vec!["offered load above 0.8 on the edge: queues may not settle".into()] } else { vec![] },
+        warnings: if load > 0.8 {
+            vec!["offered load above 0.8 on the edge: queues may not settle".into()]
+        } else {
+            vec![]
+        },
     }
     .write(&folder.join("summary.json"))
     .unwrap();

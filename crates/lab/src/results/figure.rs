@@ -81,11 +81,25 @@ pub(crate) fn figures(run: &RunInfo, analysis: &Analysis) -> Vec<Figure> {
     });
     for at in short.chain(union) {
         let name = &analysis.sets[at].name;
-        figures.extend(against(run, analysis, at, "fct_p99", &format!("99th percentile FCT of {name} flows"), "FCT p99"));
+        figures.extend(against(
+            run,
+            analysis,
+            at,
+            "fct_p99",
+            &format!("99th percentile FCT of {}", flows_of(name)),
+            "FCT p99",
+        ));
     }
     if let Some(at) = long {
         let name = &analysis.sets[at].name;
-        figures.extend(against(run, analysis, at, "goodput_mean", &format!("Mean throughput of {name} flows"), "size / FCT"));
+        figures.extend(against(
+            run,
+            analysis,
+            at,
+            "goodput_mean",
+            &format!("Mean throughput of {}", flows_of(name)),
+            "size / FCT",
+        ));
     }
     for at in classes {
         figures.extend(fct_distributions(run, analysis, at));
@@ -94,8 +108,13 @@ pub(crate) fn figures(run: &RunInfo, analysis: &Analysis) -> Vec<Figure> {
     figures
 }
 
+/// The flows of a class in words.
+fn flows_of(class: &str) -> String {
+    if class.ends_with("flows") { class.to_owned() } else { format!("{class} flows") }
+}
+
 /// Groups that differ only on the axis `free` and in their scheme, with the values of the other axes.
-fn slices<'a>(analysis: &'a Analysis, free: Option<usize>) -> Vec<(Vec<Option<usize>>, Vec<&'a Group>)> {
+fn slices(analysis: &Analysis, free: Option<usize>) -> Vec<(Vec<Option<usize>>, Vec<&Group>)> {
     let mut slices: Vec<(Vec<Option<usize>>, Vec<&Group>)> = Vec::new();
     for group in &analysis.groups {
         let fixed: Vec<Option<usize>> =
@@ -199,35 +218,45 @@ fn with_unit(label: &str, unit: &str) -> String {
 /// The distribution of the FCT of a class: one picture for each swept point.
 fn fct_distributions(run: &RunInfo, analysis: &Analysis, set: usize) -> Vec<Figure> {
     let class = &analysis.sets[set].name;
-    distributions(run, analysis, |group| &group.fct[set].points, |ending, words, series| Figure {
-        name: format!("fct_cdf_{}{ending}", slug(class)),
-        title: format!("FCT of {class} flows"),
-        subtitle: words,
-        x_label: "FCT (µs)".to_owned(),
-        x: Scale::Log,
-        y_label: "share of flows".to_owned(),
-        y: Scale::Linear,
-        from_zero: true,
-        kind: Kind::Steps,
-        series,
-    })
+    distributions(
+        run,
+        analysis,
+        |group| &group.fct[set].points,
+        |ending, words, series| Figure {
+            name: format!("fct_cdf_{}{ending}", slug(class)),
+            title: format!("FCT of {}", flows_of(class)),
+            subtitle: words,
+            x_label: "FCT (µs)".to_owned(),
+            x: Scale::Log,
+            y_label: "share of flows".to_owned(),
+            y: Scale::Linear,
+            from_zero: true,
+            kind: Kind::Steps,
+            series,
+        },
+    )
 }
 
 /// The distribution of the queue length: one picture for each swept point.
 fn queue_distributions(run: &RunInfo, analysis: &Analysis) -> Vec<Figure> {
-    distributions(run, analysis, |group| &group.queue.points, |ending, words, series| Figure {
-        name: format!("queue_cdf{ending}"),
-        title: "Queue length of all switch ports, sampled".to_owned(),
-        subtitle: words,
-        x_label: "packets waiting".to_owned(),
-        x: Scale::Linear,
-        y_label: "share of samples".to_owned(),
-        y: Scale::Linear,
-        // Most samples are of empty queues: the axis begins where the curves do.
-        from_zero: false,
-        kind: Kind::Steps,
-        series,
-    })
+    distributions(
+        run,
+        analysis,
+        |group| &group.queue.points,
+        |ending, words, series| Figure {
+            name: format!("queue_cdf{ending}"),
+            title: "Queue length of all switch ports, sampled".to_owned(),
+            subtitle: words,
+            x_label: "packets waiting".to_owned(),
+            x: Scale::Linear,
+            y_label: "share of samples".to_owned(),
+            y: Scale::Linear,
+            // Most samples are of empty queues: the axis begins where the curves do.
+            from_zero: false,
+            kind: Kind::Steps,
+            series,
+        },
+    )
 }
 
 fn distributions<'a>(

@@ -246,9 +246,8 @@ pub(crate) fn class_statistics(set: &ClassSet, seeds: &[SeedRun]) -> ClassStatis
     let ratio = |above: fn(&Sums) -> f64, below: fn(&Sums) -> f64| {
         stats::ratio(&parts.iter().map(|sums| (above(sums), below(sums))).collect::<Vec<_>>())
     };
-    let per_run = |get: fn(&Sums) -> f64| {
-        stats::ratio(&by_seed.iter().map(|sums| (get(sums), 1.0)).collect::<Vec<_>>())
-    };
+    let per_run =
+        |get: fn(&Sums) -> f64| stats::ratio(&by_seed.iter().map(|sums| (get(sums), 1.0)).collect::<Vec<_>>());
     let fct = |permille| stats::quantile(&fcts, &fct_pool, permille, "flows");
     let slowdown = |permille| stats::quantile(&slowdowns, &slowdown_pool, permille, "flows");
 
@@ -337,7 +336,8 @@ fn query_times(set: &ClassSet, seeds: &[SeedRun], out: &mut Collector) {
     }
     let pooled = pool(&mut times);
     let n = pooled.len() as u64;
-    let bound = (incomplete > 0).then(|| format!("a lower bound: {incomplete} of {} queries are incomplete", n + incomplete));
+    let bound =
+        (incomplete > 0).then(|| format!("a lower bound: {incomplete} of {} queries are incomplete", n + incomplete));
     out.bounded("qct_mean", stats::ratio(&sums), n, &bound);
     out.bounded("qct_p99", stats::quantile(&times, &pooled, 990, "queries"), n, &bound);
 }
@@ -346,7 +346,10 @@ fn query_times(set: &ClassSet, seeds: &[SeedRun], out: &mut Collector) {
 fn tail_marks(set: &ClassSet, seeds: &[SeedRun], above: Option<f64>, out: &mut Collector) {
     let slow = |row: &FlowRow| set.has(row) && row.fct().map(us).zip(above).is_some_and(|(fct, above)| fct > above);
     let sum = |seed: &SeedRun| {
-        seed.flows.rows().filter(slow).fold((0.0, 0.0), |sum, row| (sum.0 + row.multi_marked as f64, sum.1 + arrived(&row)))
+        seed.flows
+            .rows()
+            .filter(slow)
+            .fold((0.0, 0.0), |sum, row| (sum.0 + row.multi_marked as f64, sum.1 + arrived(&row)))
     };
     let parts: Vec<(f64, f64)> = seeds.iter().map(sum).collect();
     let packets = parts.iter().map(|part| part.1).sum::<f64>() as u64;
@@ -387,11 +390,16 @@ fn queues(seeds: &[SeedRun], out: &mut Collector) {
     out.push("queue_mean", stats::ratio(&parts), n);
     for (name, permille) in [("queue_p50", 500), ("queue_p99", 990)] {
         // Samples that follow each other are alike, so that order statistics would claim too much: seeds or nothing.
-        let values: Vec<f64> = seeds.iter().filter_map(|seed| seed.queues.quantile(permille)).map(|q| q as f64).collect();
+        let values: Vec<f64> =
+            seeds.iter().filter_map(|seed| seed.queues.quantile(permille)).map(|q| q as f64).collect();
         let estimate = pooled.quantile(permille).map(|value| {
             let value = value as f64;
             let half = (values.len() >= 5).then(|| stats::half_width(&values));
-            Estimate { value, interval: half.map(|half| Interval { low: value - half, high: value + half }), note: None }
+            Estimate {
+                value,
+                interval: half.map(|half| Interval { low: value - half, high: value + half }),
+                note: None,
+            }
         });
         out.push(name, estimate, n);
     }
@@ -458,11 +466,247 @@ pub fn describe(name: &str) -> Option<&'static Metric> {
             let (before, rest) = metric.name.split_once('<').unwrap_or((metric.name, ""));
             let after = rest.split_once('>').map_or("", |(_, after)| after);
             // "load_<where>_offered" stands behind "load_<where>" and must not be taken for it.
-            !rest.is_empty() && name.starts_with(before) && name.ends_with(after) && name.ends_with("_offered") == (after == "_offered")
+            !rest.is_empty()
+                && name.starts_with(before)
+                && name.ends_with(after)
+                && name.ends_with("_offered") == (after == "_offered")
         })
     })
 }
 
 fn unit(name: &str) -> &'static str {
     describe(name).expect("every statistic is in the table of metrics").unit
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use tailcut_base::Instant;
+    use tailcut_record::FlowColumns;
+
+    use super::super::{EngineFacts, FlowCounts, Load, PointSummary};
+    use super::*;
+
+    /// A flow of `class` with an FCT of `fct_us`, an ideal one of 10 µs, and 10 packets.
+    fn flow(flow: u32, class: u8, fct_us: Option<u64>) -> FlowRow {
+        let start = Instant::from_ps(u64::from(flow) * 1_000_000);
+        let received = fct_us.map(|us| start + Span::from_us(us));
+        FlowRow {
+            flow,
+            query: None,
+            query_start: None,
+            src: 0,
+            dst: 1,
+            class,
+            size: 10_000,
+            start,
+            measured: true,
+            received,
+            acknowledged: received.map(|at| at + Span::from_us(2)),
+            ideal: Span::from_us(10),
+            packets: 10,
+            retransmissions: 0,
+            timeouts: 0,
+            drops: 0,
+            max_packet_drops: 0,
+            reordered: 0,
+            ce_marks: 0,
+            multi_marked: 0,
+            deadline: None,
+        }
+    }
+
+    fn seed(rows: &[FlowRow]) -> SeedRun {
+        SeedRun {
+            summary: PointSummary {
+                scheme: "a".into(),
+                values: Vec::new(),
+                seed: 1,
+                end: String::new(),
+                simulated_ns: 1.0,
+                flows: FlowCounts::default(),
+                loads: BTreeMap::from([("edge".to_owned(), Load { offered: Some(0.5), realised: 0.48 })]),
+                drops: BTreeMap::from([("port_full".to_owned(), 7)]),
+                engine: EngineFacts {
+                    packet_hops: 1,
+                    events: 1,
+                    cpu_ns: 1,
+                    wall_ns: 1,
+                    threads: 1,
+                    peak_bytes: 1,
+                    digest: String::new(),
+                    version: String::new(),
+                },
+                warnings: Vec::new(),
+            },
+            flows: rows.iter().collect::<FlowColumns>(),
+            partial_queries: BTreeSet::new(),
+            queues: [0, 0, 0, 5].into_iter().fold(Histogram::new(), |mut h, packets| {
+                h.add(packets);
+                h
+            }),
+            busiest: Some(0.9),
+        }
+    }
+
+    fn classes() -> Vec<String> {
+        ["short", "incast", "long"].map(str::to_owned).to_vec()
+    }
+
+    /// Value and n of a metric of the class `name`.
+    fn of(name: &str, metric: &str, seeds: &[SeedRun]) -> Option<(f64, u64)> {
+        estimate(name, metric, seeds).map(|(estimate, n)| (estimate.value, n))
+    }
+
+    fn estimate(name: &str, metric: &str, seeds: &[SeedRun]) -> Option<(Estimate, u64)> {
+        let sets = class_sets(&classes());
+        let set = sets.iter().find(|set| set.name == name).unwrap();
+        let rows = class_statistics(set, seeds).rows;
+        let (_, estimate, n, _) = rows.into_iter().find(|row| row.0 == metric)?;
+        estimate.map(|estimate| (estimate, n))
+    }
+
+    #[test]
+    fn every_class_and_the_unions_are_there() {
+        let names = |classes: &[&str]| -> Vec<String> {
+            let classes: Vec<String> = classes.iter().map(|&name| name.to_owned()).collect();
+            class_sets(&classes).into_iter().map(|set| set.name).collect()
+        };
+        assert_eq!(names(&["short", "incast", "long"]), ["short", "incast", "long", "short+incast", "all"]);
+        assert_eq!(names(&["short", "long"]), ["short", "long", "all"]);
+    }
+
+    #[test]
+    fn flows_of_all_seeds_are_pooled_by_class() {
+        let seeds = [
+            seed(&[flow(0, 0, Some(20)), flow(1, 0, Some(40)), flow(2, 1, Some(100)), flow(3, 2, Some(1000))]),
+            seed(&[flow(0, 0, Some(60))]),
+        ];
+        assert_eq!(of("short", "fct_mean", &seeds), Some((40.0, 3)));
+        assert_eq!(of("short", "fct_p50", &seeds), Some((40.0, 3)));
+        assert_eq!(of("short", "ack_fct_mean", &seeds), Some((42.0, 3)));
+        assert_eq!(of("short+incast", "fct_mean", &seeds), Some((55.0, 4)));
+        assert_eq!(of("all", "fct_p99", &seeds), Some((1000.0, 5)));
+        assert_eq!(of("short", "slowdown_mean", &seeds), Some((4.0, 3)));
+        assert_eq!(of("all", "flows", &seeds), Some((5.0, 2)));
+    }
+
+    #[test]
+    fn throughput_is_a_mean_of_rates_and_a_rate_of_sums() {
+        // 80 kbit in 20 µs and in 80 µs: 4 and 1 Gb/s; 160 kbit in 100 µs.
+        let seeds = [seed(&[flow(0, 2, Some(20)), flow(1, 2, Some(80))])];
+        assert_eq!(of("long", "goodput_mean", &seeds), Some((2.5, 2)));
+        assert_eq!(of("long", "goodput_aggregate", &seeds), Some((1.6, 2)));
+    }
+
+    #[test]
+    fn censored_flows_are_counted_and_make_times_lower_bounds() {
+        let seeds = [seed(&[flow(0, 0, Some(20)), flow(1, 0, None)])];
+        assert_eq!(of("short", "censored", &seeds), Some((1.0, 1)));
+        let (mean, n) = estimate("short", "fct_mean", &seeds).unwrap();
+        assert_eq!((mean.value, n), (20.0, 1));
+        assert_eq!(mean.note.unwrap(), "a lower bound: 1 of 2 flows are censored");
+        assert_eq!(of("long", "fct_mean", &seeds), None);
+    }
+
+    #[test]
+    fn counts_are_means_over_seeds_and_shares_are_of_packets_that_arrived() {
+        let with = |drops, marks, reordered| {
+            let packets = 10 + drops;
+            FlowRow { packets, drops, retransmissions: drops, ce_marks: marks, reordered, ..flow(0, 0, Some(20)) }
+        };
+        let most = FlowRow { max_packet_drops: 3, timeouts: 1, ..with(4, 2, 1) };
+        let seeds = [seed(&[most]), seed(&[with(1, 3, 0)])];
+        assert_eq!(of("short", "drops", &seeds), Some((2.5, 2)));
+        assert_eq!(of("short", "retransmissions", &seeds), Some((2.5, 2)));
+        assert_eq!(of("short", "timeouts", &seeds), Some((0.5, 2)));
+        assert_eq!(of("short", "max_packet_drops", &seeds), Some((3.0, 2)));
+        assert_eq!(of("short", "marked_share", &seeds), Some((0.25, 20)));
+        assert_eq!(of("short", "reordered_share", &seeds), Some((0.05, 20)));
+        let (share, _) = estimate("short", "marked_share", &seeds).unwrap();
+        let interval = share.interval.unwrap();
+        assert!(interval.low >= 0.0 && interval.high <= 1.0, "{interval:?}");
+    }
+
+    #[test]
+    fn a_query_ends_with_its_last_response() {
+        let part = |at, query, class, fct| FlowRow {
+            query: Some(query),
+            query_start: Some(Instant::ZERO),
+            ..flow(at, class, fct)
+        };
+        // Query 0 ends at 1 + 50 µs, query 1 never, query 2 began before the end of the warm-up.
+        let mut one =
+            seed(&[part(0, 0, 1, Some(30)), part(1, 0, 1, Some(50)), part(2, 1, 1, None), part(3, 2, 1, Some(90))]);
+        one.partial_queries.insert(2);
+        let seeds = [one];
+        let (mean, n) = estimate("incast", "qct_mean", &seeds).unwrap();
+        assert_eq!((mean.value, n), (51.0, 1));
+        assert_eq!(mean.note.unwrap(), "a lower bound: 1 of 2 queries are incomplete");
+        assert_eq!(of("long", "qct_mean", &seeds), None);
+    }
+
+    #[test]
+    fn deadlines_count_only_where_there_are_any() {
+        let with = |at, fct| FlowRow { deadline: Some(Span::from_us(50)), ..flow(at, 0, fct) };
+        let seeds =
+            [seed(&[with(0, Some(50)), with(1, Some(51)), with(2, None), with(3, Some(1)), flow(4, 1, Some(9))])];
+        assert_eq!(of("short", "deadline_met", &seeds), Some((0.5, 4)));
+        assert_eq!(of("incast", "deadline_met", &seeds), None);
+    }
+
+    #[test]
+    fn marks_of_the_tail_are_those_of_the_slowest_flows() {
+        // The 95th percentile of 20 flows is the 19th; only the last is above it.
+        let rows: Vec<FlowRow> = (0..20)
+            .map(|i| FlowRow { multi_marked: if i == 19 { 4 } else { 9 }, ..flow(i, 0, Some(20 + u64::from(i))) })
+            .collect();
+        assert_eq!(of("short", "multi_marked_share", &[seed(&rows)]), Some((0.4, 10)));
+    }
+
+    #[test]
+    fn the_network_stands_with_all_flows_only() {
+        let seeds = [seed(&[flow(0, 0, Some(20))]), seed(&[flow(0, 0, Some(20))])];
+        assert_eq!(of("all", "queue_mean", &seeds), Some((1.25, 8)));
+        assert_eq!(of("all", "queue_p50", &seeds), Some((0.0, 8)));
+        assert_eq!(of("all", "queue_max", &seeds), Some((5.0, 8)));
+        assert_eq!(of("all", "load_edge", &seeds), Some((0.48, 2)));
+        assert_eq!(of("all", "load_edge_offered", &seeds), Some((0.5, 2)));
+        assert_eq!(of("all", "drops_port_full", &seeds), Some((7.0, 2)));
+        assert_eq!(of("all", "utilisation_max", &seeds), Some((0.9, 2)));
+        assert_eq!(of("short", "queue_mean", &seeds), None);
+    }
+
+    #[test]
+    fn rows_stand_in_the_order_of_the_table_of_metrics() {
+        let seeds = [seed(&[FlowRow {
+            deadline: Some(Span::from_us(1)),
+            query: Some(0),
+            query_start: Some(Instant::ZERO),
+            ..flow(0, 0, Some(20))
+        }])];
+        let set = class_sets(&classes()).pop().unwrap();
+        let places: Vec<usize> = class_statistics(&set, &seeds)
+            .rows
+            .iter()
+            .map(|row| METRICS.iter().position(|metric| describe(&row.0) == Some(metric)).unwrap())
+            .collect();
+        assert!(places.is_sorted(), "{places:?}");
+        assert_eq!(places.len(), METRICS.len(), "a run with queries and deadlines has every metric");
+    }
+
+    /// The same flows in one seed and over several: the value is that of all flows, whatever the intervals.
+    #[test]
+    fn one_seed_gets_its_intervals_from_batches() {
+        let rows: Vec<FlowRow> = (0..400).map(|i| flow(i, 0, Some(20 + u64::from(i % 7)))).collect();
+        let (mean, _) = estimate("short", "fct_mean", &[seed(&rows)]).unwrap();
+        let interval = mean.interval.unwrap();
+        assert!(interval.low < mean.value && mean.value < interval.high && interval.high - interval.low < 1.0);
+        // Too few for batches: each flow is a part, and a single one has no interval.
+        assert!(estimate("short", "fct_mean", &[seed(&rows[..30])]).unwrap().0.interval.is_some());
+        assert!(estimate("short", "fct_mean", &[seed(&rows[..1])]).unwrap().0.interval.is_none());
+        // A count of one seed has nothing to compare with.
+        assert!(estimate("short", "drops", &[seed(&rows)]).unwrap().0.interval.is_none());
+    }
 }

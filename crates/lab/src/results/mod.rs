@@ -275,8 +275,7 @@ impl Files<'_> {
     fn at(&mut self, name: &str) -> Result<PathBuf, ResultsError> {
         let path = self.dir.join(name);
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)
-                .map_err(|source| RecordError::Write { path: folder.to_owned(), source })?;
+            std::fs::create_dir_all(folder).map_err(|source| RecordError::Write { path: folder.to_owned(), source })?;
         }
         self.written.push(path.clone());
         Ok(path)
@@ -294,7 +293,7 @@ fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, ResultsErro
 }
 
 fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), ResultsError> {
-    let text = serde_json::to_string_pretty(value)
-        .map_err(|source| ResultsError::Json { path: path.to_owned(), source })?;
+    let text =
+        serde_json::to_string_pretty(value).map_err(|source| ResultsError::Json { path: path.to_owned(), source })?;
     Ok(write_atomically(path, |out| writeln!(out, "{text}"))?)
 }

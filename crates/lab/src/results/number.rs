@@ -58,7 +58,9 @@ pub(crate) fn slug(name: &str) -> String {
 
 /// The values of a swept parameter as numbers, with their unit (empty for plain numbers); `None` if they are names.
 pub(crate) fn numeric(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
-    let all = |parse: &dyn Fn(&str) -> Option<f64>| values.iter().map(|text| parse(text.trim())).collect::<Option<Vec<f64>>>();
+    let all = |parse: &dyn Fn(&str) -> Option<f64>| {
+        values.iter().map(|text| parse(text.trim())).collect::<Option<Vec<f64>>>()
+    };
     if values.is_empty() {
         return None;
     }
@@ -66,19 +68,15 @@ pub(crate) fn numeric(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
         return Some((numbers, ""));
     }
     let kinds: [(&dyn Fn(&str) -> Option<f64>, &[(&'static str, f64)]); 3] = [
-        (&|text| text.parse::<Span>().ok().map(|span| span.as_ps() as f64), &[
-            ("s", 1e12),
-            ("ms", 1e9),
-            ("us", 1e6),
-            ("ns", 1e3),
-            ("ps", 1.0),
-        ]),
+        (
+            &|text| text.parse::<Span>().ok().map(|span| span.as_ps() as f64),
+            &[("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3), ("ps", 1.0)],
+        ),
         (&|text| text.parse::<Bytes>().ok().map(Bytes::as_f64), &[("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)]),
-        (&|text| text.parse::<BitRate>().ok().map(|rate| rate.as_bps() as f64), &[
-            ("Gbps", 1e9),
-            ("Mbps", 1e6),
-            ("bps", 1.0),
-        ]),
+        (
+            &|text| text.parse::<BitRate>().ok().map(|rate| rate.as_bps() as f64),
+            &[("Gbps", 1e9), ("Mbps", 1e6), ("bps", 1.0)],
+        ),
     ];
     kinds.iter().find_map(|(parse, units)| {
         let numbers = all(parse)?;

@@ -115,17 +115,21 @@ fn write_png(figure: &Figure, path: &Path) -> Result<(), ResultsError> {
 
 /// Averages squares of `by` pixels.
 fn averaged(large: &[u8], width: usize, by: usize) -> Vec<u8> {
-    let (columns, rows) = (width / by, large.len() / (3 * width * by));
-    let mut small = Vec::with_capacity(columns * rows * 3);
-    for row in 0..rows {
-        for column in 0..columns {
-            for channel in 0..3 {
-                let pixel = |y: usize, x: usize| u32::from(large[((row * by + y) * width + column * by + x) * 3 + channel]);
-                let sum: u32 = (0..by).flat_map(|y| (0..by).map(move |x| (y, x))).map(|(y, x)| pixel(y, x)).sum();
-                let pixels = (by * by) as u32;
-                small.push(((sum + pixels / 2) / pixels) as u8);
+    let pixels = (by * by) as u32;
+    let mut small = Vec::with_capacity(large.len() / (by * by));
+    let mut sums = vec![0u32; 3 * (width / by)];
+    for rows in large.chunks_exact(3 * width * by) {
+        sums.fill(0);
+        for row in rows.chunks_exact(3 * width) {
+            for (sum, square) in sums.chunks_exact_mut(3).zip(row.chunks_exact(3 * by)) {
+                for pixel in square.chunks_exact(3) {
+                    for (sum, value) in sum.iter_mut().zip(pixel) {
+                        *sum += u32::from(*value);
+                    }
+                }
             }
         }
+        small.extend(sums.iter().map(|sum| ((sum + pixels / 2) / pixels) as u8));
     }
     small
 }
@@ -145,7 +149,8 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
     }
 
     fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, colour: RGBColor, width: f64) -> Drawn {
-        let style = ShapeStyle { color: colour.to_rgba(), filled: false, stroke_width: (width * f64::from(SCALE)) as u32 };
+        let style =
+            ShapeStyle { color: colour.to_rgba(), filled: false, stroke_width: (width * f64::from(SCALE)) as u32 };
         let mut pixels: Vec<(i32, i32)> = points.into_iter().map(Self::pixel).collect();
         pixels.dedup();
         self.root.draw(&PathElement::new(pixels, style)).map_err(|e| e.to_string())
@@ -239,7 +244,10 @@ struct Frame {
 
 impl Frame {
     fn at(&self, x: f64, y: f64) -> (f64, f64) {
-        (self.left + self.x.place(x) * (self.right - self.left), self.bottom - self.y.place(y) * (self.bottom - self.top))
+        (
+            self.left + self.x.place(x) * (self.right - self.left),
+            self.bottom - self.y.place(y) * (self.bottom - self.top),
+        )
     }
 
     fn clamp(&self, (x, y): (f64, f64)) -> (f64, f64) {
@@ -354,7 +362,7 @@ fn points<DB: DrawingBackend>(
     let step = match (schemes, names) {
         (true, _) => 0.0,
         (_, true) => (0.7 * slot / count as f64).min(26.0),
-        _ => 3.5,
+        _ => (28.0 / count as f64).min(3.5),
     };
     let moved = (at as f64 - (count as f64 - 1.0) / 2.0) * step;
     let place = |mark: &Mark| {
@@ -387,7 +395,13 @@ fn points<DB: DrawingBackend>(
 }
 
 /// A cumulative distribution, with a few markers that tell the schemes apart without colour.
-fn steps<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, frame: &Frame, series: &Series, at: usize, count: usize) -> Drawn {
+fn steps<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    frame: &Frame,
+    series: &Series,
+    at: usize,
+    count: usize,
+) -> Drawn {
     let (r, g, b) = colour(series.style);
     let mut path = Vec::with_capacity(2 * series.marks.len() + 2);
     let mut height = frame.bottom;
@@ -414,4 +428,17 @@ fn steps<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, frame: &Frame, series: &Se
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn squares_are_averaged() {
+        // Two rows of four pixels: red, green and blue differ.
+        let row = |values: [u8; 4]| values.map(|v| [v, v + 1, 100]).concat();
+        let large = [row([0, 2, 10, 10]), row([4, 6, 10, 14])].concat();
+        assert_eq!(averaged(&large, 4, 2), [3, 4, 100, 11, 12, 100]);
+    }
 }

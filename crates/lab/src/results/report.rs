@@ -79,7 +79,9 @@ fn header(out: &mut String, run: &RunInfo, analysis: &Analysis) {
     ];
     let facts: String = facts
         .iter()
-        .map(|(name, value)| format!("<span>{name}{}<b>{}</b></span>", if name.is_empty() { "" } else { " " }, escaped(value)))
+        .map(|(name, value)| {
+            format!("<span>{name}{}<b>{}</b></span>", if name.is_empty() { "" } else { " " }, escaped(value))
+        })
         .collect();
     let _ = write!(
         out,
@@ -92,7 +94,7 @@ fn header(out: &mut String, run: &RunInfo, analysis: &Analysis) {
 fn warnings(out: &mut String, analysis: &Analysis) {
     if !analysis.warnings.is_empty() {
         let items: String = analysis.warnings.iter().map(|text| format!("<li>{}</li>", escaped(text))).collect();
-        let _ = write!(out, "<div class=\"warnings\" role=\"note\"><ul>{items}</ul></div>\n");
+        let _ = writeln!(out, "<div class=\"warnings\" role=\"note\"><ul>{items}</ul></div>");
     }
     if !analysis.missing.is_empty() {
         let rows: String = analysis
@@ -110,11 +112,11 @@ fn warnings(out: &mut String, analysis: &Analysis) {
                 )
             })
             .collect();
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<details open><summary>Points without results ({})</summary><div class=\"scroll tall\"><table class=\"data\">\
              <thead><tr><th>scheme</th><th>values</th><th class=\"number\">seed</th><th>reason</th><th>folder</th></tr>\
-             </thead><tbody>{rows}</tbody></table></div></details>\n",
+             </thead><tbody>{rows}</tbody></table></div></details>",
             analysis.missing.len()
         );
     }
@@ -139,7 +141,11 @@ fn charts(out: &mut String) {
 }
 
 fn head(name: &str, number: bool) -> String {
-    format!("<th{}><button type=\"button\">{}</button></th>", if number { " class=\"number\"" } else { "" }, escaped(name))
+    format!(
+        "<th{}><button type=\"button\">{}</button></th>",
+        if number { " class=\"number\"" } else { "" },
+        escaped(name)
+    )
 }
 
 fn headline_tables(out: &mut String, run: &RunInfo, analysis: &Analysis) {
@@ -161,7 +167,11 @@ fn headline_tables(out: &mut String, run: &RunInfo, analysis: &Analysis) {
             }
             let value = |metric: &str| analysis.row(group, set, metric).and_then(|row| row.value).unwrap_or_default();
             let (flows, censored) = (value("flows"), value("censored"));
-            let open = if censored > 0.0 { format!(" <span class=\"interval\">({censored} open)</span>") } else { String::new() };
+            let open = if censored > 0.0 {
+                format!(" <span class=\"interval\">({censored} open)</span>")
+            } else {
+                String::new()
+            };
             let _ = write!(rows, "<td class=\"number\" data-value=\"{flows}\">{flows}{open}</td>");
             for (metric, _) in &shown {
                 rows += &headline_cell(analysis.row(group, set, metric), &mut notes);
@@ -187,7 +197,8 @@ fn headline_cell<'a>(row: Option<&'a Row>, notes: &mut Vec<&'a str>) -> String {
     };
     let text = cell_of(row, value);
     let (main, interval) = text.split_once(' ').unwrap_or((&text, ""));
-    let interval = if interval.is_empty() { String::new() } else { format!("<span class=\"interval\">{interval}</span>") };
+    let interval =
+        if interval.is_empty() { String::new() } else { format!("<span class=\"interval\">{interval}</span>") };
     let title = row.note.as_deref().map(|note| format!(" title=\"{}\"", escaped(note))).unwrap_or_default();
     notes.extend(row.note.as_deref());
     format!("<td class=\"number\" data-value=\"{}\"{title}>{main}{interval}</td>", significant(value, 9))
@@ -213,8 +224,7 @@ fn costs(out: &mut String, run: &RunInfo, analysis: &Analysis) {
         return;
     }
     let sum = |get: fn(&super::analysis::Cost) -> u64| analysis.costs.iter().map(get).sum::<u64>() as f64;
-    let (hops, events, cpu) =
-        (sum(|c| c.engine.packet_hops), sum(|c| c.engine.events), sum(|c| c.engine.cpu_ns));
+    let (hops, events, cpu) = (sum(|c| c.engine.packet_hops), sum(|c| c.engine.events), sum(|c| c.engine.cpu_ns));
     let peak = analysis.costs.iter().map(|cost| cost.engine.peak_bytes).max().unwrap_or(0);
     let _ = write!(
         out,
@@ -228,7 +238,16 @@ fn costs(out: &mut String, run: &RunInfo, analysis: &Analysis) {
     );
     let mut heads = head("scheme", false);
     heads.extend(run.axes.iter().map(|axis| head(short_path(run, &axis.path), numeric(&axis.values).is_some())));
-    for name in ["seed", "flows", "simulated", "packet-hops", "events\nper hop", "CPU", "million hops\nper CPU second", "memory"] {
+    for name in [
+        "seed",
+        "flows",
+        "simulated",
+        "packet-hops",
+        "events\nper hop",
+        "CPU",
+        "million hops\nper CPU second",
+        "memory",
+    ] {
         heads += &head(name, true);
     }
     heads += &head("end", false);
@@ -249,12 +268,16 @@ fn costs(out: &mut String, run: &RunInfo, analysis: &Analysis) {
             (hops, grouped(hops)),
             (engine.events as f64 / hops.max(1.0), significant(engine.events as f64 / hops.max(1.0), 3)),
             (engine.cpu_ns as f64, duration(engine.cpu_ns as f64)),
-            (1e3 * hops / (engine.cpu_ns as f64).max(1.0), significant(1e3 * hops / (engine.cpu_ns as f64).max(1.0), 3)),
+            (
+                1e3 * hops / (engine.cpu_ns as f64).max(1.0),
+                significant(1e3 * hops / (engine.cpu_ns as f64).max(1.0), 3),
+            ),
             (engine.peak_bytes as f64, bytes(engine.peak_bytes as f64)),
         ] {
             let _ = write!(rows, "<td class=\"number\" data-value=\"{value}\">{text}</td>");
         }
-        let _ = write!(rows, "<td>{}</td><td class=\"mono\">{}</td></tr>\n", escaped(&cost.end), escaped(&engine.digest));
+        let _ =
+            writeln!(rows, "<td>{}</td><td class=\"mono\">{}</td></tr>", escaped(&cost.end), escaped(&engine.digest));
     }
     let open = if analysis.costs.len() <= 12 { " open" } else { "" };
     let _ = write!(
@@ -286,7 +309,8 @@ fn pictures(out: &mut String, figures: &[Figure]) {
             format!("<li>{title}: <a href=\"plots/{name}.svg\">SVG</a>, <a href=\"plots/{name}.png\">PNG</a></li>\n")
         })
         .collect();
-    let _ = write!(out, "<details><summary>Pictures for papers ({})</summary><ul>{items}</ul></details>\n", figures.len());
+    let _ =
+        writeln!(out, "<details><summary>Pictures for papers ({})</summary><ul>{items}</ul></details>", figures.len());
 }
 
 fn method(out: &mut String) {
@@ -369,7 +393,9 @@ fn data(run: &RunInfo, analysis: &Analysis) -> String {
         .collect();
     let tail = ["short+incast", "short"].iter().find_map(|name| classes.iter().position(|class| class == name));
     let fct: Vec<Value> = (0..analysis.sets.len())
-        .flat_map(|set| curves(analysis, true, |group| &group.fct[set]).into_iter().map(move |curve| with_class(curve, set)))
+        .flat_map(|set| {
+            curves(analysis, true, |group| &group.fct[set]).into_iter().map(move |curve| with_class(curve, set))
+        })
         .collect();
     let json = json!({
         "schemes": run.schemes,
@@ -454,8 +480,7 @@ fn log_grid(low: f64, high: f64) -> Vec<f64> {
 /// Whole numbers from 0 to `high`, all of them or evenly spaced ones.
 fn whole_grid(high: f64) -> Vec<f64> {
     let points = (high as usize + 1).clamp(2, CURVE_POINTS);
-    let mut grid: Vec<f64> =
-        (0..points).map(|i| (high.max(1.0) * i as f64 / (points as f64 - 1.0)).round()).collect();
+    let mut grid: Vec<f64> = (0..points).map(|i| (high.max(1.0) * i as f64 / (points as f64 - 1.0)).round()).collect();
     grid.dedup();
     grid
 }
@@ -463,7 +488,7 @@ fn whole_grid(high: f64) -> Vec<f64> {
 /// A time with a unit that fits.
 fn duration(ns: f64) -> String {
     let (scale, unit) = match ns {
-        ns if ns >= 120e9 && ns < 7200e9 => (60e9, "min"),
+        ns if (120e9..7200e9).contains(&ns) => (60e9, "min"),
         ns if ns >= 7200e9 => (3600e9, "h"),
         ns if ns >= 1e9 => (1e9, "s"),
         ns if ns >= 1e6 => (1e6, "ms"),
@@ -496,7 +521,10 @@ mod tests {
 
     #[test]
     fn numbers_are_shown_with_units() {
-        assert_eq!([12_345.0, 2.5e6, 90e9, 600e9, 9e12].map(duration), ["12.3 µs", "2.5 ms", "90 s", "10 min", "2.5 h"]);
+        assert_eq!(
+            [12_345.0, 2.5e6, 90e9, 600e9, 9e12].map(duration),
+            ["12.3 µs", "2.5 ms", "90 s", "10 min", "2.5 h"]
+        );
         assert_eq!([0.0, 999.0, 1_234_567.0].map(grouped), ["0", "999", "1\u{202f}234\u{202f}567"]);
     }
 

@@ -121,7 +121,11 @@ pub fn quantile(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, what: &str) -
     if seeds.len() >= ENOUGH_SEEDS && each_has_a_tail {
         let values: Vec<f64> = seeds.iter().filter_map(|seed| nearest_rank(seed, permille)).collect();
         let half = half_width(&values);
-        return Some(Estimate { value, interval: Some(Interval { low: value - half, high: value + half }), note: None });
+        return Some(Estimate {
+            value,
+            interval: Some(Interval { low: value - half, high: value + half }),
+            note: None,
+        });
     }
     let interval = order_ranks(permille, pooled.len())
         .map(|(lower, upper)| Interval { low: pooled[lower - 1], high: pooled[upper - 1] });
@@ -162,7 +166,11 @@ fn t975(degrees_of_freedom: usize) -> f64 {
 
 /// "99th", "99.9th", "50th".
 pub fn percentile_name(permille: u32) -> String {
-    if permille.is_multiple_of(10) { format!("{}th", permille / 10) } else { format!("{:.1}th", f64::from(permille) / 10.0) }
+    if permille.is_multiple_of(10) {
+        format!("{}th", permille / 10)
+    } else {
+        format!("{:.1}th", f64::from(permille) / 10.0)
+    }
 }
 
 #[cfg(test)]
@@ -270,7 +278,6 @@ mod tests {
             assert!((0.93..=0.98).contains(&held), "{seeds} seeds: {held}");
         }
     }
-
 
     #[test]
     fn too_few_samples_for_a_percentile_are_said() {

@@ -20,7 +20,7 @@ pub struct ClassTable {
 }
 
 /// Columns that a table for the terminal may take.
-pub const WIDTH: usize = 120;
+pub(crate) const WIDTH: usize = 120;
 
 /// The headline statistics, the most important first, with their heads.
 pub(crate) const HEADLINES: [(&str, &str); 10] = [
@@ -112,9 +112,7 @@ fn text(run: &RunInfo, analysis: &Analysis, set: usize) -> String {
 fn render(run: &RunInfo, analysis: &Analysis, set: usize, shown: &[(&str, &str)]) -> String {
     let mut table = Table::new();
     let rule = |fill| LineStyle::none().fill(fill).junction(fill);
-    table.load_style(
-        TableStyle::new().top_border(rule('─')).header_separator(rule('─')).bottom_border(rule('─')),
-    );
+    table.load_style(TableStyle::new().top_border(rule('─')).header_separator(rule('─')).bottom_border(rule('─')));
     table.set_content_arrangement(ContentArrangement::Disabled);
     let head = ["scheme"].into_iter().chain(run.axes.iter().map(|axis| short_path(run, &axis.path)));
     table.set_header(head.chain(["flows"]).chain(shown.iter().map(|(_, head)| *head)));
@@ -188,7 +186,9 @@ fn comma_separated(run: &RunInfo, analysis: &Analysis, set: usize) -> String {
     let mut head = vec!["scheme".to_owned()];
     head.extend(run.axes.iter().map(|axis| axis.path.clone()));
     head.extend(["flows".to_owned(), "censored".to_owned()]);
-    head.extend(shown.iter().flat_map(|(metric, _)| [(*metric).to_owned(), format!("{metric}_low"), format!("{metric}_high")]));
+    head.extend(
+        shown.iter().flat_map(|(metric, _)| [(*metric).to_owned(), format!("{metric}_low"), format!("{metric}_high")]),
+    );
     let mut text = csv::line(head);
     for group in &analysis.groups {
         let row = |metric: &str| analysis.row(group, set, metric);
@@ -198,7 +198,9 @@ fn comma_separated(run: &RunInfo, analysis: &Analysis, set: usize) -> String {
         fields.extend([value("flows"), value("censored")]);
         for (metric, _) in &shown {
             let row = row(metric);
-            fields.extend([row.and_then(|r| r.value), row.and_then(|r| r.low), row.and_then(|r| r.high)].map(csv::number));
+            fields.extend(
+                [row.and_then(|r| r.value), row.and_then(|r| r.low), row.and_then(|r| r.high)].map(csv::number),
+            );
         }
         text += &csv::line(fields);
     }

@@ -30,7 +30,8 @@ impl Axis {
         let high = if high > low { high } else { low + 1.0 };
         let rough = (high - low) / wanted;
         let magnitude = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].iter().map(|m| m * magnitude).find(|step| *step >= rough * 0.999).unwrap_or(rough);
+        let step =
+            [1.0, 2.0, 5.0, 10.0].iter().map(|m| m * magnitude).find(|step| *step >= rough * 0.999).unwrap_or(rough);
         let first = (low / step - 1e-9).ceil() as i64;
         let last = (high / step + 1e-9).floor() as i64;
         let ticks = (first..=last).map(|i| (i as f64 * step, significant(i as f64 * step, 6))).collect();

@@ -157,7 +157,11 @@ impl Node {
     pub fn nearest(&self, path: &str) -> &Node {
         let mut node = self;
         for part in path.split('.') {
-            match node.get(part) {
+            let next = match &node.value {
+                Value::Array(items) => part.parse().ok().and_then(|index: usize| items.get(index)),
+                _ => node.get(part),
+            };
+            match next {
                 Some(next) => node = next,
                 None => break,
             }
@@ -333,6 +337,13 @@ mod tests {
         assert_eq!(set("seeds=[1, 2]").nearest("seeds").to_text(), "[1, 2]");
         assert!(Node::parse_assignment("load").unwrap_err().to_string().contains("no `=`"));
         assert!(Node::parse_assignment("a..b=1").unwrap_err().to_string().contains("not a path"));
+    }
+
+    #[test]
+    fn a_path_leads_into_lists() {
+        let node = parse("list = [{ size = 1 },\n{ size = 2 }]");
+        assert_eq!(node.nearest("list.1.size").value, Value::Integer(2));
+        assert_eq!(node.nearest("list.1.sise").origin.as_ref().unwrap().line(), 2);
     }
 
     #[test]

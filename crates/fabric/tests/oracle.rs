@@ -1,0 +1,364 @@
+//! Ports, schedulers and wires against slow models: every operation list gives the same packets at the same times.
+
+mod common;
+
+use common::{Bench, SLOT, at, is_marked};
+use proptest::prelude::*;
+use tailcut_base::{BitRate, Bytes, HostId, Instant, Span};
+use tailcut_fabric::buffer::{self, BufferConfig};
+use tailcut_fabric::classify::{self, ClassifierConfig};
+use tailcut_fabric::mark::{self, MarkerConfig, Threshold, step::Scope};
+use tailcut_fabric::sched::{self, SchedulerConfig};
+use tailcut_fabric::{Link, Offered, PortConfig, PortContext, Wire};
+use tailcut_model::seat::{DropReason, PortScheduler};
+use tailcut_model::{Arena, Flags, FlowId, Kind, Packet, PacketId};
+
+/// A packet that arrives, as plain numbers.
+#[derive(Clone, Debug)]
+struct Arrival {
+    gap: u64,
+    size: u16,
+    kind: Kind,
+    class: u8,
+    rank: u64,
+    capable: bool,
+    marked: bool,
+}
+
+fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
+    let gap = prop_oneof![3 => Just(0), 3 => 0..2 * SLOT, 1 => (0..20u64).prop_map(|slots| slots * SLOT)];
+    let size = prop_oneof![Just(1500u16), 41u16..=1500];
+    let kind = prop_oneof![6 => Just(Kind::Data), 1 => Just(Kind::Ack), 1 => Just(Kind::Syn)];
+    let arrival = (gap, size, kind, 0u8..9, 0u64..5, prop::bool::ANY, prop::bool::weighted(0.3)).prop_map(
+        |(gap, size, kind, class, rank, capable, marked)| {
+            let size = if kind == Kind::Data { size } else { 40 };
+            Arrival { gap, size, kind, class, rank, capable, marked: marked && capable }
+        },
+    );
+    prop::collection::vec(arrival, 1..200)
+}
+
+impl Arrival {
+    /// The packet; its number stands in `seq`.
+    fn packet(&self, nth: u64) -> Packet {
+        let mut packet = match self.kind {
+            Kind::Data => Packet::data(FlowId(0), HostId(0), HostId(1), nth, self.size - 40, 1 << 40, Instant::ZERO),
+            kind => Packet::control(kind, FlowId(0), HostId(0), HostId(1), nth, Instant::ZERO),
+        };
+        packet.class = self.class;
+        packet.flags = Flags::NONE.with(Flags::ECT, self.capable).with(Flags::CE, self.marked);
+        packet.marks = u8::from(self.marked);
+        if self.kind == Kind::Data {
+            packet.set_rank(self.rank);
+        }
+        packet
+    }
+}
+
+/// What a port is asked to do, as plain numbers.
+#[derive(Clone, Debug)]
+struct Behaviour {
+    limit: u64,
+    classes: u8,
+    classifier: u8,
+    ranked: bool,
+    push_out: bool,
+    /// Threshold, whether it marks itself, whether the class counts alone, the first class that is marked.
+    step: Option<(u64, bool, bool, u8)>,
+}
+
+fn behaviours() -> impl Strategy<Value = Behaviour> {
+    let step = prop::option::of((1u64..20_000, prop::bool::ANY, prop::bool::ANY, 0u8..8));
+    (1501u64..30_000, 1u8..=8, 0u8..3, prop::bool::weighted(0.25), prop::bool::ANY, step).prop_map(
+        |(limit, classes, classifier, ranked, push_out, step)| {
+            let classes = if ranked { 1 } else { classes };
+            let several = classes > 1;
+            Behaviour {
+                limit,
+                classes,
+                classifier: if several { classifier } else { classifier.min(1) },
+                ranked,
+                push_out: push_out && several,
+                step: step.map(|(threshold, inclusive, queue, from)| (threshold, inclusive, queue, from % classes)),
+            }
+        },
+    )
+}
+
+impl Behaviour {
+    fn config(&self) -> PortConfig {
+        PortConfig {
+            limit: Bytes(self.limit),
+            classes: self.classes,
+            classifier: match self.classifier {
+                0 => ClassifierConfig::Single(classify::single::Config {}),
+                1 => ClassifierConfig::Tag(classify::tag::Config {}),
+                _ => ClassifierConfig::CeOrAck(classify::ce_or_ack::Config::default()),
+            },
+            scheduler: if self.ranked {
+                SchedulerConfig::Ranked(sched::ranked::Config {})
+            } else {
+                SchedulerConfig::Strict(sched::strict::Config {})
+            },
+            marker: match self.step {
+                None => MarkerConfig::Off(mark::off::Config {}),
+                Some((threshold, inclusive, queue, from_class)) => MarkerConfig::Step(mark::step::Config {
+                    threshold: Threshold::Bytes(Bytes(threshold)),
+                    scope: if queue { Scope::Queue } else { Scope::Port },
+                    inclusive,
+                    from_class,
+                }),
+            },
+            buffer: if self.push_out {
+                BufferConfig::PushOut(buffer::push_out::Config {})
+            } else {
+                BufferConfig::TailDrop(buffer::tail_drop::Config {})
+            },
+        }
+    }
+}
+
+/// A packet that waits in the slow port.
+#[derive(Clone, Debug)]
+struct Waiting {
+    nth: u64,
+    class: u8,
+    rank: u64,
+    size: u64,
+    marked: bool,
+    marks: u8,
+}
+
+/// The slow port: one list, searched from end to end.
+struct SlowPort {
+    behaviour: Behaviour,
+    rate: BitRate,
+    waiting: Vec<Waiting>,
+    busy_until: u64,
+    /// When each packet has left the transmitter, in order, with its mark and its count of marks.
+    left: Vec<(u64, u64, bool, u8)>,
+    dropped: Vec<(u64, DropReason)>,
+    marks: u64,
+}
+
+impl SlowPort {
+    fn bytes(&self, class: Option<u8>) -> u64 {
+        self.waiting.iter().filter(|w| class.is_none_or(|class| w.class == class)).map(|w| w.size).sum()
+    }
+
+    /// Sends what waits as long as the transmitter is free by `now`.
+    fn run(&mut self, now: u64) {
+        while self.busy_until <= now && !self.waiting.is_empty() {
+            let next = self.waiting.iter().min_by_key(|w| (w.class, w.rank, w.nth)).unwrap().nth;
+            let at = self.waiting.iter().position(|w| w.nth == next).unwrap();
+            let packet = self.waiting.remove(at);
+            self.send(self.busy_until, packet);
+        }
+    }
+
+    fn send(&mut self, now: u64, packet: Waiting) {
+        self.busy_until = now + self.rate.tx_time(packet.size).as_ps();
+        self.left.push((self.busy_until, packet.nth, packet.marked, packet.marks));
+    }
+
+    fn offer(&mut self, now: u64, nth: u64, arrival: &Arrival) {
+        self.run(now);
+        let Behaviour { limit, classes, classifier, ranked, push_out, step } = self.behaviour;
+        let class = match classifier {
+            0 => 0,
+            1 => arrival.class.min(classes - 1),
+            _ => u8::from(!(arrival.marked || arrival.kind == Kind::Ack)),
+        };
+        let size = u64::from(arrival.size);
+        loop {
+            let after = self.bytes(None) + size;
+            let is_lowest = push_out && class == classes - 1;
+            if after < limit || (after == limit && !is_lowest) {
+                break;
+            }
+            let last = self.waiting.iter().max_by_key(|w| (w.class, w.nth)).filter(|w| push_out && w.class > class);
+            let Some(last) = last.map(|w| w.nth) else {
+                self.dropped.push((nth, DropReason::PortFull));
+                return;
+            };
+            self.waiting.retain(|w| w.nth != last);
+            self.dropped.push((last, DropReason::PushedOut));
+        }
+        let marks = step.is_some_and(|(threshold, inclusive, queue, from)| {
+            let length = self.bytes(queue.then_some(class)) + size;
+            class >= from && (length > threshold || (inclusive && length == threshold))
+        }) && arrival.capable;
+        self.marks += u64::from(marks);
+        let rank = if ranked && arrival.kind == Kind::Data { arrival.rank } else { 0 };
+        let packet = Waiting {
+            nth,
+            class,
+            rank,
+            size,
+            marked: arrival.marked || marks,
+            marks: u8::from(arrival.marked) + u8::from(marks),
+        };
+        if self.waiting.is_empty() && self.busy_until <= now {
+            self.send(now, packet);
+        } else {
+            self.waiting.push(packet);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// Order, times, marks, drops, pushed-out packets and counts of any port are those of the slow one.
+    #[test]
+    fn a_port_does_what_a_list_does(
+        behaviour in behaviours(),
+        arrivals in arrivals(),
+        bps in prop_oneof![Just(10_000_000_000u64), Just(40_000_000_000), 1_000_000_000u64..200_000_000_000],
+        delay in 0u64..30_000_000,
+    ) {
+        let rate = BitRate::from_bps(bps).unwrap();
+        let mut bench = Bench::on(&behaviour.config(), Link::new(rate, Span::from_ps(delay)));
+        let mut slow = SlowPort {
+            behaviour, rate, waiting: vec![], busy_until: 0, left: vec![], dropped: vec![], marks: 0,
+        };
+        let mut now = 0;
+        for (nth, arrival) in (0..).zip(&arrivals) {
+            now += arrival.gap;
+            bench.offer(now, arrival.packet(nth));
+            slow.offer(now, nth, arrival);
+            prop_assert_eq!(bench.port.backlog(), slow.bytes(None));
+            prop_assert_eq!(bench.port.waiting() as usize, slow.waiting.len());
+            prop_assert!(bench.port.backlog() <= slow.behaviour.limit);
+        }
+        bench.drain();
+        slow.run(u64::MAX);
+        let landed: Vec<_> = bench.landed.iter().map(|(ps, p)| (ps - delay, p.seq, is_marked(p), p.marks)).collect();
+        prop_assert_eq!(&landed, &slow.left);
+        let dropped: Vec<_> = bench.dropped.iter().map(|(p, why)| (p.seq, *why)).collect();
+        prop_assert_eq!(&dropped, &slow.dropped);
+        // Nothing is lost and nothing comes twice.
+        prop_assert_eq!(landed.len() + dropped.len(), arrivals.len());
+        prop_assert_eq!(bench.port.stats().marks, slow.marks);
+        for reason in DropReason::ALL {
+            let count = slow.dropped.iter().filter(|(_, why)| *why == reason).count() as u64;
+            prop_assert_eq!(bench.port.stats().drops[reason as usize], count);
+        }
+        let sent: u64 = landed.iter().map(|(_, nth, ..)| u64::from(arrivals[*nth as usize].size)).sum();
+        prop_assert_eq!((bench.port.wire.stats().packets, bench.port.wire.stats().bytes), (landed.len() as u64, sent));
+    }
+
+    /// Each scheduler alone: what it gives, what it evicts and what it says of itself.
+    #[test]
+    fn a_scheduler_does_what_a_list_does(
+        ranked: bool,
+        classes in 1u8..=8,
+        operations in prop::collection::vec((0u8..5, 0u8..8, 0u64..4, 41u16..=1500), 1..300),
+    ) {
+        let classes = if ranked { 1 } else { classes };
+        let config = if ranked {
+            SchedulerConfig::Ranked(sched::ranked::Config {})
+        } else {
+            SchedulerConfig::Strict(sched::strict::Config {})
+        };
+        let mut scheduler = config.build(&PortContext { limit: 1 << 20, classes }).unwrap();
+        let mut arena = Arena::new();
+        let mut oracle: Vec<Waiting> = Vec::new();
+        let mut ids: Vec<PacketId> = Vec::new();
+        for (nth, (operation, class, rank, size)) in (0..).zip(operations) {
+            let taken = |oracle: &mut Vec<Waiting>, chosen: Option<u64>| {
+                let at = oracle.iter().position(|w| Some(w.nth) == chosen)?;
+                Some(oracle.remove(at).nth)
+            };
+            match operation {
+                0 => {
+                    let chosen = oracle.iter().min_by_key(|w| (w.class, w.rank, w.nth)).map(|w| w.nth);
+                    let id = scheduler.pop(&mut arena);
+                    prop_assert_eq!(id.map(|id| arena.get(id).seq), taken(&mut oracle, chosen));
+                }
+                1 => {
+                    let chosen = oracle.iter().max_by_key(|w| (w.class, w.rank, w.nth)).map(|w| w.nth);
+                    let id = scheduler.evict(&mut arena);
+                    prop_assert_eq!(id.map(|id| arena.get(id).seq), taken(&mut oracle, chosen));
+                }
+                _ => {
+                    let class = class % classes;
+                    let mut packet =
+                        Packet::data(FlowId(0), HostId(0), HostId(1), nth, size - 40, 1 << 40, Instant::ZERO);
+                    packet.set_rank(rank);
+                    let id = arena.insert(packet);
+                    ids.push(id);
+                    scheduler.push(&mut arena, id, class);
+                    let rank = if ranked { rank } else { 0 };
+                    oracle.push(Waiting { nth, class, rank, size: u64::from(size), marked: false, marks: 0 });
+                }
+            }
+            for class in 0..classes {
+                let of_class = oracle.iter().filter(|w| w.class == class);
+                prop_assert_eq!(scheduler.class_bytes(class), of_class.map(|w| w.size).sum::<u64>());
+                prop_assert_eq!(scheduler.has_below(class), oracle.iter().any(|w| w.class > class));
+            }
+        }
+    }
+
+    /// Packets land in the order of their transmission, each its transmission and the delay after its start.
+    #[test]
+    fn a_wire_lands_its_packets_in_order(
+        packets in prop::collection::vec((0u64..3 * SLOT, 40u16..=1500), 1..60),
+        delay in 0u64..20 * SLOT,
+    ) {
+        let rate = BitRate::gbps(10);
+        let mut wire = Wire::new(Link::new(rate, Span::from_ps(delay)));
+        let mut arena = Arena::new();
+        let (mut free, mut busy) = (0, 0);
+        let mut expected: Vec<(u64, u64)> = Vec::new();
+        let mut agreed: Option<u64> = None;
+        let mut landed: Vec<(u64, u64)> = Vec::new();
+        // Lands what is due before `now`; only the first packet in flight is ever agreed on.
+        let mut land_until = |wire: &mut Wire, arena: &mut Arena, agreed: &mut Option<u64>, now: u64| {
+            while let Some(due) = agreed.filter(|&due| due < now) {
+                let (id, next) = wire.land(arena);
+                landed.push((due, arena.get(id).seq));
+                arena.remove(id);
+                *agreed = next.map(Instant::as_ps);
+            }
+        };
+        for (nth, (idle, size)) in (0..).zip(packets) {
+            let now = free + idle;
+            land_until(&mut wire, &mut arena, &mut agreed, now);
+            prop_assert!(wire.is_free(at(now)));
+            let mut packet = Packet::control(Kind::Ack, FlowId(0), HostId(0), HostId(1), nth, Instant::ZERO);
+            packet.size = size;
+            let id = arena.insert(packet);
+            let land = wire.transmit(at(now), &mut arena, id).map(Instant::as_ps);
+            let tx = rate.tx_time(u64::from(size)).as_ps();
+            expected.push((now + tx + delay, nth));
+            prop_assert_eq!(land, agreed.is_none().then_some(now + tx + delay));
+            agreed = agreed.or(land);
+            prop_assert!(!wire.is_free(at(now + tx - 1)) && wire.is_free(at(now + tx)));
+            // One call is agreed on until it came.
+            prop_assert_eq!(wire.agree_free(), Some(at(now + tx)));
+            prop_assert_eq!(wire.agree_free(), None);
+            wire.freed();
+            free = now + tx;
+            busy += tx;
+        }
+        land_until(&mut wire, &mut arena, &mut agreed, u64::MAX);
+        prop_assert_eq!(landed, expected);
+        prop_assert_eq!(wire.stats().busy.as_ps(), busy);
+        prop_assert!(arena.is_empty());
+    }
+}
+
+#[test]
+fn an_offer_to_an_idle_port_agrees_on_the_landing_of_the_first_packet_in_flight_only() {
+    let mut bench = Bench::new(&PortConfig::default());
+    let landing = |offered| match offered {
+        Offered::Sent { land } => land.map(Instant::as_ps),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(landing(bench.offer(0, common::data(0, 0))), Some(SLOT + common::DELAY));
+    assert_eq!(landing(bench.offer(2 * SLOT, common::data(0, 1))), None);
+    bench.drain();
+    assert_eq!(landing(bench.offer(100 * SLOT, common::data(0, 2))), Some(101 * SLOT + common::DELAY));
+}

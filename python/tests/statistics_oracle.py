@@ -1,0 +1,71 @@
+"""The statistics of `summary.csv` once more, from the definitions and in other arithmetic.
+
+Values that are counted or picked are exact; sums are exact fractions, divided once. Intervals come from exact binomial
+sums and from Student's t with one degree of freedom, whose quantile is a tangent.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class Statistic(NamedTuple):
+    value: Fraction | float | None
+    low: Fraction | float | None
+    high: Fraction | float | None
+    n: int
+
+
+#: The 97.5th percentile of Student's t with one degree of freedom, which is Cauchy's distribution.
+T975 = math.tan(math.pi * 0.475)
+
+
+def nearest_rank(values: list, permille: int):
+    """The smallest value with at least `permille` of all at or below it."""
+    ordered = sorted(values)
+    return ordered[max(1, math.ceil(Fraction(permille * len(ordered), 1000))) - 1]
+
+
+def order_ranks(permille: int, n: int) -> tuple[int, int] | None:
+    """Ranks whose values enclose the true quantile, each missing it with at most 2.5 %."""
+    p, tail = Fraction(permille, 1000), Fraction(25, 1000)
+    weights = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+    below, lower = Fraction(0), 0
+    while below + weights[lower] <= tail:
+        below += weights[lower]
+        lower += 1
+    above, upper = Fraction(0), n + 1
+    while above + weights[upper - 1] <= tail:
+        above += weights[upper - 1]
+        upper -= 1
+    return (lower, upper) if lower >= 1 and upper <= n else None
+
+
+def quantile(seeds: list[list], permille: int) -> Statistic:
+    """Of fewer than five seeds: order statistics, if ten samples or more lie above."""
+    pooled = sorted(value for seed in seeds for value in seed)
+    if not pooled:
+        return Statistic(None, None, None, 0)
+    ranks = order_ranks(permille, len(pooled)) if len(pooled) * (1000 - permille) >= 10_000 else None
+    low, high = (pooled[rank - 1] for rank in ranks) if ranks else (None, None)
+    return Statistic(nearest_rank(pooled, permille), low, high, len(pooled))
+
+
+def ratio(parts: list[tuple], n: int, most: float | None = None) -> Statistic:
+    """Sum over sum; with two parts, one for each seed, an interval by the linearised variance."""
+    above, below = sum(Fraction(a) for a, _ in parts), sum(Fraction(b) for _, b in parts)
+    if below == 0:
+        return Statistic(None, None, None, n)
+    value = above / below
+    assert len(parts) == 2, "the quantile of Student's t is that of two seeds"
+    mean = below / 2
+    variance = sum(((Fraction(a) - value * b) / mean) ** 2 for a, b in parts) / 2
+    half = T975 * math.sqrt(variance)
+    high = float(value) + half
+    return Statistic(value, max(0.0, float(value) - half), high if most is None else min(most, high), n)
+
+
+def counted(value, n: int) -> Statistic:
+    return Statistic(value, None, None, n)

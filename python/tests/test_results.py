@@ -1,0 +1,378 @@
+"""The files of a run: readable by others, documented, consistent, and summed up right."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow.parquet as parquet
+import pytest
+
+from command import DEGREE, HOSTS, Folder
+from statistics_oracle import Statistic, counted, nearest_rank, quantile, ratio
+
+MSS, HEADER = 1460, 40
+TABLES = ("flows", "ports", "queues")
+
+
+def table(folder: Folder, key: str, name: str) -> list[dict]:
+    return parquet.read_table(folder.path / "points" / key / f"{name}.parquet").to_pylist()
+
+
+def ps(ns: float | None) -> int | None:
+    """Whole picoseconds from nanoseconds with thousandths."""
+    return None if ns is None else round(ns * 1000)
+
+
+@pytest.fixture(scope="module")
+def flows(small: Folder) -> dict[str, list[dict]]:
+    """The flows of every point, in the order of their numbers."""
+    return {key: sorted(table(small, key, "flows"), key=lambda row: row["flow"]) for key in small.points()}
+
+
+@pytest.fixture(scope="module")
+def ports(small: Folder) -> dict[str, list[dict]]:
+    return {key: table(small, key, "ports") for key in small.points()}
+
+
+def test_every_point_of_the_scenario_is_there(small: Folder) -> None:
+    expected = {(scheme, load, seed) for scheme in ("dctcp", "slytherin") for load in ("0.4", "0.8") for seed in (1, 2)}
+    assert set(small.digests()) == expected
+    assert {point["key"] for point in small.info()["points"]} == set(small.points())
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_column_says_its_unit_and_meaning(small: Folder, name: str) -> None:
+    for key in small.points():
+        file = parquet.ParquetFile(small.path / "points" / key / f"{name}.parquet")
+        metadata = {k.decode(): v.decode() for k, v in (file.schema_arrow.metadata or file.metadata.metadata).items()}
+        assert metadata["tailcut.table"] == name
+        assert int(metadata["tailcut.schema"]) >= 1
+        assert metadata["tailcut.version"]
+        columns = json.loads(metadata["tailcut.columns"])
+        assert [column["name"] for column in columns] == file.schema_arrow.names
+        for column in columns:
+            field = file.schema_arrow.field(column["name"])
+            assert column["meaning"].endswith("."), column
+            # Names, numbers of things, ratios and truths have no unit, and say so by an empty one.
+            ending = "_" + column["name"].rpartition("_")[2]
+            assert column["unit"] == {"_ns": "ns", "_bytes": "B", "_bps": "bit/s"}.get(ending, column["unit"]), column
+            assert field.nullable == column["nullable"], column
+            kind = str(field.type)
+            wanted = {"integer": "int64", "double": "double", "boolean": "bool"}.get(column["type"])
+            assert wanted is None or kind == wanted, column
+
+
+def test_rows_are_as_many_as_the_summary_says(small: Folder, flows: dict, ports: dict) -> None:
+    links = 2 * HOSTS + 2 * 4 * 2
+    for key, summary in small.points().items():
+        counts = summary["flows"]
+        assert len(flows[key]) == counts["total"] >= 600
+        assert sum(row["fct_ns"] is not None for row in flows[key]) == counts["finished"]
+        assert counts["total"] == counts["finished"] + counts["censored"]
+        assert [row["flow"] for row in flows[key]] == list(range(counts["total"]))
+        assert len(ports[key]) == links
+        assert [row["port"] for row in ports[key]] == list(range(links))
+
+
+def test_times_of_a_flow_agree_with_each_other(flows: dict) -> None:
+    for key, rows in flows.items():
+        assert all(a["start_ns"] <= b["start_ns"] for a, b in zip(rows, rows[1:])), key
+        for row in rows:
+            assert row["src"] != row["dst"] and max(row["src"], row["dst"]) < HOSTS and row["size_bytes"] > 0
+            if row["fct_ns"] is None:
+                assert row["end_ns"] is None and row["slowdown"] is None and row["ack_ns"] is None
+                continue
+            assert ps(row["fct_ns"]) == ps(row["end_ns"]) - ps(row["start_ns"]), row
+            assert row["fct_ns"] >= row["ideal_ns"] > 0, row
+            assert row["slowdown"] == pytest.approx(row["fct_ns"] / row["ideal_ns"], rel=1e-15)
+            assert row["ack_ns"] is None or row["ack_ns"] > row["end_ns"]
+
+
+def test_the_ideal_time_is_that_of_an_empty_network(flows: dict) -> None:
+    """Links of 10 Gb/s and 1 us: the first packet over each of them, and the rest at the rate of one."""
+    for rows in flows.values():
+        for row in rows:
+            links = 2 if row["src"] // 4 == row["dst"] // 4 else 4
+            packets = math.ceil(row["size_bytes"] / MSS)
+            wire = row["size_bytes"] + HEADER * packets
+            first = min(row["size_bytes"], MSS) + HEADER
+            last_hops = wire + (links - 1) * first
+            assert ps(row["ideal_ns"]) == links * 1_000_000 + last_hops * 800, row
+
+
+def test_packets_of_a_flow_add_up(flows: dict) -> None:
+    for rows in flows.values():
+        for row in rows:
+            needed = math.ceil(row["size_bytes"] / MSS)
+            if row["ack_ns"] is not None:
+                assert row["packets"] - row["retransmissions"] == needed, row
+                # What arrived is enough, and what was dropped was sent.
+                assert row["packets"] - row["drops"] >= needed, row
+            assert row["max_packet_drops"] <= row["drops"] <= row["packets"], row
+            assert (row["max_packet_drops"] == 0) == (row["drops"] == 0), row
+            assert row["retransmissions"] > 0 or row["drops"] == 0 or row["ack_ns"] is None, row
+            assert row["multi_marked"] <= row["packets"] and row["ce_marks"] <= row["packets"], row
+            assert row["reordered"] <= row["packets"] and row["timeouts"] <= row["packets"], row
+
+
+def test_something_was_dropped_marked_and_sent_again(flows: dict) -> None:
+    """Or the tests around this one would say nothing."""
+    for count in ("drops", "retransmissions", "ce_marks", "reordered", "timeouts"):
+        assert sum(row[count] for rows in flows.values() for row in rows) > 0, count
+
+
+def test_ports_agree_with_flows(small: Folder, flows: dict, ports: dict) -> None:
+    for key, summary in small.points().items():
+        reasons = {name.removeprefix("drops_"): sum(row[name] for row in ports[key]) for name in ports[key][0] if name.startswith("drops_")}
+        assert reasons == summary["drops"]
+        # Control packets are dropped too, but they are no flow's.
+        assert sum(row["drops"] for row in flows[key]) <= sum(reasons.values())
+        assert sum(row["ce_marks"] for row in flows[key]) <= sum(row["marks"] for row in ports[key])
+        assert sum(row["packets"] for row in ports[key]) == summary["engine"]["packet_hops"]
+        senders = [row for row in ports[key] if row["tier"] == "host"]
+        assert len(senders) == HOSTS
+        assert sum(row["packets"] for row in senders) >= sum(row["packets"] for row in flows[key])
+        received = Counter()
+        for row in flows[key]:
+            if row["end_ns"] is not None:
+                received[row["dst"]] += row["size_bytes"] + HEADER * math.ceil(row["size_bytes"] / MSS)
+        into_hosts = {row["peer"]: row["bytes"] for row in ports[key] if row["peer"] in {s["owner"] for s in senders}}
+        assert len(into_hosts) == HOSTS
+        by_number = {sender["owner"]: number for number, sender in enumerate(sorted(senders, key=lambda row: row["port"]))}
+        for owner, sent in into_hosts.items():
+            assert sent >= received[by_number[owner]], owner
+        for row in ports[key]:
+            assert 0.0 <= row["utilisation"] <= 1.0
+            assert row["rate_bps"] == 10**10
+            assert HEADER * row["packets"] <= row["bytes"] <= 1500 * row["packets"]
+            if row["tier"] != "host":
+                assert 0 <= row["queue_p50_bytes"] <= row["queue_p99_bytes"] <= row["queue_max_bytes"] <= 120_000
+                assert 0 <= row["queue_mean_bytes"] <= row["queue_max_bytes"]
+
+
+def test_schemes_are_offered_the_same_flows(small: Folder, flows: dict) -> None:
+    offered = defaultdict(set)
+    for key, summary in small.points().items():
+        what = ("flow", "query", "src", "dst", "class", "size_bytes", "start_ns", "measured", "query_start_ns", "ideal_ns")
+        offered[(*summary["values"], summary["seed"])].add(tuple(tuple(row[name] for name in what) for row in flows[key]))
+    assert len(offered) == 4
+    assert all(len(lists) == 1 for lists in offered.values()), "the lists of two schemes differ"
+    assert len({next(iter(lists)) for lists in offered.values()}) == 4, "loads and seeds make lists of their own"
+
+
+def test_a_query_is_answered_by_distinct_hosts_at_once(flows: dict) -> None:
+    for rows in flows.values():
+        queries = defaultdict(list)
+        for row in rows:
+            assert (row["query"] is not None) == (row["class"] == "incast") == (row["query_start_ns"] is not None)
+            if row["query"] is not None:
+                queries[row["query"]].append(row)
+        assert len(queries) > 10
+        for answers in queries.values():
+            assert len(answers) == DEGREE == len({row["src"] for row in answers})
+            assert len({row["dst"] for row in answers}) == 1
+            assert len({row["start_ns"] for row in answers} | {row["query_start_ns"] for row in answers}) == 1
+        assert len({row["dst"] for row in rows if row["query"] is not None}) <= 4, "four hosts ask"
+
+
+def test_the_first_tenth_of_the_flows_warms_up(flows: dict) -> None:
+    for rows in flows.values():
+        measured = [row["measured"] for row in rows]
+        first = measured.index(True)
+        # An incast that has begun is completed, and counts as a whole.
+        assert 60 <= first < 60 + DEGREE and all(measured[first:]), first
+
+
+def test_realised_loads_are_those_of_the_flows(small: Folder, flows: dict) -> None:
+    for key, summary in small.points().items():
+        bits = 8 * sum(row["size_bytes"] for row in flows[key])
+        seconds = flows[key][-1]["start_ns"] / 1e9
+        leaving = 8 * sum(row["size_bytes"] for row in flows[key] if row["src"] // 4 != row["dst"] // 4)
+        loads = summary["loads"]
+        uplinks = 4 * 2 * 10e9
+        assert loads["fabric"]["offered"] == pytest.approx(float(summary["values"][0]), rel=1e-12)
+        assert loads["fabric"]["realised"] == pytest.approx(bits / seconds / uplinks, rel=1e-9)
+        assert loads["core"]["realised"] == pytest.approx(leaving / seconds / uplinks, rel=1e-9)
+        assert loads["edge"]["realised"] == pytest.approx(bits / seconds / (HOSTS * 10e9), rel=1e-9)
+
+
+# ---- summary.csv against the definitions ---------------------------------------------------------------------------
+
+SETS = {
+    "short": {"short"},
+    "long": {"long"},
+    "incast": {"incast"},
+    "short+incast": {"short", "incast"},
+    "all": {"short", "long", "incast"},
+}
+
+
+def us(ns: float) -> Fraction:
+    return Fraction(ps(ns), 10**6)
+
+
+def of_flows(seeds: list[list[dict]]) -> dict[str, Statistic]:
+    """The statistics of the measured flows of one class, one list for each seed."""
+    done = [[row for row in rows if row["fct_ns"] is not None] for rows in seeds]
+    acked = [[row for row in rows if row["ack_ns"] is not None] for rows in seeds]
+    fcts = [[us(row["fct_ns"]) for row in rows] for rows in done]
+    slow = [[row["slowdown"] for row in rows] for rows in done]
+    n, n_all = sum(map(len, done)), sum(map(len, seeds))
+    rates = [[Fraction(8 * row["size_bytes"], 1000) / us(row["fct_ns"]) for row in rows] for rows in done]
+
+    def mean(values: list[list], count: int) -> Statistic:
+        return ratio([(sum(map(Fraction, seed)), len(seed)) for seed in values], count)
+
+    def per_run(name: str) -> Statistic:
+        return ratio([(sum(row[name] for row in rows), 1) for rows in seeds], len(seeds))
+
+    arrived = [sum(row["packets"] - row["drops"] for row in rows) for rows in seeds]
+
+    def per_packet(name: str) -> Statistic:
+        return ratio([(sum(row[name] for row in rows), a) for rows, a in zip(seeds, arrived)], sum(arrived), most=1.0)
+
+    found = {
+        "fct_mean": mean(fcts, n),
+        "ack_fct_mean": mean([[us(r["ack_ns"]) - us(r["start_ns"]) for r in rows] for rows in acked], sum(map(len, acked))),
+        "slowdown_mean": mean(slow, n),
+        "goodput_mean": mean(rates, n),
+        "goodput_aggregate": ratio(
+            [(sum(Fraction(8 * r["size_bytes"], 1000) for r in rows), sum(f)) for rows, f in zip(done, fcts)], n
+        ),
+        "slowdown_p50": quantile(slow, 500),
+        "slowdown_p99": quantile(slow, 990),
+        "flows": counted(n_all, len(seeds)),
+        "censored": counted(n_all - n, len(seeds)),
+        "max_packet_drops": counted(max(row["max_packet_drops"] for rows in seeds for row in rows), n_all),
+        "reordered_share": per_packet("reordered"),
+        "marked_share": per_packet("ce_marks"),
+    }
+    for name, permille in (("fct_p50", 500), ("fct_p95", 950), ("fct_p99", 990), ("fct_p999", 999)):
+        found[name] = quantile(fcts, permille)
+    for name in ("drops", "retransmissions", "timeouts", "reordered", "ce_marks"):
+        found[name] = per_run(name)
+    p95 = nearest_rank([fct for seed in fcts for fct in seed], 950)
+    slowest = [[row for row in rows if us(row["fct_ns"]) > p95] for rows in done]
+    packets = [sum(row["packets"] - row["drops"] for row in rows) for rows in slowest]
+    marks = [sum(row["multi_marked"] for row in rows) for rows in slowest]
+    found["multi_marked_share"] = ratio(list(zip(marks, packets)), sum(packets), most=1.0)
+    return found
+
+
+def of_queries(seeds: list[list[dict]], warm: list[set[int]]) -> dict[str, Statistic]:
+    """Query completion times; queries of which an answer fell into the warm-up are left out."""
+    times = []
+    for rows, partial in zip(seeds, warm):
+        ends = defaultdict(list)
+        for row in rows:
+            if row["query"] is not None and row["query"] not in partial:
+                ends[row["query"]].append(None if row["end_ns"] is None else us(row["end_ns"]) - us(row["query_start_ns"]))
+        times.append([max(answers) for answers in ends.values() if None not in answers])
+    n = sum(map(len, times))
+    if n == 0:
+        return {}
+    return {"qct_mean": ratio([(sum(seed), len(seed)) for seed in times], n), "qct_p99": quantile(times, 990)}
+
+
+def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list[dict]]) -> dict[str, Statistic]:
+    found = {}
+    for reason in summaries[0]["drops"]:
+        found[f"drops_{reason}"] = ratio([(s["drops"][reason], 1) for s in summaries], len(summaries))
+    lengths = [Counter() for _ in queues]
+    for counts, rows in zip(lengths, queues):
+        for row in rows:
+            if row["tier"] != "host":
+                counts[row["queue_packets"]] += row["samples"]
+    pooled = sum(lengths, Counter())
+    n = pooled.total()
+    found["queue_mean"] = ratio([(sum(k * v for k, v in c.items()), c.total()) for c in lengths], n)
+    for name, permille in (("queue_p50", 500), ("queue_p99", 990)):
+        rank, seen = math.ceil(Fraction(permille * n, 1000)), 0
+        for length in sorted(pooled):
+            seen += pooled[length]
+            if seen >= rank:
+                found[name] = counted(length, n)
+                break
+    found["queue_max"] = counted(max(length for length, samples in pooled.items() if samples), n)
+    for place in summaries[0]["loads"]:
+        found[f"load_{place}"] = ratio([(Fraction(s["loads"][place]["realised"]), 1) for s in summaries], len(summaries))
+        found[f"load_{place}_offered"] = counted(summaries[0]["loads"][place]["offered"], len(summaries))
+    busiest = [Fraction(max(row["utilisation"] for row in rows)) for rows in ports]
+    found["utilisation_max"] = ratio([(busy, 1) for busy in busiest], len(busiest), most=1.0)
+    return found
+
+
+def agrees(shown: str, expected: Fraction | float | None) -> bool:
+    """Whether twelve significant digits, as shown, are those of the number: one unit in the last for the rounding."""
+    if shown == "" or expected is None:
+        return shown == "" and expected is None
+    value, expected = Fraction(shown), Fraction(expected)
+    if expected == 0 or value == 0:
+        return abs(value - expected) < Fraction(1, 10**9)
+    last_digit = Fraction(10) ** (math.floor(math.log10(abs(expected))) - 11)
+    return abs(value - expected) <= last_digit
+
+
+def test_the_summary_is_what_the_files_say(small: Folder, flows: dict, ports: dict) -> None:
+    rows = {(row["scheme"], row["workload.load"], row["class"], row["metric"]): row for row in small.rows()}
+    assert len(rows) == len(small.rows()), "a statistic stands there twice"
+    expected = {}
+    for scheme in ("dctcp", "slytherin"):
+        for load in ("0.4", "0.8"):
+            keys = [k for seed in (1, 2) for k, s in small.points().items() if (s["scheme"], s["values"], s["seed"]) == (scheme, [load], seed)]
+            assert len(keys) == 2
+            warm = [{row["query"] for row in flows[key] if not row["measured"]} for key in keys]
+            for name, classes in SETS.items():
+                members = [[row for row in flows[key] if row["measured"] and row["class"] in classes] for key in keys]
+                found = of_flows(members) | of_queries(members, warm)
+                if name == "all":
+                    queues = [table(small, key, "queues") for key in keys]
+                    found |= of_network([small.points()[key] for key in keys], [ports[key] for key in keys], queues)
+                expected |= {(scheme, load, name, metric): statistic for metric, statistic in found.items()}
+    assert set(rows) == set(expected)
+    wrong = []
+    for place, statistic in expected.items():
+        row = rows[place]
+        for column, value in (("value", statistic.value), ("low", statistic.low), ("high", statistic.high)):
+            if not agrees(row[column], value):
+                wrong.append((*place, column, row[column], None if value is None else float(value)))
+        if int(row["n"]) != statistic.n:
+            wrong.append((*place, "n", row["n"], statistic.n))
+    assert not wrong, wrong[:10]
+
+
+def test_the_tables_are_the_summary(small: Folder) -> None:
+    """Every number of a table is the one of the summary."""
+    rows = {(row["scheme"], row["workload.load"], row["class"], row["metric"]): row for row in small.rows()}
+    for name in SETS:
+        lines = (small.path / "tables" / f"{name}.csv").read_text(encoding="utf-8").splitlines()
+        head, *body = [line.split(",") for line in lines]
+        assert len(body) == 4
+        for line in body:
+            cells = dict(zip(head, line, strict=True))
+            compared = 0
+            for column, value in cells.items():
+                metric, _, end = column.rpartition("_")
+                if end not in ("low", "high"):
+                    metric, end = column, "value"
+                row = rows.get((cells["scheme"], cells["workload.load"], name, metric))
+                if row is not None:
+                    assert value == row[end], (name, column)
+                    compared += 1
+            assert compared >= 10, head
+        assert Path(small.path / "tables" / f"{name}.txt").read_text(encoding="utf-8").startswith(f"{name}\n")
+
+
+def test_pictures_are_there_and_are_pictures(small: Folder) -> None:
+    vector, raster = sorted(small.path.glob("plots/*.svg")), sorted(small.path.glob("plots/*.png"))
+    assert [file.stem for file in vector] == [file.stem for file in raster] and len(vector) >= 6
+    for file in vector:
+        text = file.read_text(encoding="utf-8")
+        assert text.startswith("<svg") and text.rstrip().endswith("</svg>") and "dctcp" in text and "slytherin" in text, file
+    for file in raster:
+        data = file.read_bytes()
+        assert data.startswith(b"\x89PNG\r\n\x1a\n") and data.endswith(b"IEND\xaeB`\x82") and len(data) > 5_000, file

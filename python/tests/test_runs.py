@@ -1,0 +1,229 @@
+"""Runs that are repeated, interrupted, or meet each other."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as parquet
+import pytest
+
+from command import PROGRAM, SMALL, Folder, run, succeeded
+
+#: Many points of a tenth of a second each.
+LONG = SMALL.replace("seeds = 2", "seeds = 6").replace("flows = 600", "flows = 1500")
+LONG_POINTS = 24
+
+
+def write(where: Path, text: str = SMALL) -> Path:
+    (where / "small.toml").write_text(text, encoding="utf-8")
+    return where
+
+
+def test_the_same_command_again_runs_nothing_and_changes_nothing(small: Folder, tmp_path: Path) -> None:
+    shutil.copytree(small.path, tmp_path / "run")
+    write(tmp_path)
+    again = Folder(tmp_path / "run")
+    before = again.flow_files()
+    stamps = {key: (again.path / "points" / key / "flows.parquet").stat().st_mtime_ns for key in before}
+    done = succeeded(run("run", "small.toml", "--out", "run", cwd=tmp_path))
+    assert "8 point(s) are finished already" in done.stderr
+    assert not re.search(r"^\d+/\d+ ", done.stderr, re.MULTILINE), done.stderr
+    assert again.summary() == small.summary()
+    assert again.flow_files() == before
+    assert {key: (again.path / "points" / key / "flows.parquet").stat().st_mtime_ns for key in before} == stamps
+    for name in ("report.html", "tables/all.txt", "plots/fct_p99_short.svg"):
+        assert (again.path / name).read_bytes() == (small.path / name).read_bytes(), name
+
+
+def test_another_folder_and_another_number_of_jobs_give_the_same_results(small: Folder, tmp_path: Path) -> None:
+    write(tmp_path)
+    succeeded(run("run", "small.toml", "--out", "other", "--jobs", "1", cwd=tmp_path))
+    other = Folder(tmp_path / "other")
+    assert other.digests() == small.digests() and len(small.digests()) == 8
+    assert len(set(small.digests().values())) == 8, "each point has a digest of its own"
+    assert other.flow_files() == small.flow_files()
+    assert other.summary() == small.summary()
+
+
+def test_the_scenario_of_a_run_folder_gives_the_same_run(small: Folder, tmp_path: Path) -> None:
+    shutil.copy(small.path / "scenario.toml", tmp_path / "saved.toml")
+    succeeded(run("run", "saved.toml", "--out", "again", cwd=tmp_path))
+    again = Folder(tmp_path / "again")
+    assert again.digests() == small.digests()
+    assert again.summary() == small.summary()
+    command = (small.path / "scenario.toml").read_text(encoding="utf-8").splitlines()[0]
+    assert command == "# tailcut run small.toml --out run"
+
+
+def test_what_the_command_line_sets_is_saved_with_the_run(tmp_path: Path) -> None:
+    write(tmp_path)
+    options = ("--set", "workload.load=0.3", "--set", "port.limit=90KB", "--seeds", "7")
+    succeeded(run("run", "small.toml", *options, "--out", "set", cwd=tmp_path))
+    first = Folder(tmp_path / "set")
+    assert set(first.digests()) == {(scheme, seed) for scheme in ("dctcp", "slytherin") for seed in range(1, 8)}
+    shutil.copy(first.path / "scenario.toml", tmp_path / "saved.toml")
+    succeeded(run("run", "saved.toml", "--out", "again", cwd=tmp_path))
+    assert Folder(tmp_path / "again").digests() == first.digests()
+
+
+def test_a_run_without_a_terminal_tells_how_far_it_is(tmp_path: Path) -> None:
+    write(tmp_path)
+    done = succeeded(run("run", "small.toml", "--out", "run", "--jobs", "2", cwd=tmp_path))
+    lines = [line for line in done.stderr.splitlines() if re.match(r"\d+/\d+ ", line)]
+    assert [line.split("/")[0] for line in lines] == [str(n) for n in range(1, 9)]
+    form = re.compile(r"\d/8 (dctcp|slytherin) 0\.[48] seed [12]: 6\d\d flows, \d+\.\d s(, about \d+ s left)?")
+    assert all(form.fullmatch(line) for line in lines), lines
+    assert all("left" in line for line in lines[:-1]) and "left" not in lines[-1]
+    assert "\r" not in done.stderr and "\x1b" not in done.stderr + done.stdout, "nothing of a terminal"
+    assert "results: run/summary.csv" in done.stdout and "report.html" in done.stdout
+
+
+def test_a_run_that_is_killed_loses_no_finished_point(tmp_path: Path) -> None:
+    write(tmp_path, LONG)
+    began = time.monotonic()
+    succeeded(run("run", "small.toml", "--out", "whole", cwd=tmp_path))
+    whole_s = time.monotonic() - began
+    whole = Folder(tmp_path / "whole")
+    assert len(whole.points()) == LONG_POINTS
+
+    broken = Folder(tmp_path / "broken")
+    moments = random.Random(2)
+    finished: dict[str, bytes] = {}
+    interrupted = 0
+    for _ in range(12):
+        process = subprocess.Popen(
+            [PROGRAM, "run", "small.toml", "--out", "broken"],
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            process.wait(timeout=moments.uniform(0.01, 0.35 * whole_s))
+        except subprocess.TimeoutExpired:
+            interrupted += 1
+        process.kill()
+        process.wait()
+        now = broken.flow_files()
+        assert now | finished == now, "a finished point is lost, or not what it was"
+        finished = now
+        for key in now:
+            for name in ("flows", "ports", "queues"):
+                assert parquet.read_table(broken.path / "points" / key / f"{name}.parquet").num_rows > 0
+    assert interrupted >= 3, "the moments were too late to interrupt anything"
+    assert finished, "the moments were too early to keep anything"
+
+    # A program that was killed holds no lock.
+    done = succeeded(run("run", "small.toml", "--out", "broken", cwd=tmp_path))
+    if len(finished) < LONG_POINTS:
+        assert f"{len(finished)} point(s) are finished already" in done.stderr
+    assert broken.flow_files() == whole.flow_files()
+    assert broken.digests() == whole.digests()
+    assert broken.summary() == whole.summary()
+    left = [str(file.relative_to(broken.path)) for file in broken.path.rglob("*") if ".tmp" in file.name]
+    assert not left, "halves of files of the killed runs"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send")
+def test_a_run_that_is_interrupted_ends_at_once_and_goes_on_later(tmp_path: Path) -> None:
+    write(tmp_path, LONG.replace("flows = 1500", "flows = 20000"))
+    process = subprocess.Popen(
+        [PROGRAM, "run", "small.toml", "--out", "run"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    _, errors = process.communicate(timeout=20)
+    assert time.monotonic() - began < 2.0
+    assert process.returncode != 0 and b"panicked" not in errors
+    # A smaller scenario in the same folder is another run; the same one would go on.
+    refused = run("run", "small.toml", "--out", "run", "--set", "workload.flows=600", cwd=tmp_path)
+    assert refused.returncode == 2 and "holds another run" in refused.stderr
+
+
+def test_two_commands_do_not_run_in_one_folder_at_a_time(tmp_path: Path) -> None:
+    write(tmp_path, LONG.replace("flows = 1500", "flows = 20000"))
+    first = subprocess.Popen(
+        [PROGRAM, "run", "small.toml", "--out", "run"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        lock = tmp_path / "run" / "scenario.toml"
+        until = time.monotonic() + 20
+        while not lock.exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        second = run("run", "small.toml", "--out", "run", cwd=tmp_path)
+        assert first.poll() is None, "the first run ended too early for this test"
+        assert second.returncode == 2
+        assert second.stderr.splitlines()[-1].startswith("error: run is in use by another tailcut")
+    finally:
+        first.kill()
+        first.wait()
+
+
+def full_disk(folder: Path, kilobytes: int) -> str | None:
+    """Makes `folder` a disk of that size; the reason if it cannot be done."""
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return "only root can mount a small disk"
+    done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else f"this root cannot mount a small disk: {done.stderr.strip()}"
+
+
+def check_failure_to_write(done: subprocess.CompletedProcess[str], reason: str) -> None:
+    assert done.returncode == 2, done.stderr
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert len(errors) == 1, done.stderr
+    assert reason in errors[0] and "run/" in errors[0], errors
+    assert "is kept" in errors[0] or "are kept" in errors[0], errors
+    assert "panicked" not in done.stderr and "report.html" not in done.stdout
+
+
+def test_a_full_disk_stops_the_run_and_costs_no_finished_point(small: Folder, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    reason = full_disk(disk, 200)
+    if reason is not None:
+        pytest.skip(reason)
+    try:
+        write(disk)
+        check_failure_to_write(run("run", "small.toml", "--out", "run", cwd=disk), "No space left on device")
+        broken = Folder(disk / "run")
+        kept = broken.flow_files()
+        assert 0 < len(kept) < 8, "the disk is to be full after some points"
+        reference = small.flow_files()
+        assert all(reference[key] == data for key, data in kept.items())
+        subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
+        done = succeeded(run("run", "small.toml", "--out", "run", cwd=disk))
+        assert f"{len(kept)} point(s) are finished already" in done.stderr
+        assert broken.summary() == small.summary() and broken.flow_files() == reference
+    finally:
+        subprocess.run(["umount", str(disk)], check=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no limit there")
+@pytest.mark.parametrize("kilobytes", [1, 8, 40])
+def test_a_file_that_cannot_be_written_leaves_no_half(small: Folder, tmp_path: Path, kilobytes: int) -> None:
+    """The limit hits another file each time: the list of points, the flows, the pictures."""
+    import resource
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes * 1024, kilobytes * 1024))
+
+    write(tmp_path)
+    done = run("run", "small.toml", "--out", "run", cwd=tmp_path, preexec_fn=limit, restore_signals=False)
+    check_failure_to_write(done, "File too large")
+    broken = Folder(tmp_path / "run")
+    reference = small.flow_files()
+    assert all(reference[key] == data for key, data in broken.flow_files().items())
+    assert not [file for file in broken.path.rglob("*") if ".tmp" in file.name], "a half is left"
+    succeeded(run("run", "small.toml", "--out", "run", cwd=tmp_path))
+    assert broken.summary() == small.summary() and broken.flow_files() == reference
