@@ -6,6 +6,7 @@ sums and from Student's t with one degree of freedom, whose quantile is a tangen
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import NamedTuple
@@ -28,16 +29,18 @@ def nearest_rank(values: list, permille: int):
     return ordered[max(1, math.ceil(Fraction(permille * len(ordered), 1000))) - 1]
 
 
+@functools.cache
 def order_ranks(permille: int, n: int) -> tuple[int, int] | None:
     """Ranks whose values enclose the true quantile, each missing it with at most 2.5 %."""
-    p, tail = Fraction(permille, 1000), Fraction(25, 1000)
-    weights = [math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
-    below, lower = Fraction(0), 0
-    while below + weights[lower] <= tail:
+    # How many samples lie below the true quantile is binomial; all weights are whole over 1000^n.
+    weights = [math.comb(n, k) * permille**k * (1000 - permille) ** (n - k) for k in range(n + 1)]
+    tail = 1000**n
+    below, lower = 0, 0
+    while (below + weights[lower]) * 40 <= tail:
         below += weights[lower]
         lower += 1
-    above, upper = Fraction(0), n + 1
-    while above + weights[upper - 1] <= tail:
+    above, upper = 0, n + 1
+    while (above + weights[upper - 1]) * 40 <= tail:
         above += weights[upper - 1]
         upper -= 1
     return (lower, upper) if lower >= 1 and upper <= n else None

@@ -1,1 +1,114 @@
-//! x
+//! Measuring: several repetitions in turns, and their medians in a small table.
+//!
+//! Machines are shared and their speed drifts within seconds, so that what is compared is measured in turns, and the
+//! ratio is the median of the ratios of neighbours. Absolute times are those of the machine at hand.
+#![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
+
+use std::fmt::Display;
+use std::time::Instant;
+
+/// The middle of some numbers, and how far they spread.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Smallest.
+    pub min: f64,
+    /// Median; the mean of the two in the middle if they are even in number.
+    pub median: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// The spread of `values`.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub fn of(values: &[f64]) -> Spread {
+        assert!(!values.is_empty(), "something was measured");
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let (lower, upper) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
+        Spread { min: sorted[0], median: (lower + upper) / 2.0, max: sorted[sorted.len() - 1] }
+    }
+}
+
+impl Display for Spread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.1} ({:.1} to {:.1})", self.median, self.min, self.max)
+    }
+}
+
+/// Nanoseconds that each of `operations` takes in `work`.
+pub fn ns_each(operations: u64, work: impl FnOnce()) -> f64 {
+    let began = Instant::now();
+    work();
+    began.elapsed().as_nanos() as f64 / operations as f64
+}
+
+/// One thing to measure: each call does some work and says what it cost.
+pub type Contender<'a> = Box<dyn FnMut() -> f64 + 'a>;
+
+/// Measures the contenders in turns, `repetitions` times after one that does not count. The costs of each.
+pub fn in_turns(repetitions: usize, contenders: &mut [Contender<'_>]) -> Vec<Vec<f64>> {
+    let mut costs = vec![Vec::new(); contenders.len()];
+    for repetition in 0..=repetitions {
+        for (contender, costs) in contenders.iter_mut().zip(&mut costs) {
+            let cost = contender();
+            if repetition > 0 {
+                costs.push(cost);
+            }
+        }
+    }
+    costs
+}
+
+/// Median of the ratios of costs that were measured next to each other.
+pub fn ratio(costs: &[f64], others: &[f64]) -> f64 {
+    Spread::of(&costs.iter().zip(others).map(|(cost, other)| cost / other).collect::<Vec<_>>()).median
+}
+
+/// Prints rows below heads, the first column to the left and the others to the right.
+pub fn print_table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([heads[column].chars().count()]).max().unwrap_or(0)
+    };
+    let print = |cells: [&str; N]| {
+        let padded = cells.iter().enumerate().map(|(column, cell)| {
+            let width = width(column);
+            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        println!("  {}", padded.collect::<Vec<_>>().join("   ").trim_end());
+    };
+    print(heads);
+    for row in rows {
+        print(row.each_ref().map(String::as_str));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(Spread::of(&[3.0, 1.0, 2.0]), Spread { min: 1.0, median: 2.0, max: 3.0 });
+        assert_eq!(Spread::of(&[4.0, 1.0]).median, 2.5);
+        assert_eq!(ratio(&[2.0, 30.0, 4.0], &[1.0, 10.0, 4.0]), 2.0);
+    }
+
+    #[test]
+    fn contenders_take_turns_and_the_first_one_does_not_count() {
+        let calls = std::cell::RefCell::new(Vec::new());
+        let contender = |name: u8| -> Contender<'_> {
+            let calls = &calls;
+            Box::new(move || {
+                calls.borrow_mut().push(name);
+                calls.borrow().len() as f64
+            })
+        };
+        let costs = in_turns(2, &mut [contender(1), contender(2)]);
+        assert_eq!(*calls.borrow(), [1, 2, 1, 2, 1, 2]);
+        assert_eq!(costs, [[3.0, 5.0], [4.0, 6.0]]);
+    }
+}

@@ -26,6 +26,18 @@ fn reordered(bench: &Bench, flow: u32) -> usize {
     count
 }
 
+/// `packet` with this size on the wire and these flags.
+fn with(mut packet: Packet, size: u16, flags: Flags) -> Packet {
+    packet.size = size;
+    packet.flags = flags;
+    packet
+}
+
+fn sized(packet: Packet, size: u16) -> Packet {
+    let flags = packet.flags;
+    with(packet, size, flags)
+}
+
 #[test]
 fn an_idle_port_sends_at_once_and_a_busy_one_in_turn() {
     let mut bench = Bench::new(&fifo(240));
@@ -115,7 +127,7 @@ fn the_whole_port_counts_for_marking_or_the_class_alone() {
 #[test]
 fn packets_that_are_not_capable_of_ecn_are_not_marked() {
     let mut bench = Bench::new(&marking(fifo(240), 2, Scope::Port));
-    bench.offer_all(0, (0..10).map(|nth| Packet { flags: Flags::NONE, ..data(0, nth) }));
+    bench.offer_all(0, (0..10).map(|nth| with(data(0, nth), 1500, Flags::NONE)));
     bench.offer(0, ack(1, 0));
     bench.drain();
     assert!(bench.landed.iter().all(|(_, packet)| !is_marked(packet) && packet.marks == 0));
@@ -152,7 +164,7 @@ fn classes_share_one_limit_and_the_arrival_is_dropped() {
     bench.offer(SLOT, tagged(0, 1, 0));
     // Not even one byte fits beside ten full packets; an ACK fits where a full packet does not.
     assert_eq!(bench.offer(SLOT, ack(3, 0)), Offered::Dropped(PortFull));
-    bench.offer(2 * SLOT, Packet { size: 1461, ..tagged(1, 12, 1) });
+    bench.offer(2 * SLOT, sized(tagged(1, 12, 1), 1461));
     assert_eq!(bench.offer(2 * SLOT, ack(3, 1)), Offered::Dropped(PortFull));
     bench.drain();
     assert_eq!(bench.port.stats().drops, [4, 0]);
@@ -165,9 +177,9 @@ fn a_limit_counts_what_waits_to_the_byte() {
     let mut config = fifo(10);
     config.limit = Bytes(3000);
     let mut bench = Bench::new(&config);
-    bench.offer_all(0, [data(0, 0), data(0, 1), Packet { size: 1460, ..data(0, 2) }]);
+    bench.offer_all(0, [data(0, 0), data(0, 1), sized(data(0, 2), 1460)]);
     assert!(matches!(bench.offer(0, ack(0, 0)), Offered::Queued { .. }), "exactly full");
-    assert_eq!(bench.offer(0, Packet { size: 41, ..data(0, 3) }), Offered::Dropped(PortFull));
+    assert_eq!(bench.offer(0, sized(data(0, 3), 41)), Offered::Dropped(PortFull));
     assert_eq!(bench.port.backlog(), 3000);
 }
 
@@ -271,7 +283,7 @@ fn as_many_are_pushed_out_as_make_room() {
     let mut bench = Bench::new(&slytherin(2));
     bench.offer(0, data(0, 0));
     // 29 packets of 100 B: 2900 B of 3000 B wait, the newest of them pushed out first.
-    bench.offer_all(0, (1..30).map(|nth| Packet { size: 100, ..data(0, nth) }));
+    bench.offer_all(0, (1..30).map(|nth| sized(data(0, nth), 100)));
     bench.offer(0, ack(1, 0));
     assert!(bench.dropped.is_empty());
     bench.offer(0, marked(1, 1));
@@ -375,7 +387,7 @@ proptest! {
             for (nth, &(gap, payload, capable)) in (0..).zip(&arrivals) {
                 now += gap;
                 let flags = Flags::NONE.with(Flags::ECT, capable);
-                bench.offer(now, Packet { size: payload + 40, flags, ..data(0, nth) });
+                bench.offer(now, with(data(0, nth), payload + 40, flags));
             }
             bench.drain();
             let landed: Vec<_> = bench.landed.iter().map(|(ps, p)| (*ps, name(p), p.flags, p.marks)).collect();

@@ -402,12 +402,12 @@
       return chip;
     }));
   };
-  chips();
   if (data.rows.length) {
+    chips();
     metricChart();
     distributionChart("fct", data.fct, "FCT (µs)", true, true);
     distributionChart("queue", data.queue, "packets waiting", false, false);
     explorer();
+    dark.addEventListener("change", () => { chips(); rebuilds.forEach((rebuild) => rebuild()); });
   }
-  dark.addEventListener("change", () => { chips(); rebuilds.forEach((rebuild) => rebuild()); });
 })();

@@ -7,69 +7,12 @@
 use std::collections::BTreeMap;
 
 use tailcut_base::Span;
-use tailcut_record::{FlowRow, Histogram};
+use tailcut_record::FlowRow;
 
+use super::catalogue::unit;
 use super::load::SeedRun;
-use super::stats::{self, BATCHED_FLOWS, BATCHES, Estimate, Interval};
-
-/// A statistic that results have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Metric {
-    /// Its name in `summary.csv`. `<reason>` and `<where>` stand for every reason of a drop and every place of a load.
-    pub name: &'static str,
-    /// The unit of its value.
-    pub unit: &'static str,
-    /// What `n` counts.
-    pub of: &'static str,
-    /// What it is.
-    pub meaning: &'static str,
-}
-
-const fn metric(name: &'static str, unit: &'static str, of: &'static str, meaning: &'static str) -> Metric {
-    Metric { name, unit, of, meaning }
-}
-
-/// Every statistic, in the order of the rows. Those from `drops_<reason>` on are of the class `all` only.
-pub const METRICS: &[Metric] = &[
-    metric("fct_mean", "us", "finished flows", "Mean flow completion time: last byte at the receiver less start."),
-    metric("fct_p50", "us", "finished flows", "Median FCT."),
-    metric("fct_p95", "us", "finished flows", "95th percentile of the FCT."),
-    metric("fct_p99", "us", "finished flows", "99th percentile of the FCT."),
-    metric("fct_p999", "us", "finished flows", "99.9th percentile of the FCT."),
-    metric("ack_fct_mean", "us", "flows", "Mean time from the start until the sender knows that every byte arrived."),
-    metric("slowdown_mean", "ratio", "finished flows", "Mean of FCT over ideal FCT: mean of ratios."),
-    metric("slowdown_p50", "ratio", "finished flows", "Median slowdown."),
-    metric("slowdown_p99", "ratio", "finished flows", "99th percentile of the slowdown."),
-    metric("goodput_mean", "Gb/s", "finished flows", "Mean over flows of size over FCT."),
-    metric("goodput_aggregate", "Gb/s", "finished flows", "Sum of sizes over sum of FCTs."),
-    metric("qct_mean", "us", "complete queries", "Mean query completion time: last response less the query's start."),
-    metric("qct_p99", "us", "complete queries", "99th percentile of the query completion time."),
-    metric("deadline_met", "share", "flows with a deadline", "Flows within their deadline; a censored one is not."),
-    metric("flows", "flows", "runs", "Measured flows, of all seeds."),
-    metric("censored", "flows", "runs", "Measured flows that were not finished at the end, of all seeds."),
-    metric("drops", "packets/run", "runs", "Data packets dropped, per seed."),
-    metric("max_packet_drops", "drops", "flows", "Most drops of the packet of one byte offset of one flow."),
-    metric("retransmissions", "packets/run", "runs", "Data packets that carried bytes sent before, per seed."),
-    metric("timeouts", "timeouts/run", "runs", "Expiries of the retransmission timer, per seed."),
-    metric("reordered", "packets/run", "runs", "Data packets that arrived below an offset seen before, per seed."),
-    metric("reordered_share", "share", "packets", "Reordered data packets over data packets that arrived."),
-    metric("ce_marks", "packets/run", "runs", "Data packets that arrived marked, per seed."),
-    metric("marked_share", "share", "packets", "Marked data packets over data packets that arrived."),
-    metric(
-        "multi_marked_share",
-        "share",
-        "packets",
-        "Of the packets of flows above the 95th percentile of the FCT, those that two switches or more would mark.",
-    ),
-    metric("drops_<reason>", "packets/run", "runs", "Packets of all kinds dropped for a reason, warm-up included."),
-    metric("queue_mean", "packets", "samples", "Mean sampled queue length of all switch ports, empty ones included."),
-    metric("queue_p50", "packets", "samples", "Median sampled queue length."),
-    metric("queue_p99", "packets", "samples", "99th percentile of the sampled queue length."),
-    metric("queue_max", "packets", "samples", "Largest sampled queue length."),
-    metric("load_<where>", "share", "runs", "Load that the flows which started amount to."),
-    metric("load_<where>_offered", "share", "runs", "Load that the scenario asks for."),
-    metric("utilisation_max", "share", "runs", "Share of the measured time in which the busiest port was busy."),
-];
+use super::network;
+use super::stats::{self, BATCHED_FLOWS, BATCHES, Estimate};
 
 /// One statistic of one class at one swept point of one scheme.
 #[derive(Clone, Debug, PartialEq)]
@@ -281,7 +224,7 @@ pub(crate) fn class_statistics(set: &ClassSet, seeds: &[SeedRun]) -> ClassStatis
     out.share("marked_share", ratio(|s| s.ce_marks, |s| s.arrived), packets);
     tail_marks(set, seeds, stats::nearest_rank(&fct_pool, 950), &mut out);
     if set.all {
-        network(seeds, &mut out);
+        network::statistics(seeds, &mut out);
     }
     let mean_size = (all_flows > 0).then(|| bytes / all_flows as f64);
     ClassStatistics { rows: out.rows, fcts: fct_pool, mean_size, censored, flows: all_flows }
@@ -298,7 +241,7 @@ fn pool(seeds: &mut [Vec<f64>]) -> Vec<f64> {
 }
 
 /// A number that was counted, not estimated.
-fn plain(value: f64) -> Estimate {
+pub(crate) fn plain(value: f64) -> Estimate {
     Estimate { value, interval: None, note: None }
 }
 
@@ -356,84 +299,14 @@ fn tail_marks(set: &ClassSet, seeds: &[SeedRun], above: Option<f64>, out: &mut C
     out.share("multi_marked_share", stats::ratio(&parts), packets);
 }
 
-/// Statistics of the network: drops by reason, queues, loads.
-fn network(seeds: &[SeedRun], out: &mut Collector) {
-    let mut reasons: Vec<&String> = seeds.iter().flat_map(|seed| seed.summary.drops.keys()).collect();
-    reasons.sort_unstable();
-    reasons.dedup();
-    for reason in reasons {
-        per_seed(seeds, out, &format!("drops_{reason}"), |seed| {
-            Some(seed.summary.drops.get(reason).copied().unwrap_or_default() as f64)
-        });
-    }
-    queues(seeds, out);
-    loads(seeds, out);
-}
-
-/// The mean over seeds of what each of them says.
-fn per_seed(seeds: &[SeedRun], out: &mut Collector, name: &str, get: impl Fn(&SeedRun) -> Option<f64>) {
-    let parts: Vec<(f64, f64)> = seeds.iter().filter_map(get).map(|value| (value, 1.0)).collect();
-    if !parts.is_empty() {
-        out.push(name, stats::ratio(&parts), parts.len() as u64);
-    }
-}
-
-/// Sampled lengths of the queues.
-fn queues(seeds: &[SeedRun], out: &mut Collector) {
-    let mut pooled = Histogram::new();
-    for seed in seeds {
-        pooled.merge(&seed.queues);
-    }
-    let n = pooled.total();
-    let parts: Vec<(f64, f64)> =
-        seeds.iter().map(|seed| (seed.queues.sum() as f64, seed.queues.total() as f64)).collect();
-    out.push("queue_mean", stats::ratio(&parts), n);
-    for (name, permille) in [("queue_p50", 500), ("queue_p99", 990)] {
-        // Samples that follow each other are alike, so that order statistics would claim too much: seeds or nothing.
-        let values: Vec<f64> =
-            seeds.iter().filter_map(|seed| seed.queues.quantile(permille)).map(|q| q as f64).collect();
-        let estimate = pooled.quantile(permille).map(|value| {
-            let value = value as f64;
-            let half = (values.len() >= 5).then(|| stats::half_width(&values));
-            Estimate {
-                value,
-                interval: half.map(|half| Interval { low: value - half, high: value + half }),
-                note: None,
-            }
-        });
-        out.push(name, estimate, n);
-    }
-    out.push("queue_max", pooled.max().map(|value| plain(value as f64)), n);
-}
-
-/// Offered and realised loads, and the utilisation of the busiest port.
-fn loads(seeds: &[SeedRun], out: &mut Collector) {
-    let mut places: Vec<&String> = seeds.iter().flat_map(|seed| seed.summary.loads.keys()).collect();
-    places.sort_unstable();
-    places.dedup();
-    for place in places {
-        let load = |seed: &SeedRun| seed.summary.loads.get(place).copied();
-        per_seed(seeds, out, &format!("load_{place}"), |seed| Some(load(seed)?.realised));
-        // What was asked for is the same in every seed: an interval would say nothing.
-        let offered = seeds.iter().find_map(|seed| load(seed)?.offered);
-        if let Some(offered) = offered {
-            out.push(&format!("load_{place}_offered"), Some(plain(offered)), seeds.len() as u64);
-        }
-    }
-    let busiest: Vec<(f64, f64)> = seeds.iter().filter_map(|seed| seed.busiest).map(|busy| (busy, 1.0)).collect();
-    if !busiest.is_empty() {
-        out.share("utilisation_max", stats::ratio(&busiest), busiest.len() as u64);
-    }
-}
-
 /// Collects rows, with the units of their metrics.
-struct Collector {
+pub(crate) struct Collector {
     rows: Vec<(String, Option<Estimate>, u64, &'static str)>,
 }
 
 impl Collector {
     /// A statistic that cannot be negative.
-    fn push(&mut self, name: &str, mut estimate: Option<Estimate>, n: u64) {
+    pub(crate) fn push(&mut self, name: &str, mut estimate: Option<Estimate>, n: u64) {
         if let Some(interval) = estimate.as_mut().and_then(|estimate| estimate.interval.as_mut()) {
             interval.low = interval.low.max(0.0);
         }
@@ -441,7 +314,7 @@ impl Collector {
     }
 
     /// A statistic between 0 and 1.
-    fn share(&mut self, name: &str, mut estimate: Option<Estimate>, n: u64) {
+    pub(crate) fn share(&mut self, name: &str, mut estimate: Option<Estimate>, n: u64) {
         if let Some(interval) = estimate.as_mut().and_then(|estimate| estimate.interval.as_mut()) {
             interval.high = interval.high.min(1.0);
         }
@@ -458,33 +331,14 @@ impl Collector {
     }
 }
 
-/// The entry of [`METRICS`] for the metric `name`.
-pub fn describe(name: &str) -> Option<&'static Metric> {
-    let exact = METRICS.iter().find(|metric| metric.name == name);
-    exact.or_else(|| {
-        METRICS.iter().find(|metric| {
-            let (before, rest) = metric.name.split_once('<').unwrap_or((metric.name, ""));
-            let after = rest.split_once('>').map_or("", |(_, after)| after);
-            // "load_<where>_offered" stands behind "load_<where>" and must not be taken for it.
-            !rest.is_empty()
-                && name.starts_with(before)
-                && name.ends_with(after)
-                && name.ends_with("_offered") == (after == "_offered")
-        })
-    })
-}
-
-fn unit(name: &str) -> &'static str {
-    describe(name).expect("every statistic is in the table of metrics").unit
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
     use tailcut_base::Instant;
-    use tailcut_record::FlowColumns;
+    use tailcut_record::{FlowColumns, Histogram};
 
+    use super::super::catalogue::{METRICS, describe};
     use super::super::{EngineFacts, FlowCounts, Load, PointSummary};
     use super::*;
 

@@ -10,10 +10,12 @@
 //! Left out: comparisons of two runs.
 
 mod analysis;
+mod catalogue;
 mod csv;
 mod figure;
 mod load;
-pub mod metrics;
+mod metrics;
+mod network;
 mod number;
 mod plot;
 mod report;
@@ -33,7 +35,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tailcut_record::{RecordError, write_atomically};
 
-pub use metrics::Row;
+pub use catalogue::{METRICS, Metric, describe};
+pub use metrics::{ALL, Row, SHORT_AND_INCAST};
 pub use table::ClassTable;
 
 /// A swept parameter of the scenario.

@@ -56,6 +56,9 @@ pub(crate) fn slug(name: &str) -> String {
     if text.trim_matches(['.', '-']).is_empty() { "unnamed".into() } else { text }
 }
 
+/// How a quantity is read, and its units with their sizes, the largest first.
+type Kind<'a> = (&'a dyn Fn(&str) -> Option<f64>, &'a [(&'static str, f64)]);
+
 /// The values of a swept parameter as numbers, with their unit (empty for plain numbers); `None` if they are names.
 pub(crate) fn numeric(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
     let all = |parse: &dyn Fn(&str) -> Option<f64>| {
@@ -67,7 +70,7 @@ pub(crate) fn numeric(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
     if let Some(numbers) = all(&|text| text.parse().ok().filter(|number: &f64| number.is_finite())) {
         return Some((numbers, ""));
     }
-    let kinds: [(&dyn Fn(&str) -> Option<f64>, &[(&'static str, f64)]); 3] = [
+    let kinds: [Kind<'_>; 3] = [
         (
             &|text| text.parse::<Span>().ok().map(|span| span.as_ps() as f64),
             &[("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3), ("ps", 1.0)],

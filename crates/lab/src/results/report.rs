@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use super::RunInfo;
 use super::analysis::{Analysis, Curve, Group};
+use super::catalogue::{METRICS, describe};
 use super::figure::{Figure, main_axis};
-use super::metrics::{self, ALL, METRICS, Row, SHORT_AND_INCAST};
+use super::metrics::{ALL, Row, SHORT_AND_INCAST};
 use super::number::{numeric, significant};
 use super::style::{Marker, colour, marker};
 use super::table::{cell_of, headlines, short_path, values_of};
@@ -19,6 +20,9 @@ const CSS: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/report.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot-1.6.32.min.css");
 const UPLOT: &str = include_str!("../../assets/uplot-1.6.32.iife.min.js");
+
+/// Warnings that are open to see; the others are one click away.
+const WARNINGS: usize = 6;
 
 /// Points of a curve in the page.
 const CURVE_POINTS: usize = 180;
@@ -67,7 +71,11 @@ fn header(out: &mut String, run: &RunInfo, analysis: &Analysis) {
     let sum = |get: fn(&super::analysis::Cost) -> f64| analysis.costs.iter().map(get).sum::<f64>();
     let cpu = sum(|cost| cost.engine.cpu_ns as f64);
     let seeds: Vec<String> = run.seeds.iter().map(u64::to_string).collect();
-    let seeds = if seeds.len() > 8 { format!("{} seeds", seeds.len()) } else { format!("seeds {}", seeds.join(", ")) };
+    let seeds = if seeds.len() > 8 {
+        format!("{} seeds", seeds.len())
+    } else {
+        format!("seed{} {}", if seeds.len() == 1 { "" } else { "s" }, seeds.join(", "))
+    };
     let facts = [
         ("tailcut", run.version.clone()),
         ("", points),
@@ -93,8 +101,16 @@ fn header(out: &mut String, run: &RunInfo, analysis: &Analysis) {
 
 fn warnings(out: &mut String, analysis: &Analysis) {
     if !analysis.warnings.is_empty() {
-        let items: String = analysis.warnings.iter().map(|text| format!("<li>{}</li>", escaped(text))).collect();
-        let _ = writeln!(out, "<div class=\"warnings\" role=\"note\"><ul>{items}</ul></div>");
+        let list = |texts: &[String]| -> String {
+            let items: String = texts.iter().map(|text| format!("<li>{}</li>", escaped(text))).collect();
+            format!("<ul>{items}</ul>")
+        };
+        let (first, rest) = analysis.warnings.split_at(analysis.warnings.len().min(WARNINGS));
+        let mut items = list(first);
+        if !rest.is_empty() {
+            items += &format!("<details><summary>{} more</summary>{}</details>", rest.len(), list(rest));
+        }
+        let _ = writeln!(out, "<div class=\"warnings\" role=\"note\">{items}</div>");
     }
     if !analysis.missing.is_empty() {
         let rows: String = analysis
@@ -348,7 +364,7 @@ fn shown_unit(unit: &str) -> &str {
 /// The numbers of the charts, as JSON that cannot end the script that it stands in.
 fn data(run: &RunInfo, analysis: &Analysis) -> String {
     let mut names: Vec<&str> = Vec::new();
-    let order = |name: &str| METRICS.iter().position(|metric| metrics::describe(name) == Some(metric));
+    let order = |name: &str| METRICS.iter().position(|metric| describe(name) == Some(metric));
     for row in &analysis.rows {
         if !names.contains(&row.metric.as_str()) {
             names.push(&row.metric);
@@ -387,7 +403,7 @@ fn data(run: &RunInfo, analysis: &Analysis) -> String {
     let described: Vec<Value> = names
         .iter()
         .map(|name| {
-            let metric = metrics::describe(name);
+            let metric = describe(name);
             json!({ "name": name, "unit": metric.map_or("", |m| shown_unit(m.unit)), "meaning": metric.map_or("", |m| m.meaning) })
         })
         .collect();
@@ -477,10 +493,14 @@ fn log_grid(low: f64, high: f64) -> Vec<f64> {
     (0..CURVE_POINTS).map(|i| low * (high / low).powf(i as f64 / steps)).collect()
 }
 
-/// Whole numbers from 0 to `high`, all of them or evenly spaced ones.
+/// Whole numbers from 0 to `high`: all of them, or all small ones and ever fewer above, because most queues are short.
 fn whole_grid(high: f64) -> Vec<f64> {
-    let points = (high as usize + 1).clamp(2, CURVE_POINTS);
-    let mut grid: Vec<f64> = (0..points).map(|i| (high.max(1.0) * i as f64 / (points as f64 - 1.0)).round()).collect();
+    let high = high.max(1.0);
+    if high < CURVE_POINTS as f64 {
+        return (0..=high as u64).map(|x| x as f64).collect();
+    }
+    let steps = CURVE_POINTS as f64 - 1.0;
+    let mut grid: Vec<f64> = (0..CURVE_POINTS).map(|i| (high * (i as f64 / steps).powi(2)).round()).collect();
     grid.dedup();
     grid
 }
@@ -534,6 +554,8 @@ mod tests {
         assert!(grid[0] <= 12.0 && *grid.last().unwrap() >= 5_000.0 && grid.len() == CURVE_POINTS);
         assert_eq!(whole_grid(3.0), [0.0, 1.0, 2.0, 3.0]);
         assert_eq!(whole_grid(0.0), [0.0, 1.0]);
-        assert_eq!(whole_grid(2_700.0).last(), Some(&2_700.0));
+        let grid = whole_grid(2_700.0);
+        assert_eq!((grid[..4].to_vec(), grid.last()), (vec![0.0, 1.0, 2.0, 3.0], Some(&2_700.0)));
+        assert!(grid.len() <= CURVE_POINTS && grid.is_sorted_by(|a, b| a < b));
     }
 }

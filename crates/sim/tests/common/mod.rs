@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tailcut_record::{FlowRow, Recorder};
+use tailcut_record::{FlowRow, PortRow, Recorder};
 use tailcut_sim::{Node, Outcome, Preset, Scenario, World};
 
 /// P1: 400 hosts, 20 leaves, 10 spines, 10 Gb/s, 10 us.
@@ -26,6 +26,52 @@ host_link = { rate = "10Gbps", delay = "20.2us" }
 core_link = { rate = "40Gbps", delay = "0.2us" }
 "#;
 
+/// P2: P1 with 40 Gb/s between leaves and spines.
+pub const P2: &str = r#"
+[topology.leaf-spine]
+leaves = 20
+hosts_per_leaf = 20
+spines = 10
+host_link = { rate = "10Gbps", delay = "10us" }
+core_link = { rate = "40Gbps", delay = "10us" }
+"#;
+
+/// P4: 144 hosts, 3 leaves, 4 spines, 10 and 40 Gb/s: three times oversubscribed.
+pub const P4: &str = r#"
+[topology.leaf-spine]
+leaves = 3
+hosts_per_leaf = 48
+spines = 4
+host_link = { rate = "10Gbps", delay = "20.2us" }
+core_link = { rate = "40Gbps", delay = "0.2us" }
+"#;
+
+/// P9: hosts 0 and 1 on one switch, 2 and 3 on another, 10 Gb/s, 80 us around.
+pub const P9: &str = r#"
+[topology.dumbbell]
+left_hosts = 2
+right_hosts = 2
+host_link = { rate = "10Gbps", delay = "13.333us" }
+core_link = { rate = "10Gbps", delay = "13.333us" }
+"#;
+
+/// Hosts on one switch, 10 Gb/s, 1 us.
+pub fn star(hosts: u32) -> String {
+    format!("[topology.star]\nhosts = {hosts}\nhost_link = {{ rate = \"10Gbps\", delay = \"1us\" }}\n")
+}
+
+/// Hosts `0..senders` that share the link to host `senders`; every link has this delay.
+pub fn bottleneck(senders: u32, rate: &str, delay: &str) -> String {
+    format!(
+        "[topology.single-bottleneck]\nsenders = {senders}\n\
+         host_link = {{ rate = \"{rate}\", delay = \"{delay}\" }}\n"
+    )
+}
+
+/// Every preset, and every profile of it.
+pub const SCHEMES: [&str; 8] =
+    ["tcp", "dctcp", "pias", "sjf", "sjf@full", "slytherin", "slytherin@as-coded", "slytherin@shallow"];
+
 /// A scenario's tree: a preset below, `text` on top.
 pub fn node(preset: &str, text: &str) -> Node {
     let mut node = Preset::layer(preset).expect("a preset of the tests");
@@ -38,9 +84,14 @@ pub fn scenario(preset: &str, text: &str, seed: u64) -> Scenario {
     Scenario::new(&node(preset, text), seed, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false)))
 }
 
-/// Runs a scenario to its end.
+/// Runs a scenario to its end, or until its time to drain is over.
 pub fn run(preset: &str, text: &str, seed: u64) -> Outcome {
     World::new(&scenario(preset, text, seed), Recorder::new()).run(|_| {})
+}
+
+/// The row of the port from `owner` to `peer`.
+pub fn port<'a>(outcome: &'a Outcome, owner: &str, peer: &str) -> &'a PortRow {
+    outcome.ports.iter().find(|port| port.owner == owner && port.peer == peer).expect("the network has this port")
 }
 
 /// The rows of all flows.

@@ -1,0 +1,89 @@
+//! The hold model: take the next event, put in another one some time later; the number of events stays the same.
+//!
+//! The times ahead are those of a packet network of 10 Gb/s and 10 us: most events are a transmission or a transmission
+//! and a delay ahead, some are an ACK's, and one of a hundred is a retransmission timer.
+#![allow(missing_docs, clippy::print_stdout, reason = "a benchmark prints")]
+
+use std::hint::black_box;
+
+use tailcut_base::{Instant, Seeds, Span};
+use tailcut_bench::{Contender, Spread, in_turns, ns_each, print_table, ratio};
+use tailcut_calendar::{Calendar, SlowCalendar};
+
+const PENDING: [usize; 3] = [500, 5_000, 50_000];
+const HOLDS: usize = 400_000;
+const REPETITIONS: usize = 9;
+/// Times ahead that are drawn before the clock runs; used in turns.
+const DRAWN: usize = 1 << 16;
+
+trait Events {
+    fn push(&mut self, at: Instant, key: u64);
+    fn pop(&mut self) -> Option<(Instant, u64)>;
+}
+
+impl Events for Calendar {
+    fn push(&mut self, at: Instant, key: u64) {
+        Calendar::push(self, at, key);
+    }
+
+    fn pop(&mut self) -> Option<(Instant, u64)> {
+        Calendar::pop(self)
+    }
+}
+
+impl Events for SlowCalendar {
+    fn push(&mut self, at: Instant, key: u64) {
+        SlowCalendar::push(self, at, key);
+    }
+
+    fn pop(&mut self) -> Option<(Instant, u64)> {
+        SlowCalendar::pop(self)
+    }
+}
+
+fn ahead() -> Vec<Span> {
+    let mut stream = Seeds::new(1).stream("bench.calendar", 0);
+    let draw = |_| match stream.below(100) {
+        0 => Span::from_ms(10),
+        1..=49 => Span::from_ns(1_200),
+        50..=79 => Span::from_ns(11_200),
+        80..=94 => Span::from_ns(10_032),
+        // What is paced or jittered lies anywhere.
+        _ => Span::from_ps(u64::from(stream.below(50_000_000))),
+    };
+    (0..DRAWN).map(draw).collect()
+}
+
+fn hold(events: &mut impl Events, ahead: &[Span], from: usize, holds: usize) {
+    for i in from..from + holds {
+        let (now, key) = events.pop().expect("as many events go in as come out");
+        events.push(now + ahead[i & (DRAWN - 1)], key);
+    }
+}
+
+/// A calendar with `pending` events that has been used long enough to be as it always is.
+fn contender<'a>(mut events: impl Events + 'a, pending: usize, ahead: &'a [Span]) -> Contender<'a> {
+    for i in 0..pending {
+        events.push(Instant::ZERO + ahead[i & (DRAWN - 1)], i as u64);
+    }
+    hold(&mut events, ahead, pending, 4 * pending);
+    let mut from = 5 * pending;
+    Box::new(move || {
+        let cost = ns_each(HOLDS as u64, || hold(&mut events, ahead, from, black_box(HOLDS)));
+        from += HOLDS;
+        cost
+    })
+}
+
+fn main() {
+    let ahead = ahead();
+    println!("calendar: ns per hold, median (smallest to largest) of {REPETITIONS} x {HOLDS} holds");
+    let rows = PENDING.map(|pending| {
+        let mut contenders =
+            [contender(Calendar::new(), pending, &ahead), contender(SlowCalendar::new(), pending, &ahead)];
+        let costs = in_turns(REPETITIONS, &mut contenders);
+        let (ladder, heap) = (Spread::of(&costs[0]), Spread::of(&costs[1]));
+        [pending.to_string(), ladder.to_string(), heap.to_string(), format!("{:.2}", ratio(&costs[0], &costs[1]))]
+    });
+    print_table(["pending", "Calendar", "SlowCalendar (binary heap)", "ratio"], &rows);
+}

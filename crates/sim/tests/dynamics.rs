@@ -1,0 +1,223 @@
+//! What windows, marks, priorities and paths do together over many round trips.
+
+mod common;
+
+use common::{P9, SCHEMES, bottleneck, fcts, listed, port, rows, run};
+use tailcut_record::FlowRow;
+use tailcut_sim::{EndReason, Outcome};
+
+/// Four leaves of four hosts, four spines, all links 10 Gb/s and 2 us.
+const FOUR_SPINES: &str = r#"
+[topology.leaf-spine]
+leaves = 4
+hosts_per_leaf = 4
+spines = 4
+host_link = { rate = "10Gbps", delay = "2us" }
+core_link = { rate = "10Gbps", delay = "2us" }
+"#;
+
+/// Packets of new data that a flow has sent so far.
+fn progress(row: &FlowRow) -> f64 {
+    (row.packets - row.retransmissions) as f64
+}
+
+fn jain(shares: &[f64]) -> f64 {
+    let sum: f64 = shares.iter().sum();
+    sum * sum / (shares.len() as f64 * shares.iter().map(|x| x * x).sum::<f64>())
+}
+
+// TCP: two flows of equal round trips share a bottleneck evenly in the long run.
+#[test]
+fn two_flows_of_equal_round_trips_share_a_bottleneck() {
+    for (scheme, second_start) in [("tcp", 0), ("tcp", 20_000_000), ("dctcp", 0), ("dctcp", 20_000_000)] {
+        // The second flow starts into the full queue of the first; both run on for a second.
+        let text = bottleneck(2, "10Gbps", "20us")
+            + "[run]\ndrain = \"1s\"\n"
+            + &listed(&[(0, 2, 1_000_000_000_000, 0), (1, 2, 1_000_000_000_000, second_start)]);
+        let outcome = run(scheme, &text, 1);
+        assert_eq!(outcome.end, EndReason::CutOff);
+        let shares: Vec<f64> = rows(&outcome).iter().map(progress).collect();
+        assert!(jain(&shares) > 0.95, "{scheme}, second at {second_start} ns: {shares:?}");
+        let sent: f64 = shares.iter().sum::<f64>() * 1500.0 * 8.0 / 10e9;
+        assert!(sent > 0.95, "{scheme}: {sent} s of packets went through in more than a second");
+    }
+}
+
+/// Two long flows and, beside the bottleneck, two small ones that begin and end the measurement.
+fn two_long_flows(scheme: &str, from: &str, until: &str) -> Outcome {
+    let text = bottleneck(4, "10Gbps", "20us")
+        + &format!(
+            "[record]\nqueue_sample = \"1.3us\"\nqueue_histogram = true\n[run]\ndrain = \"1us\"\n[workload]\nwarmup = 0.5\n\
+             [workload.traffic.listed]\nlist = [\n\
+             {{ src = 0, dst = 4, size = \"10GB\" }}, {{ src = 1, dst = 4, size = \"10GB\" }},\n\
+             {{ src = 2, dst = 3, size = \"1B\", start = \"{from}\" }}, {{ src = 2, dst = 3, size = \"1B\", start = \"{until}\" }}]\n"
+        );
+    run(scheme, &text, 1)
+}
+
+// DCTCP: 10 Gb/s, 80 us, K = 65 packets, a product of bandwidth and delay of 67 packets.
+#[test]
+fn two_long_dctcp_flows_keep_the_queue_near_the_threshold_and_the_link_full() {
+    const PACKET: u64 = 1500;
+    let (k, flows, bdp) = (65, 2, 67);
+    // From the start on, slow start included.
+    let outcome = two_long_flows("dctcp", "0.1us", "100ms");
+    let queue = port(&outcome, "switch0", "host4").queue.unwrap();
+    assert!(queue.max_bytes <= (k + 2 * flows + bdp) * PACKET, "{queue:?}");
+    assert_eq!(outcome.totals.drops.total(), 0);
+
+    let outcome = two_long_flows("dctcp", "10ms", "110ms");
+    let row = port(&outcome, "switch0", "host4");
+    let queue = row.queue.unwrap();
+    assert!(queue.max_bytes <= (k + 2 * flows) * PACKET, "in the long run: {queue:?}");
+    // The sawtooth of the paper (section 3.3): from K + N down by half the root of 2N(C x RTT + K).
+    let depth = 0.5 * (2.0 * flows as f64 * (bdp + k) as f64).sqrt();
+    let middle = (k + flows) as f64 - depth / 2.0;
+    assert!((queue.mean_bytes / PACKET as f64 - middle).abs() < depth, "around {middle}: {queue:?}");
+    assert!(row.utilisation > 0.9999, "{}", row.utilisation);
+    // It never empties: not at any sample, and not between them.
+    let samples = outcome.queues.all();
+    let zeros = samples.iter().next().filter(|(packets, _)| *packets == 0).unwrap().1;
+    assert_eq!(zeros, samples.total() / 5 * 4, "of five ports, four are always empty and one never");
+    let bins = row.queue_histogram.as_ref().unwrap();
+    assert_eq!((bins[0].0, bins[0].1.as_ps()), (1, 0));
+    // Both have an even share.
+    let shares: Vec<f64> = rows(&outcome)[..2].iter().map(progress).collect();
+    assert!(jain(&shares) > 0.99, "{shares:?}");
+}
+
+#[test]
+fn without_marks_the_same_flows_fill_the_buffer() {
+    let queue = port(&two_long_flows("tcp", "10ms", "110ms"), "switch0", "host4").queue.unwrap();
+    assert!(queue.max_bytes > 230 * 1500, "{queue:?}");
+}
+
+/// A long flow from host 0 to host 2, and after ten round trips twenty flows from host 1 to host 3.
+fn convergence(topology: &str) -> String {
+    let mut flows = vec![(0, 2, 10_000_000, 0)];
+    flows.extend([(1, 3, 500_000, 800_000); 20]);
+    // The same limit and threshold for both: DCTCP's marker made inclusive, as Slytherin's is.
+    let port = "[port]\nlimit = \"4MB\"\n[port.marker.step]\nthreshold = \"100KB\"\ninclusive = true\n";
+    topology.to_owned() + port + &listed(&flows)
+}
+
+// One congested link: no marked packet ever waits behind an unmarked one.
+#[test]
+fn behind_a_single_bottleneck_slytherin_is_dctcp() {
+    let [dctcp, slytherin] = ["dctcp", "slytherin"].map(|scheme| run(scheme, &convergence(P9), 1));
+    assert!(rows(&dctcp)[0].ce_marks > 100 && dctcp.totals.drops.total() == 0);
+    assert_eq!(fcts(&dctcp), fcts(&slytherin));
+    assert_eq!(dctcp.flows, slytherin.flows);
+    assert_eq!(dctcp.engine.digest, slytherin.engine.digest);
+    assert!(rows(&slytherin).iter().all(|row| row.reordered == 0));
+}
+
+#[test]
+fn behind_a_second_bottleneck_marked_packets_overtake_under_slytherin_only() {
+    // Host 0 at the first switch, host 1 at the second, both receivers at the third. The first link is half as fast, so that
+    // three windows of hosts at the first switch fill it.
+    let line = r#"
+[topology.dumbbell]
+switches_in_line = 3
+left_hosts = 3
+hosts_per_middle_switch = 1
+right_hosts = 2
+host_link = { rate = "10Gbps", delay = "10us" }
+core_link = { rate = "10Gbps", delay = "10us" }
+"#;
+    let mut flows = vec![(0, 4, 10_000_000, 0), (1, 4, 10_000_000, 0), (2, 4, 10_000_000, 0)];
+    flows.extend([(3, 5, 500_000, 800_000); 20]);
+    let port = "[port]\nlimit = \"4MB\"\n[port.marker.step]\nthreshold = \"100KB\"\ninclusive = true\n";
+    let [dctcp, slytherin] =
+        ["dctcp", "slytherin"].map(|scheme| run(scheme, &(line.to_owned() + port + &listed(&flows)), 1));
+    let reordered = |outcome: &Outcome| rows(outcome).iter().map(|row| row.reordered).sum::<u64>();
+    assert_eq!(reordered(&dctcp), 0);
+    assert!(reordered(&slytherin) > 10, "{}", reordered(&slytherin));
+    // Only what was marked upstream overtakes: the flows of the second switch stay in order.
+    assert!(rows(&slytherin)[3..].iter().all(|row| row.reordered == 0 && row.ce_marks > 0));
+    assert_ne!(dctcp.engine.digest, slytherin.engine.digest);
+}
+
+// PIAS: later packets of a flow never have a higher priority, so that they cannot overtake on one path.
+#[test]
+fn on_one_path_and_without_loss_only_slytherin_reorders() {
+    let mut flows: Vec<(u32, u32, u64, u64)> = (0..60u32)
+        .map(|i| (i % 16, (i * 7 + 5) % 16, 20_000 + 30_000 * u64::from(i % 8), u64::from(i) * 2_000))
+        .collect();
+    flows.retain(|flow| flow.0 != flow.1);
+    let text = FOUR_SPINES.to_owned() + "[port]\nlimit = \"4MB\"\n[host.tag]\n" + &listed(&flows);
+    for scheme in SCHEMES.into_iter().filter(|scheme| !scheme.starts_with("slytherin")) {
+        let text = text.replace(
+            "[host.tag]\n",
+            if scheme == "pias" { "[host.tag.pias]\nthresholds = [\"10KB\", \"50KB\", \"90KB\"]\n" } else { "" },
+        );
+        let outcome = run(scheme, &text, 1);
+        assert_eq!(outcome.totals.drops.total(), 0, "{scheme}");
+        for row in rows(&outcome) {
+            assert_eq!((row.reordered, row.retransmissions, row.timeouts), (0, 0, 0), "{scheme}: {row:?}");
+        }
+    }
+}
+
+/// Packets on each of the uplinks of leaf 0.
+fn uplinks(outcome: &Outcome) -> [u64; 4] {
+    [0, 1, 2, 3].map(|spine| port(outcome, "leaf0", &format!("spine{spine}")).packets)
+}
+
+#[test]
+fn a_flow_takes_one_way_under_ecmp_and_many_flows_take_all() {
+    for nth in 0..8 {
+        let before: Vec<_> = (0..nth).map(|_| (4, 8, 1, 0)).collect();
+        let flows = [before, vec![(0, 12, 1000 * 1460, 1)]].concat();
+        let packets = uplinks(&run("dctcp", &(FOUR_SPINES.to_owned() + &listed(&flows)), 1));
+        let mut sorted = packets;
+        sorted.sort_unstable();
+        assert_eq!(sorted, [0, 0, 0, 1000], "flow {nth}: {packets:?}");
+    }
+    let flows: Vec<_> = (0..4000).map(|nth| (nth as u32 % 4, 12, 1460, nth * 2_000)).collect();
+    let packets = uplinks(&run("dctcp", &(FOUR_SPINES.to_owned() + &listed(&flows)), 1));
+    assert_eq!(packets.iter().sum::<u64>(), 4000);
+    // A standard deviation is 27.
+    assert!(packets.iter().all(|packets| (880..=1120).contains(packets)), "{packets:?}");
+}
+
+#[test]
+fn a_thousand_packets_in_turns_over_four_spines_are_250_on_each() {
+    let spray = "path = \"round-robin\"\n".to_owned() + FOUR_SPINES + "[host.transport.tcp]\nfast_retransmit = false\n";
+    let outcome = run("dctcp", &(spray + &listed(&[(0, 12, 1000 * 1460, 0)])), 1);
+    assert_eq!(uplinks(&outcome), [250; 4]);
+    let row = &rows(&outcome)[0];
+    assert_eq!((row.packets, row.reordered), (1000, 0), "ways of equal length keep the order in an idle network");
+}
+
+#[test]
+fn random_spraying_uses_all_ways_and_reorders_beside_other_flows() {
+    let spray = "path = \"spray\"\n".to_owned() + FOUR_SPINES + "[host.transport.tcp]\nfast_retransmit = false\n";
+    let flows: Vec<_> = (0..4).map(|src| (src, 12 + src, 1000 * 1460, 0)).collect();
+    let outcome = run("dctcp", &(spray + &listed(&flows)), 1);
+    let packets = uplinks(&outcome);
+    assert_eq!(packets.iter().sum::<u64>(), 4000);
+    assert!(packets.iter().all(|packets| (880..=1120).contains(packets)), "{packets:?}");
+    assert!(rows(&outcome).iter().all(|row| row.reordered > 10 && row.retransmissions == 0));
+}
+
+// Four hosts of 10 Gb/s on a leaf with two uplinks: they offer twice what leaves it.
+#[test]
+fn oversubscribed_uplinks_carry_half_of_what_their_hosts_offer() {
+    let text = FOUR_SPINES.replace("spines = 4", "spines = 2") + "path = \"round-robin\"\n";
+    let (path, topology) = ("path = \"round-robin\"\n", text.replace("path = \"round-robin\"\n", ""));
+    // Every host of two leaves sends to its own partner on the other two.
+    let mut flows: Vec<_> = (0..8).map(|src| (src, src + 8, 1_000_000_000, 0)).collect();
+    flows.push((15, 14, 1, 20_000_000));
+    let rest = "[host.transport.tcp]\nfast_retransmit = false\n[run]\ndrain = \"1us\"\n";
+    let outcome = run("dctcp", &(path.to_owned() + &topology + rest + &listed(&flows)), 1);
+    let goodput: f64 = rows(&outcome)[..8].iter().map(progress).sum::<f64>() * 1500.0 * 8.0 / 0.02;
+    // Two leaves with two uplinks of 10 Gb/s each, and 80 Gb/s offered.
+    assert!(goodput <= 40.2e9 && goodput > 38e9, "{goodput}");
+    for leaf in ["leaf0", "leaf1"] {
+        for spine in ["spine0", "spine1"] {
+            let utilisation = port(&outcome, leaf, spine).utilisation;
+            assert!(utilisation > 0.95 && utilisation <= 1.0001, "{leaf} {spine}: {utilisation}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+"""The page of a run in a browser: it works from the disk alone, on a desk and on a telephone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+from command import Folder
+
+WIDTHS = {"desk": 1280, "telephone": 390}
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def chromium() -> str | None:
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = chromium()
+    if program is None:
+        pytest.skip("there is no Chromium: install one (Debian: apt install chromium), or name one as CHROMIUM=...")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, headless=True, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser: Browser, file: Path, width: int = 1280, scheme: str = "light") -> Iterator[Page]:
+    """The page; at the end it must have asked for nothing but itself and complained of nothing."""
+    complaints: list[str] = []
+    requests: list[str] = []
+
+    def refuse(route: Route) -> None:
+        requests.append(route.request.url)
+        if route.request.url.startswith("file:"):
+            route.continue_()
+        else:
+            route.abort()
+
+    context = browser.new_context(viewport={"width": width, "height": 900}, offline=True, color_scheme=scheme)
+    page = context.new_page()
+    page.route("**/*", refuse)
+    page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: complaints.append(f"exception: {error}"))
+    page.on("requestfailed", lambda request: complaints.append(f"failed: {request.url}"))
+    try:
+        page.goto(file.as_uri())
+        yield page
+        assert not complaints
+        assert requests == [file.as_uri()], "a page that needs nothing but itself"
+    finally:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def report(small: Folder) -> Path:
+    return small.path / "report.html"
+
+
+CHARTS = ("metric-chart", "fct-chart", "queue-chart")
+
+#: Numbers of pixels of a chart's canvas by their colour, those without any left out.
+COLOURS = """id => {
+  const canvas = document.querySelector(`#${id} canvas`);
+  if (!canvas || !canvas.width || !canvas.height) return {};
+  // A copy: the page's own canvas is not one that is read.
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+  copy.drawImage(canvas, 0, 0);
+  const data = copy.getImageData(0, 0, canvas.width, canvas.height).data;
+  const counts = {};
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i + 3] < 128) continue;
+    const colour = [data[i], data[i + 1], data[i + 2]].join();
+    counts[colour] = (counts[colour] || 0) + 1;
+  }
+  return counts;
+}"""
+
+
+def colours(page: Page, chart: str) -> dict[str, int]:
+    return page.evaluate(COLOURS, chart)
+
+
+def vivid(counts: dict[str, int]) -> int:
+    """Pixels that are neither grey nor white: curves, not axes."""
+    return sum(n for colour, n in counts.items() if (c := [int(part) for part in colour.split(",")]) and max(c) - min(c) > 60)
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_charts_are_drawn_and_nothing_overflows(browser: Browser, report: Path, width: int, scheme: str) -> None:
+    with opened(browser, report, width, scheme) as page:
+        for chart in CHARTS:
+            counts = colours(page, chart)
+            assert sum(counts.values()) > 500, f"{chart} is empty"
+            assert vivid(counts) > 100, f"{chart} has axes and no curve"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        outside = page.evaluate(
+            """() => [...document.querySelectorAll("main *")].filter(one => {
+              const box = one.getBoundingClientRect();
+              return box.width > 0 && box.right > innerWidth + 1 && !one.closest(".scroll, .tall, pre, .tip");
+            }).map(one => one.outerHTML.slice(0, 100))"""
+        )
+        assert not outside, outside
+
+
+def test_the_page_tells_what_was_run(browser: Browser, report: Path, small: Folder) -> None:
+    with opened(browser, report) as page:
+        info = small.info()
+        assert page.title() == info["title"] == page.inner_text("h1")
+        text = page.inner_text("main")
+        assert info["command"] in text and info["version"] in text
+        for name in ("short", "long", "incast", "short+incast", "all"):
+            assert page.locator("h3", has_text=name).count() >= 1, name
+        assert "two seeds" in text.lower() or "2 seeds" in text, "that two seeds are few is said"
+        assert "[topology.leaf-spine]" in page.text_content("main"), "the scenario is part of the page"
+
+
+def column(page: Page, table: int, at: int) -> list[str]:
+    """The values of a column of a headline table, as the page compares them."""
+    return page.evaluate(
+        """([table, at]) => [...document.querySelectorAll("table.headline")[table].tBodies[0].rows]
+            .map(row => row.cells[at].dataset.value ?? row.cells[at].textContent)""",
+        [table, at],
+    )
+
+
+def test_tables_are_sorted_by_a_click_on_a_head(browser: Browser, report: Path) -> None:
+    with opened(browser, report) as page:
+        table = page.locator("table.headline").first
+        heads = table.locator("thead th")
+        assert heads.count() >= 6
+        for at in range(heads.count()):
+            values = column(page, 0, at)
+            numbers = at > 0
+            key = float if numbers and "" not in values and "-" not in values else str
+            before = sorted(values, key=key)
+            heads.nth(at).locator("button").click()
+            assert heads.nth(at).get_attribute("aria-sort") == "ascending"
+            assert column(page, 0, at) == before, at
+            heads.nth(at).locator("button").click()
+            assert heads.nth(at).get_attribute("aria-sort") == "descending"
+            assert column(page, 0, at) == sorted(values, key=key, reverse=True), at
+        sorted_heads = [heads.nth(at).get_attribute("aria-sort") for at in range(heads.count())]
+        assert [one for one in sorted_heads if one] == ["descending"], "one column at a time says that it is sorted"
+
+
+def test_tables_show_the_numbers_of_the_summary(browser: Browser, report: Path, small: Folder) -> None:
+    rows = {(row["scheme"], row["workload.load"], row["class"], row["metric"]): row["value"] for row in small.rows()}
+    with opened(browser, report) as page:
+        means = [
+            (scheme, load, float(value))
+            for scheme, load, value in zip(column(page, 0, 0), column(page, 0, 1), column(page, 0, 3), strict=True)
+        ]
+        assert len(means) == 4
+        for scheme, load, value in means:
+            assert value == pytest.approx(float(rows[scheme, load, "short", "fct_mean"]), rel=1e-8)
+
+
+def test_a_scheme_is_hidden_and_shown_by_its_button(browser: Browser, report: Path) -> None:
+    with opened(browser, report) as page:
+        chips = page.locator("#schemes button")
+        assert chips.all_inner_texts() == ["dctcp", "slytherin"]
+        whole = {chart: colours(page, chart) for chart in CHARTS}
+        listed = page.locator("#all-table tbody tr").count()
+        page.locator("#schemes button", has_text="slytherin").click()
+        chip = page.locator("#schemes button", has_text="slytherin")
+        assert chip.get_attribute("aria-pressed") == "false"
+        for chart in CHARTS:
+            assert vivid(colours(page, chart)) < vivid(whole[chart]), f"{chart} still shows it"
+            assert vivid(colours(page, chart)) > 50, f"{chart} shows nothing at all"
+        assert 0 < page.locator("#all-table tbody tr").count() < listed
+        assert "slytherin" not in page.inner_text("#all-table tbody")
+        chip.click()
+        assert page.locator("#schemes button", has_text="slytherin").get_attribute("aria-pressed") == "true"
+        assert {chart: colours(page, chart) for chart in CHARTS} == whole
+
+
+def test_the_metric_and_class_of_a_chart_can_be_chosen(browser: Browser, report: Path) -> None:
+    with opened(browser, report) as page:
+        selects = page.locator("#metric-controls select")
+        assert selects.count() >= 2
+        seen = {str(colours(page, "metric-chart"))}
+        for at in range(selects.count()):
+            values = selects.nth(at).locator("option").evaluate_all("options => options.map(option => option.value)")
+            for value in values:
+                # What the horizontal axis shows is not also a value to choose.
+                if selects.nth(at).is_visible():
+                    selects.nth(at).select_option(value)
+                    seen.add(str(colours(page, "metric-chart")))
+        assert len(seen) > 10, "other choices are other pictures"
+        page.locator("#fct-controls input[type=checkbox]").first.check()
+        assert vivid(colours(page, "fct-chart")) > 100
+
+
+def test_every_statistic_can_be_found(browser: Browser, report: Path, small: Folder) -> None:
+    with opened(browser, report) as page:
+        selects = page.locator("#all-controls select")
+        for at in range(selects.count()):
+            selects.nth(at).select_option("-1")
+        rows = len(small.rows())
+        assert f"of {rows} rows" in page.inner_text("#all-count")
+        page.click("#all-more")
+        assert page.locator("#all-table tbody tr").count() == rows
+        page.fill("#all-controls input[type=search]", "slytherin fct_p99 short")
+        found = page.locator("#all-table tbody tr").all_inner_texts()
+        assert found and all("slytherin" in text and "fct_p99" in text and "short" in text for text in found)
