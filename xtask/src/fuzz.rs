@@ -79,7 +79,7 @@ fn fuzz(root: &Path, program: &Path, target: &str, seeds: &[&str], seconds: u32)
         Ok(folder)
     };
     let artifacts = format!("-artifact_prefix={}/", folder("artifacts")?.display());
-    let limits = ["-timeout=20", "-rss_limit_mb=4096", "-max_len=8192", "-print_final_stats=1", "-verbosity=1"];
+    let limits = ["-timeout=20", "-rss_limit_mb=4096", "-max_len=8192", "-print_final_stats=1", "-verbosity=0"];
     let dictionary = format!("fuzz/{target}.dict");
     let mut call = Call::new(root, program, &limits)
         .args([format!("-max_total_time={seconds}"), artifacts])

@@ -139,6 +139,8 @@ struct SlowPort {
     left: Vec<(u64, u64, bool, u8)>,
     dropped: Vec<(u64, DropReason)>,
     marks: u64,
+    /// When the backlog changed, and what it was from then on.
+    backlog: Vec<(u64, u64)>,
 }
 
 impl SlowPort {
@@ -152,6 +154,7 @@ impl SlowPort {
             let next = self.waiting.iter().min_by_key(|w| (w.class, w.rank, w.nth)).unwrap().nth;
             let at = self.waiting.iter().position(|w| w.nth == next).unwrap();
             let packet = self.waiting.remove(at);
+            self.backlog.push((self.busy_until, self.bytes(None)));
             self.send(self.busy_until, packet);
         }
     }
@@ -182,6 +185,7 @@ impl SlowPort {
                 return;
             };
             self.waiting.retain(|w| w.nth != last);
+            self.backlog.push((now, self.bytes(None)));
             self.dropped.push((last, DropReason::PushedOut));
         }
         let marks = step.is_some_and(|(threshold, inclusive, queue, from)| {
@@ -202,14 +206,28 @@ impl SlowPort {
             self.send(now, packet);
         } else {
             self.waiting.push(packet);
+            self.backlog.push((now, self.bytes(None)));
         }
+    }
+
+    /// For how long the queue was empty, and in each 64th of the limit, until `end`.
+    fn times(&self, end: u64) -> Vec<(u64, u64)> {
+        let part = self.behaviour.limit.div_ceil(64);
+        let mut bins: Vec<(u64, u64)> = vec![(1, 0)];
+        bins.extend((0..=self.behaviour.limit / part).map(|nth| ((nth + 1) * part, 0)));
+        let changes = std::iter::once((0, 0)).chain(self.backlog.iter().copied());
+        for ((from, bytes), until) in changes.zip(self.backlog.iter().map(|change| change.0).chain([end])) {
+            let bin = if bytes == 0 { 0 } else { 1 + (bytes / part) as usize };
+            bins[bin].1 += until - from;
+        }
+        bins
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
-    /// Order, times, marks, drops, pushed-out packets and counts of any port are those of the slow one.
+    /// Order, times, marks, drops, pushed-out packets, lengths and counts of any port are those of the slow one.
     #[test]
     fn a_port_does_what_a_list_does(
         behaviour in behaviours(),
@@ -220,8 +238,9 @@ proptest! {
         let rate = BitRate::from_bps(bps).unwrap();
         let mut bench = Bench::on(&behaviour.config(), Link::new(rate, Span::from_ps(delay)));
         let mut slow = SlowPort {
-            behaviour, rate, waiting: vec![], busy_until: 0, left: vec![], dropped: vec![], marks: 0,
+            behaviour, rate, waiting: vec![], busy_until: 0, left: vec![], dropped: vec![], marks: 0, backlog: vec![],
         };
+        bench.port.start_histogram(Instant::ZERO);
         let mut now = 0;
         for (nth, arrival) in (0..).zip(&arrivals) {
             now += arrival.gap;
@@ -237,6 +256,10 @@ proptest! {
         prop_assert_eq!(&landed, &slow.left);
         let dropped: Vec<_> = bench.dropped.iter().map(|(p, why)| (p.seq, *why)).collect();
         prop_assert_eq!(&dropped, &slow.dropped);
+        let end = bench.landed.last().map_or(now, |(ps, _)| now.max(*ps));
+        let bins = bench.port.take_histogram(at(end)).expect("it was started").bins();
+        let bins: Vec<(u64, u64)> = bins.into_iter().map(|(upper, time)| (upper, time.as_ps())).collect();
+        prop_assert_eq!(bins, slow.times(end));
         // Nothing is lost and nothing comes twice.
         prop_assert_eq!(landed.len() + dropped.len(), arrivals.len());
         prop_assert_eq!(bench.port.stats().marks, slow.marks);

@@ -404,18 +404,30 @@ fn what_cannot_be_a_port_is_refused_at_its_key() {
         MarkerConfig::Step(mark::step::Config { threshold, from_class, ..mark::step::Config::default() })
     };
     let ranked_scheduler = SchedulerConfig::Ranked(sched::ranked::Config {});
-    for (config, path) in [
+    for (config, keys) in [
         (PortConfig { classes: 0, ..fifo(9) }, "classes"),
         (PortConfig { classes: 9, ..fifo(9) }, "classes"),
         (PortConfig { limit: Bytes(1499), ..fifo(9) }, "limit"),
         (PortConfig { scheduler: ranked_scheduler, ..by_tag(2, 9) }, "scheduler"),
         (PortConfig { classes: 1, ..slytherin(9) }, "classifier"),
         (PortConfig { buffer: BufferConfig::PushOut(buffer::push_out::Config {}), ..fifo(9) }, "buffer"),
-        (PortConfig { marker: step(mark::Threshold::Bytes(Bytes(0)), 0), ..fifo(9) }, "marker.threshold"),
-        (PortConfig { marker: step(mark::Threshold::Percent(25.0), 1), ..fifo(9) }, "marker.from_class"),
+        (PortConfig { marker: step(mark::Threshold::Bytes(Bytes(0)), 0), ..fifo(9) }, "marker threshold"),
+        (PortConfig { marker: step(mark::Threshold::Percent(25.0), 1), ..fifo(9) }, "marker from_class"),
     ] {
         let error = config.validate().unwrap_err();
-        assert_eq!(error.path.trim_end_matches('.'), path, "{error}");
+        // The seat, and the key in the table of its model if that is to blame.
+        let path: Vec<&str> = error.path.split('.').collect();
+        assert!(keys.split(' ').all(|key| path.contains(&key)), "{error}");
         assert!(error.help.is_some(), "{error}");
+    }
+}
+
+#[test]
+#[ignore = "fails: a limit of exactly one packet is accepted with push-out, which refuses its lowest class the last byte"]
+fn a_port_that_is_accepted_lets_in_a_full_packet_of_every_class() {
+    let config = slytherin(1);
+    if config.validate().is_ok() {
+        let mut bench = Bench::new(&config);
+        assert!(matches!(bench.offer(0, data(0, 0)), Offered::Sent { .. }), "no full packet can ever pass");
     }
 }

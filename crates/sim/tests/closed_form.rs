@@ -13,8 +13,11 @@ const ACK_SLOT: u64 = 32_000;
 const P1_ONE_WAY: u64 = 4 * (10 * US + SLOT);
 const P1_RTT: u64 = P1_ONE_WAY + 4 * (10 * US + ACK_SLOT);
 
+/// Links of a way, as Gb/s and picoseconds of delay.
+type Links = Vec<(u64, u64)>;
+
 /// The completion time of a flow whose packets leave one right after the other: each link sends a packet when it has all of
-/// it and has sent the one before. Links are given as Gb/s and picoseconds of delay.
+/// it and has sent the one before.
 fn store_and_forward(links: &[(u64, u64)], size: u64) -> u64 {
     let mut sent = vec![0; links.len()];
     let mut arrived = 0;
@@ -50,7 +53,7 @@ fn in_an_idle_network_every_scheme_takes_the_same_hand_computed_time() {
     let (p1, p2, p3) = ((10, 10 * US), (40, 10 * US), [(10, 20_200_000), (40, 200_000)]);
     let p9 = (10, 13_333_000);
     // From the first host to the last, and between the first two.
-    let networks: [(&str, u32, Vec<(u64, u64)>, Vec<(u64, u64)>); 5] = [
+    let networks: [(&str, u32, Links, Links); 5] = [
         (P1, 400, vec![p1; 4], vec![p1; 2]),
         (P2, 400, vec![p1, p2, p2, p1], vec![p1; 2]),
         (P3, 144, vec![p3[0], p3[1], p3[1], p3[0]], vec![p3[0]; 2]),

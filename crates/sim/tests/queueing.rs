@@ -23,7 +23,7 @@ fn network(traffic: &str) -> String {
     let roles = format!(
         "endpoints.roles = {{ senders = {{ first = 0, count = {SENDERS} }}, receivers = {{ hosts = [{SENDERS}] }} }}"
     );
-    let flows = "[record]\nqueue_sample = \"7us\"\nqueue_histogram = true\n[port]\nlimit = \"4MB\"\n[workload]\nflows = 20000\n";
+    let flows = "[record]\nqueue_sample = \"7us\"\nqueue_histogram = true\n[port]\nlimit = \"4MB\"\n[workload]\nflows = 80000\n";
     star(SENDERS + 1) + flows + &traffic.replace("ROLES", &roles)
 }
 

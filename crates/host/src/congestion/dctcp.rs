@@ -200,4 +200,49 @@ mod tests {
         model.on_loss(&mut w, 80 * MSS);
         assert_eq!(w.cwnd, 40.0 * MSS as f64);
     }
+
+    #[test]
+    fn the_ack_that_cuts_does_not_open_the_window_and_the_cut_ends_slow_start() {
+        let mut model = dctcp(1.0);
+        model.window_end = 1000 * MSS;
+        let mut w = Window { cwnd: 10.0 * MSS as f64, ssthresh: f64::INFINITY, max: f64::INFINITY };
+        model.on_ack(&mut w, &ack(MSS, 11 * MSS, MSS, false));
+        assert_eq!(w.cwnd, 11.0 * MSS as f64);
+        model.on_ack(&mut w, &ack(2 * MSS, 12 * MSS, MSS, true));
+        assert_eq!((w.cwnd, w.ssthresh), (5.5 * MSS as f64, 5.5 * MSS as f64));
+    }
+
+    #[test]
+    fn on_request_every_marked_ack_cuts() {
+        let mut model = Model::new(&Config { cut_every_ece: true, ..Config::default() }, &()).unwrap();
+        model.window_end = 1000 * MSS;
+        let mut w = window(64.0);
+        for expected in [32.0, 16.0, 8.0] {
+            assert!(model.on_ack(&mut w, &ack(10 * MSS, 110 * MSS, MSS, true)));
+            assert_eq!(w.cwnd, expected * MSS as f64);
+        }
+    }
+
+    #[test]
+    fn in_recovery_marks_are_counted_and_answered_by_no_cut() {
+        let mut model = dctcp(0.0);
+        let mut w = window(50.0);
+        let recovering = AckSample { in_recovery: true, ..ack(10 * MSS, 20 * MSS, 10 * MSS, true) };
+        assert!(!model.on_ack(&mut w, &recovering));
+        assert_eq!((w.cwnd, model.alpha()), (50.0 * MSS as f64, 1.0 / 16.0));
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_at_their_key() {
+        for (config, path) in [
+            (Config { gain: 0.0, ..Config::default() }, "gain"),
+            (Config { gain: 1.1, ..Config::default() }, "gain"),
+            (Config { gain: f64::NAN, ..Config::default() }, "gain"),
+            (Config { alpha0: -0.1, ..Config::default() }, "alpha0"),
+            (Config { alpha0: 1.1, ..Config::default() }, "alpha0"),
+            (Config { floor: 0, ..Config::default() }, "floor"),
+        ] {
+            assert_eq!(Model::new(&config, &()).unwrap_err().path, path);
+        }
+    }
 }

@@ -125,4 +125,22 @@ mod tests {
         let sent: Vec<(u32, bool)> = std::iter::from_fn(|| order.next()).map(|t| (t.slot, t.mark)).collect();
         assert_eq!(sent, [(1, false), (1, false), (2, false), (2, true), (2, true)]);
     }
+
+    #[test]
+    fn a_threshold_of_less_than_a_packet_is_refused() {
+        let error = Model::new(&Config { mark: Some(Bytes(MTU_BYTES - 1)) }, &()).unwrap_err();
+        assert_eq!(error.path, "fifo.mark");
+        assert!(Model::new(&Config { mark: Some(Bytes(MTU_BYTES)) }, &()).is_ok());
+    }
+
+    #[test]
+    fn what_has_left_makes_room_below_the_threshold() {
+        let mut order = Model::new(&Config { mark: Some(Bytes(2 * MTU_BYTES)) }, &()).unwrap();
+        order.offer(1, 3);
+        let marks: Vec<bool> = std::iter::from_fn(|| order.next().map(|turn| turn.mark)).collect();
+        assert_eq!(marks, [false, false, true]);
+        order.offer(1, 1);
+        assert_eq!(order.next().map(|turn| turn.mark), Some(false));
+        assert_eq!(order.next(), None);
+    }
 }

@@ -114,3 +114,36 @@ pub fn listed(flows: &[(u32, u32, u64, u64)]) -> String {
         .collect();
     format!("\n[workload.traffic.listed]\nlist = [{}]\n", flows.join(", "))
 }
+
+/// A leaf-spine of 4 leaves, 4 hosts on each and 2 spines, all links 10 Gb/s and 2 us.
+pub const SMALL: &str = r#"
+[topology.leaf-spine]
+leaves = 4
+hosts_per_leaf = 4
+spines = 2
+host_link = { rate = "10Gbps", delay = "2us" }
+core_link = { rate = "10Gbps", delay = "2us" }
+"#;
+
+/// The mix of Slytherin's paper for a small network: 70 % of the bytes in flows of 1 MB, the rest in flows of 8 to 32 KB,
+/// half of them answers of 8 hosts at once. The load is that of the uplinks.
+pub fn slytherin_mix(load: f64, duration: &str) -> String {
+    format!(
+        r#"
+[workload]
+load = {load}
+load_of = "fabric"
+duration = "{duration}"
+[workload.traffic.short]
+share = 0.15
+sizes.uniform = {{ min = "8KB", max = "32KB" }}
+[workload.traffic.incast]
+share = 0.15
+sizes.uniform = {{ min = "8KB", max = "32KB" }}
+incast = {{ degree = 8, aggregators = 4 }}
+[workload.traffic.long]
+share = 0.70
+sizes.fixed = "1MB"
+"#
+    )
+}

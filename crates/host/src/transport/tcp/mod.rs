@@ -332,3 +332,39 @@ impl Transport for Model {
         self.senders.heap_bytes() + self.receivers.heap_bytes()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_out_of_range_are_refused_at_their_key() {
+        let delayed = |every, us| Some(DelayedAck { every, timeout: Span::from_us(us) });
+        let usual = Config::default;
+        for (config, path) in [
+            (Config { initial_window: 0, ..usual() }, "initial_window"),
+            (Config { max_window: Some(9), ..usual() }, "max_window"),
+            (Config { min_rto: Span::ZERO, ..usual() }, "min_rto"),
+            (Config { max_rto: Span::from_ms(9), ..usual() }, "max_rto"),
+            (Config { dup_thresh: 0, ..usual() }, "dup_thresh"),
+            (Config { delayed_ack: delayed(0, 1), ..usual() }, "delayed_ack.every"),
+            (Config { delayed_ack: delayed(2, 0), ..usual() }, "delayed_ack.timeout"),
+        ] {
+            let host = HostConfig { transport: crate::transport::TransportConfig::Tcp(config), ..Default::default() };
+            let error = host.validate().unwrap_err();
+            assert_eq!(error.path, format!("transport.tcp.{path}"), "{error}");
+            assert!(error.help.is_some(), "{error}");
+        }
+        assert!(HostConfig::default().validate().is_ok());
+    }
+
+    #[test]
+    fn a_slot_is_used_again_when_its_flow_has_ended() {
+        let mut slots = Slots::new();
+        assert_eq!([slots.insert('a'), slots.insert('b'), slots.insert('c')], [0, 1, 2]);
+        slots.remove(1);
+        assert_eq!(slots.iter().copied().collect::<Vec<_>>(), ['a', 'c']);
+        assert_eq!((slots.insert('d'), slots.insert('e')), (1, 3));
+        assert_eq!(*slots.get_mut(1), 'd');
+    }
+}

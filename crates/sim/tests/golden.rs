@@ -1,0 +1,123 @@
+//! A small table for each shipped scheme and profile, compared to the character with the one that is stored beside.
+//!
+//! A table that moves is a change of behaviour. `TAILCUT_BLESS=1 cargo test -p tailcut-sim --test golden` stores the new
+//! ones; what moved and why belongs in the change log.
+
+mod common;
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use common::{SMALL, rows, run, slytherin_mix};
+use tailcut_record::FlowRow;
+use tailcut_sim::PRESETS;
+
+const LOADS: [f64; 2] = [0.4, 0.8];
+const SEED: u64 = 1;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
+/// Every preset, alone and with each of its profiles.
+fn schemes() -> Vec<String> {
+    let with_profiles = |name: &str, profiles: Vec<String>| {
+        std::iter::once(name.to_owned())
+            .chain(profiles.into_iter().map(move |profile| format!("{name}@{profile}")))
+            .collect()
+    };
+    PRESETS.iter().flat_map(|preset| -> Vec<String> { with_profiles(preset.name, preset.profiles()) }).collect()
+}
+
+/// Nanoseconds as microseconds with three digits.
+fn us(ns: u64) -> String {
+    format!("{}.{:03}", ns / 1000, ns % 1000)
+}
+
+fn line(table: &mut String, load: f64, class: &str, rows: &[&FlowRow]) {
+    let mut fcts: Vec<u64> = rows.iter().map(|row| row.fct().expect("every flow is finished").as_ps()).collect();
+    fcts.sort_unstable();
+    // Integers, so that no machine rounds differently; percentiles are nearest ranks.
+    let mean = fcts.iter().sum::<u64>() / fcts.len() as u64 / 1000;
+    let percentile = |p: usize| fcts[(p * fcts.len()).div_ceil(100) - 1] / 1000;
+    let sum = |of: fn(&FlowRow) -> u64| rows.iter().map(|row| of(row)).sum::<u64>();
+    writeln!(
+        table,
+        "{load:<5} {class:<7} {:>5} {:>10} {:>10} {:>10} {:>6} {:>6} {:>8} {:>9}",
+        fcts.len(),
+        us(mean),
+        us(percentile(50)),
+        us(percentile(99)),
+        sum(|row| row.drops),
+        sum(|row| row.ce_marks),
+        sum(|row| row.timeouts),
+        sum(|row| row.reordered)
+    )
+    .expect("a text takes what is written");
+}
+
+fn table(scheme: &str) -> String {
+    let mut table = format!(
+        "{scheme}: 4 leaves of 4 hosts, 2 spines, 10 Gb/s, 2 us; 70 % of the bytes in flows of 1 MB, the rest in 8 to 32 KB\n\
+         {:<5} {:<7} {:>5} {:>10} {:>10} {:>10} {:>6} {:>6} {:>8} {:>9}\n",
+        "load", "class", "flows", "mean us", "p50 us", "p99 us", "drops", "marks", "timeouts", "reordered"
+    );
+    for load in LOADS {
+        let outcome = run(scheme, &(SMALL.to_owned() + &slytherin_mix(load, "20ms")), SEED);
+        let all = rows(&outcome);
+        for (class, name) in ["short", "incast", "long"].iter().enumerate() {
+            let of_class: Vec<&FlowRow> = all.iter().filter(|row| usize::from(row.class) == class).collect();
+            line(&mut table, load, name, &of_class);
+        }
+        line(&mut table, load, "all", &all.iter().collect::<Vec<_>>());
+        let engine = outcome.engine;
+        writeln!(table, "{load:<5} digest {:016x} of {} packet-hops", engine.digest, engine.packet_hops)
+            .expect("a text takes what is written");
+    }
+    table
+}
+
+/// The lines that differ, as `diff` shows them.
+fn difference(stored: &str, new: &str) -> String {
+    let (stored, new): (Vec<&str>, Vec<&str>) = (stored.lines().collect(), new.lines().collect());
+    let mut text = String::new();
+    for at in 0..stored.len().max(new.len()) {
+        let (old, new) = (stored.get(at).copied().unwrap_or(""), new.get(at).copied().unwrap_or(""));
+        if old != new {
+            writeln!(text, "  stored {old}\n  now    {new}").expect("a text takes what is written");
+        }
+    }
+    text
+}
+
+#[test]
+fn every_scheme_gives_the_table_that_is_stored() {
+    let bless = std::env::var_os("TAILCUT_BLESS").is_some_and(|value| value == "1");
+    let mut differences = String::new();
+    for scheme in schemes() {
+        let (file, new) = (folder().join(format!("{scheme}.txt")), table(&scheme));
+        if bless {
+            std::fs::create_dir_all(folder()).unwrap();
+            std::fs::write(&file, new).unwrap();
+            continue;
+        }
+        let stored = std::fs::read_to_string(&file).unwrap_or_default();
+        if stored != new {
+            write!(differences, "{}\n{}", file.display(), difference(&stored, &new)).unwrap();
+        }
+    }
+    assert!(
+        differences.is_empty(),
+        "what schemes do has changed:\n{differences}If it was meant to, TAILCUT_BLESS=1 stores the new tables."
+    );
+}
+
+#[test]
+fn every_stored_table_belongs_to_a_scheme() {
+    let schemes = schemes();
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let scheme = name.strip_suffix(".txt").expect("tables are .txt files");
+        assert!(schemes.iter().any(|known| known == scheme), "{name} is the table of no scheme");
+    }
+}
