@@ -37,7 +37,12 @@ const DEFECTS: &[(&str, &str, &str, &str)] = &[
         "0 to 3",
     ),
     ("[traffic.a]\nlist = [{ src = 0, dst = 0, size = \"1B\" }]", "workload.traffic.a.list.0", "sends to itself", ""),
-    ("[traffic.a]\nlist = [{ src = 0, dst = 1, size = \"0B\" }]", "workload.traffic.a.list.0.size", "nothing to send", "1B"),
+    (
+        "[traffic.a]\nlist = [{ src = 0, dst = 1, size = \"0B\" }]",
+        "workload.traffic.a.list.0.size",
+        "nothing to send",
+        "1B",
+    ),
     ("[traffic.a]\nsizes.fixed = \"1B\"", "workload.traffic.a", "how much is sent", "`share`"),
     (
         "[traffic.a]\nsizes.fixed = \"1B\"\nshare = 1.0\nrate = 1.0",

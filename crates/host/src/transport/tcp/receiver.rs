@@ -200,11 +200,7 @@ mod tests {
     /// An ACK as (next byte, ECE, blocks), counted in packets.
     type Answer = (u64, bool, Vec<(u64, u64)>);
 
-    fn answers(
-        receiver: &mut Receiver,
-        packets: &[(u64, bool)],
-        delayed: Option<&DelayedAck>,
-    ) -> Vec<Answer> {
+    fn answers(receiver: &mut Receiver, packets: &[(u64, bool)], delayed: Option<&DelayedAck>) -> Vec<Answer> {
         let mut acks = Vec::new();
         for &(index, ce) in packets {
             receiver.on_data(Instant::from_ps(1000), &data(index, ce), delayed, |ack| {
