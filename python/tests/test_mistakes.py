@@ -162,6 +162,7 @@ def test_a_scenario_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> N
         ("port..limit=1MB", "is not a path of keys", "expected keys with dots", 1),
         ("workload.load=-1", "a load of -1", "expected a fraction", 15),
         ("seeds=0", "number of seeds", "expected seeds = 3", 7),
+        (" größe=1", "unknown key `größe`", "expected one of", 2),
     ],
 )
 def test_a_mistake_after_set_is_shown_there(tmp_path: Path, assignment: str, message: str, help: str, column: int) -> None:

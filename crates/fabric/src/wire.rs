@@ -45,6 +45,11 @@ impl Wire {
         &self.stats
     }
 
+    /// Time spent transmitting until `now`: of the packet on the wire, only the part that has passed.
+    pub fn busy(&self, now: Instant) -> Span {
+        self.stats.busy - self.busy_until.saturating_since(now)
+    }
+
     /// Whether the transmitter is free.
     #[inline]
     pub fn is_free(&self, now: Instant) -> bool {

@@ -423,7 +423,6 @@ fn what_cannot_be_a_port_is_refused_at_its_key() {
 }
 
 #[test]
-#[ignore = "fails: a limit of exactly one packet is accepted with push-out, which refuses its lowest class the last byte"]
 fn a_port_that_is_accepted_lets_in_a_full_packet_of_every_class() {
     let config = slytherin(1);
     if config.validate().is_ok() {

@@ -210,9 +210,7 @@ fn claim(out: &Path, info: &RunInfo) -> Result<File, RunError> {
                 return refuse("holds a run.json that cannot be read: choose another --out, or remove the folder");
             }
         }
-    } else if out.exists()
-        && std::fs::read_dir(out).map_err(io)?.any(|entry| entry.is_ok_and(|e| e.file_name() != "run.lock"))
-    {
+    } else if out.exists() && !holds_nothing(out).map_err(io)? {
         return refuse("is not empty and holds no run: choose another --out");
     }
     std::fs::create_dir_all(out.join("points")).map_err(io)?;
@@ -220,12 +218,45 @@ fn claim(out: &Path, info: &RunInfo) -> Result<File, RunError> {
     if lock.try_lock().is_err() {
         return refuse("is in use by another tailcut: wait for it, or choose another --out");
     }
+    // A killed run may have left halves of files; the lock says that nobody writes them now.
+    remove_halves(out);
     info.write(&known)?;
     write_atomically(&out.join("scenario.toml"), |file| {
         writeln!(file, "# {}\n# tailcut {}\n", info.command, info.version)?;
         file.write_all(info.scenario_toml.as_bytes())
     })?;
     Ok(lock)
+}
+
+/// Whether a folder holds no more than a run leaves that could not even write what it is.
+fn holds_nothing(out: &Path) -> std::io::Result<bool> {
+    for entry in std::fs::read_dir(out)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let empty = name == "points" && std::fs::read_dir(entry.path())?.next().is_none();
+        if !empty && name != "run.lock" && !is_half(&name) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether this is the name of a file that was being written.
+fn is_half(name: &std::ffi::OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with('.') && name.contains(".tmp")
+}
+
+/// Removes the halves of files below `folder`. One that cannot be removed does no harm: nothing reads it.
+fn remove_halves(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if is_half(&entry.file_name()) {
+            let _ = std::fs::remove_file(entry.path());
+        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_halves(&entry.path());
+        }
+    }
 }
 
 /// CPU time of the calling thread in ns.

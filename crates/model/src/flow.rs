@@ -29,6 +29,8 @@ pub struct FlowSpec {
     pub class: ClassId,
     /// The query that it answers, if it is part of an incast.
     pub query: Option<(QueryId, Instant)>,
+    /// Number of the flow among those of its class and sender: it stands for the ports of the connection.
+    pub connection: u32,
     /// When it should be delivered, counted from `start`.
     pub deadline: Option<Span>,
     /// Whether it counts in the results: it arrived after the warm-up.

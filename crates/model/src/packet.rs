@@ -110,6 +110,9 @@ pub struct Packet {
     pub class: u8,
     /// One-bit facts.
     pub flags: Flags,
+    /// Stands for the ports of the connection, as path choices hash them: the same for all packets of a flow, in both
+    /// directions.
+    pub connection: u32,
     /// How many switches would have marked it: a counter of the simulator, for opportunity studies.
     pub marks: u8,
     /// Depends on the kind; see [`Packet::sack`], [`Packet::rank`] and [`Packet::flow_bytes`].
@@ -132,9 +135,17 @@ impl Packet {
             kind,
             class: 0,
             flags: Flags::NONE,
+            connection: 0,
             marks: 0,
             aux: [0; 2 * SACK_BLOCKS],
         }
+    }
+
+    /// What `self` is answered by: a control packet back to its sender that echoes its timestamp.
+    pub fn answer(&self, kind: Kind, seq: u64) -> Packet {
+        let mut answer = Packet::control(kind, self.flow, self.dst, self.src, seq, self.sent);
+        answer.connection = self.connection;
+        answer
     }
 
     /// `payload` bytes of a flow of `flow_bytes`, from the byte at `seq`.

@@ -72,7 +72,9 @@ macro_rules! register {
             /// If a value cannot be in this context; the path is relative to this table.
             pub fn build(&self, context: &$context) -> Result<$model, $crate::Invalid> {
                 match self {
-                    $($config::$variant(config) => $module::Model::new(config, context).map($model::$variant),)+
+                    $($config::$variant(config) => $module::Model::new(config, context)
+                        .map($model::$variant)
+                        .map_err(|invalid| invalid.within(&stringify!($module).replace('_', "-"))),)+
                 }
             }
         }

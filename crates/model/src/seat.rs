@@ -160,6 +160,8 @@ pub struct AckSample {
     pub snd_nxt: u64,
     /// Whether the sender is in loss recovery, in which the window is not this model's to change.
     pub in_recovery: bool,
+    /// Whether the window has held the flow back: one that is not used up must not open.
+    pub window_limited: bool,
     /// Smoothed round-trip time, after this ACK.
     pub srtt: Span,
 }

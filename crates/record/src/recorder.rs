@@ -348,6 +348,7 @@ mod tests {
             size: 5_000,
             class: ClassId(1),
             query: Some((QueryId(7), Instant::from_ps(90))),
+            connection: 0,
             deadline: Some(Span::from_ps(800)),
             measured: true,
         }

@@ -356,7 +356,7 @@ impl<'s> World<'s> {
 
     fn begin_measurement(&mut self, now: Instant) {
         self.measured.from = Some(now);
-        self.measured.busy = self.ports.iter().map(|port| port.wire.stats().busy).collect();
+        self.measured.busy = self.ports.iter().map(|port| port.wire.busy(now)).collect();
         if self.scenario.config().record.queue_histogram {
             self.ports.iter_mut().for_each(|port| port.start_histogram(now));
         }
@@ -366,7 +366,7 @@ impl<'s> World<'s> {
     fn end_measurement(&mut self) {
         self.measured.until = Some(self.last_start);
         for (busy, port) in self.measured.busy.iter_mut().zip(self.ports.iter()) {
-            *busy = port.wire.stats().busy - *busy;
+            *busy = port.wire.busy(self.last_start) - *busy;
         }
         self.measured.histograms = self.ports.iter_mut().map(|port| port.take_histogram(self.last_start)).collect();
     }
@@ -395,6 +395,8 @@ impl<'s> World<'s> {
                 unfinished += 1;
             }
         }
+        // What was cut off may have been no more than a timer of a flow that had ended.
+        let end = if unfinished == 0 && self.arena.is_empty() { EndReason::Finished } else { end };
         self.check(end, unfinished);
         let peak_bytes = self.heap_bytes();
         let totals = *self.recorder.totals();

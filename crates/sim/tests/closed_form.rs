@@ -200,6 +200,19 @@ fn the_order_of_a_host_decides_which_of_its_flows_ends_first() {
 }
 
 #[test]
+fn an_ack_waits_for_the_packet_on_the_wire_and_goes_before_the_data_of_its_host() {
+    let text = star(3) + "[host.transport.tcp]\ninitial_window = 100\n";
+    let outcome = run("tcp", &(text + &listed(&[(0, 1, 100 * 1460, 0), (2, 0, 1460, 0)])), 1);
+    let [busy, other] = &rows(&outcome)[..] else { panic!("there are two flows") };
+    // The packet lands at 4.4 us, while the fourth of host 0 is on the wire until 4.8 us.
+    let lands = 2 * (US + SLOT);
+    assert_eq!(other.fct().unwrap().as_ps(), lands);
+    assert_eq!(other.acknowledged.unwrap().as_ps(), 4 * SLOT + 2 * (US + ACK_SLOT));
+    // The data behind it is late by the time of the ACK.
+    assert_eq!(busy.fct().unwrap().as_ps(), lands + 99 * SLOT + ACK_SLOT);
+}
+
+#[test]
 fn flows_from_many_senders_share_a_bottleneck_exactly() {
     // Eight windows of ten packets arrive at once: the last packet leaves after all of them.
     let flows: Vec<_> = (0..8).map(|src| (src, 8, 14_600, 0)).collect();

@@ -232,6 +232,7 @@ mod tests {
             size,
             class: ClassId(0),
             query: None,
+            connection: 0,
             deadline: None,
             measured: true,
         }

@@ -113,6 +113,7 @@ impl Generator {
             size,
             class,
             query,
+            connection: 0,
             deadline: None,
             measured: true,
         };
@@ -168,6 +169,7 @@ impl Source {
                     size: flow.size,
                     class: flow.class.map_or(list.own, |class| list.classes[usize::from(class)]),
                     query: None,
+                    connection: 0,
                     deadline: flow.deadline,
                     measured: true,
                 });

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::path::Path;
 
-use tailcut_base::{Instant, Seeds, Span};
+use tailcut_base::{HostId, Instant, Seeds, Span};
 use tailcut_model::{ClassId, FlowSpec, Invalid};
 
 use crate::config::{Config, LoadBytes, LoadOf};
@@ -48,6 +48,9 @@ pub struct Workload {
     generated: u64,
     listed: u64,
     queries: u32,
+    /// Flows that each host has started, by class.
+    connections: Vec<Vec<u32>>,
+    hosts: usize,
     forecast: Forecast,
 }
 
@@ -169,6 +172,8 @@ impl Workload {
             generated: 0,
             listed: 0,
             queries: 0,
+            connections: vec![Vec::new(); 1 << u8::BITS],
+            hosts: places.rack_of.len(),
             forecast,
         })
     }
@@ -181,6 +186,16 @@ impl Workload {
     /// What the whole workload offers in expectation, whatever part of it has been taken.
     pub fn forecast(&self) -> &Forecast {
         &self.forecast
+    }
+
+    /// Number of a flow of `src`: counted within its class, so that another class never renumbers it.
+    fn connection(&mut self, class: ClassId, src: HostId) -> u32 {
+        const CLASS_SHIFT: u32 = u32::BITS - u8::BITS;
+        let started = &mut self.connections[usize::from(class.0)];
+        started.resize(self.hosts, 0);
+        let count = &mut started[src.0 as usize];
+        *count = count.wrapping_add(1);
+        u32::from(class.0) << CLASS_SHIFT | *count & ((1 << CLASS_SHIFT) - 1)
     }
 
     /// The traffic with the next event, and when it is.
@@ -227,7 +242,9 @@ impl Iterator for Workload {
             if let Some(Reverse(first)) = self.pending.peek()
                 && event.is_none_or(|(at, _)| first.flow.start < at)
             {
-                return self.pending.pop().map(|Reverse(pending)| pending.flow);
+                let mut flow = self.pending.pop().map(|Reverse(pending)| pending.flow)?;
+                flow.connection = self.connection(flow.class, flow.src);
+                return Some(flow);
             }
             let (now, source) = event?;
             self.fire(now, source);

@@ -27,6 +27,10 @@ impl Model {
             return Err(Invalid::new("", "`push-out` needs a class to evict from, and the port has one class")
                 .help("expected `classes = 2` or more, or `buffer = \"tail-drop\"`"));
         }
+        if port.limit <= tailcut_base::MTU_BYTES {
+            let message = format!("a port of {} B never takes a full packet of the lowest class", port.limit);
+            return Err(Invalid::new("", message).help("expected `limit = \"1501B\"` or more"));
+        }
         Ok(Model { lowest: port.classes - 1 })
     }
 }

@@ -109,7 +109,7 @@ impl CongestionControl for Model {
             self.cut_until = ack.snd_nxt;
             return true;
         }
-        if ack.newly_acked > 0 {
+        if ack.newly_acked > 0 && ack.window_limited {
             super::increase(window, ack.newly_acked);
         }
         false
@@ -142,6 +142,7 @@ mod tests {
             snd_una: una,
             snd_nxt: nxt,
             in_recovery: false,
+            window_limited: true,
             srtt: Span::from_us(80),
         }
     }
@@ -210,6 +211,16 @@ mod tests {
         assert_eq!(w.cwnd, 11.0 * MSS as f64);
         model.on_ack(&mut w, &ack(2 * MSS, 12 * MSS, MSS, true));
         assert_eq!((w.cwnd, w.ssthresh), (5.5 * MSS as f64, 5.5 * MSS as f64));
+    }
+
+    #[test]
+    fn the_ack_of_the_last_byte_sent_before_a_cut_still_belongs_to_it() {
+        let mut model = dctcp(1.0);
+        model.window_end = 1000 * MSS;
+        let mut w = window(100.0);
+        assert!(model.on_ack(&mut w, &ack(10 * MSS, 110 * MSS, MSS, true)));
+        assert!(!model.on_ack(&mut w, &ack(110 * MSS, 160 * MSS, MSS, true)));
+        assert!(model.on_ack(&mut w, &ack(110 * MSS + 1, 160 * MSS, 1, true)));
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl CongestionControl for Model {
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
-        if ack.newly_acked > 0 && !ack.in_recovery {
+        if ack.newly_acked > 0 && ack.window_limited && !ack.in_recovery {
             super::increase(window, ack.newly_acked);
         }
         false
@@ -57,6 +57,7 @@ mod tests {
             snd_una: 0,
             snd_nxt: 0,
             in_recovery,
+            window_limited: true,
             srtt: Span::from_us(80),
         }
     }

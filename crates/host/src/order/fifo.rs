@@ -42,7 +42,7 @@ impl Model {
     pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
         let unmarked = match config.mark {
             Some(mark) if mark.0 < MTU_BYTES => {
-                return Err(Invalid::new("fifo.mark", format!("{mark} is less than one packet of 1500 B"))
+                return Err(Invalid::new("mark", format!("{mark} is less than one packet of 1500 B"))
                     .help("expected a size such as \"65pkt\""));
             }
             Some(mark) => u32::try_from(mark.0 / MTU_BYTES).unwrap_or(u32::MAX),
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_threshold_of_less_than_a_packet_is_refused() {
         let error = Model::new(&Config { mark: Some(Bytes(MTU_BYTES - 1)) }, &()).unwrap_err();
-        assert_eq!(error.path, "fifo.mark");
+        assert_eq!(error.path, "mark");
         assert!(Model::new(&Config { mark: Some(Bytes(MTU_BYTES)) }, &()).is_ok());
     }
 

@@ -73,6 +73,7 @@ fn in_words(expected: &dyn de::Expected) -> String {
         "f64" | "f32" => "a number".to_owned(),
         "u8" => "a whole number from 0 to 255".to_owned(),
         "u16" | "u32" | "u64" => "a whole number of at least 0".to_owned(),
+        "a nonzero u32" | "a nonzero u64" => "a whole number of at least 1".to_owned(),
         "i32" | "i64" => "a whole number".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a sequence" => "a list".to_owned(),

@@ -88,7 +88,8 @@ impl Problem {
         problem.0.origin = match invalid.spot {
             Some(spot) => {
                 // The line is shown by itself, so that a large or binary file is not.
-                let text = format!("{}{}", "\n".repeat(spot.line.saturating_sub(1)), spot.text);
+                let shown = if spot.text.is_empty() { " " } else { spot.text.as_str() };
+                let text = format!("{}{shown}", "\n".repeat(spot.line.saturating_sub(1)));
                 let range = spot.line.saturating_sub(1)..text.len();
                 Some(Origin { source: Arc::new(Source { name: spot.file.display().to_string(), text }), range })
             }

@@ -36,8 +36,10 @@ impl Model {
 impl PathChoice for Model {
     #[inline]
     fn choose(&mut self, packet: &Packet, _: u32, alternatives: u32) -> u32 {
-        let flow = u64::from(packet.src.0) << 32 | u64::from(packet.flow.0);
-        let hash = mix64(flow ^ self.salt);
+        let pair = u64::from(packet.src.0) << 32 | u64::from(packet.dst.0);
+        // An odd factor spreads the connections of one pair of hosts over all 64 bits.
+        let tuple = pair ^ u64::from(packet.connection).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let hash = mix64(tuple ^ self.salt);
         // The upper half of the hash as a fraction of 2^32, times the number of ways.
         (((hash >> 32) * u64::from(alternatives)) >> 32) as u32
     }

@@ -64,11 +64,13 @@ mod tests {
     const ALL: [&str; 4] = [FLOW_ECMP, SPRAY, ROUND_ROBIN, FLOW_ROUND_ROBIN];
 
     fn data(flow: u32, nth: u64) -> Packet {
-        Packet::data(FlowId(flow), SENDER, RECEIVER, 1460 * nth, 1460, 1 << 40, Instant::ZERO)
+        let mut packet = Packet::data(FlowId(flow), SENDER, RECEIVER, 1460 * nth, 1460, 1 << 40, Instant::ZERO);
+        packet.connection = flow;
+        packet
     }
 
     fn ack(flow: u32) -> Packet {
-        Packet::control(Kind::Ack, FlowId(flow), RECEIVER, SENDER, 1460, Instant::ZERO)
+        data(flow, 0).answer(Kind::Ack, 1460)
     }
 
     /// Pearson's statistic of counts that are expected to be equal.

@@ -173,7 +173,7 @@ pub struct Model {
 
 impl Model {
     pub(crate) fn new(config: &Config, host: &HostConfig) -> Result<Model, Invalid> {
-        config.validate().map_err(|e| e.within("tcp"))?;
+        config.validate()?;
         Ok(Model {
             config: host.clone(),
             tcp: config.clone(),
@@ -222,8 +222,7 @@ impl Model {
         let packet = cx.arena.get(packet).clone();
         let Some(slot) = cx.flows.receiver(packet.flow) else {
             // The receiver has every byte and has forgotten the flow; the sender, whose ACK was lost, is told again.
-            let mut ack =
-                Packet::control(Kind::Ack, packet.flow, cx.host, packet.src, packet.flow_bytes(), packet.sent);
+            let mut ack = packet.answer(Kind::Ack, packet.flow_bytes());
             ack.flags = Flags::NONE.with(Flags::ECE, packet.flags.has(Flags::CE));
             cx.send_control(ack);
             return;
@@ -266,8 +265,7 @@ impl Transport for Model {
             Kind::Data => self.on_data(cx, packet),
             Kind::Ack => self.on_ack(cx, packet),
             Kind::Syn => {
-                let syn = cx.arena.get(packet);
-                let answer = Packet::control(Kind::SynAck, syn.flow, cx.host, syn.src, 0, syn.sent);
+                let answer = cx.arena.get(packet).answer(Kind::SynAck, 0);
                 cx.send_control(answer);
             }
             Kind::SynAck => {

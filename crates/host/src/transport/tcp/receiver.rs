@@ -25,6 +25,7 @@ pub(super) struct Receiver {
     flow: FlowId,
     host: HostId,
     peer: HostId,
+    connection: u32,
     size: u64,
     /// The next byte expected.
     next: u64,
@@ -44,6 +45,7 @@ impl Receiver {
             flow,
             host: spec.dst,
             peer: spec.src,
+            connection: spec.connection,
             size: spec.size,
             next: 0,
             furthest: 0,
@@ -136,6 +138,7 @@ impl Receiver {
 
     fn acknowledge(&mut self) -> Packet {
         let mut ack = Packet::control(Kind::Ack, self.flow, self.host, self.peer, self.next, self.pending.sent);
+        ack.connection = self.connection;
         ack.flags = Flags::NONE.with(Flags::ECE, self.ce);
         if !self.blocks.is_empty() {
             ack.set_sack(self.blocks.iter().copied());
@@ -184,6 +187,7 @@ mod tests {
             size: packets * MSS,
             class: ClassId(0),
             query: None,
+            connection: 0,
             deadline: None,
             measured: true,
         };

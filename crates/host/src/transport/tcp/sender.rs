@@ -8,6 +8,7 @@ use super::scoreboard::Scoreboard;
 use super::{Config, Handshake};
 use crate::HostConfig;
 use crate::congestion::CongestionSeat;
+use crate::order::OrderConfig;
 use crate::tag::TagSeat;
 
 /// What the sender is recovering from, if anything.
@@ -36,6 +37,7 @@ pub(super) struct Sender {
     flow: FlowId,
     src: HostId,
     dst: HostId,
+    connection: u32,
     /// Bytes of the flow.
     size: u64,
     /// The first byte that is not acknowledged.
@@ -48,6 +50,12 @@ pub(super) struct Sender {
     cwr: bool,
     /// Packets offered to the send order and not taken yet.
     offered: u32,
+    /// Whether packets that were offered count as sent, as in a NIC queue into which windows are pushed.
+    queued: bool,
+    /// Most bytes of the window that were used at a time since the window before this one was acknowledged.
+    used: u64,
+    /// `used` is counted anew when this byte is acknowledged.
+    used_until: u64,
     /// Whether data may flow: the handshake is over.
     open: bool,
     recovery: Recovery,
@@ -83,6 +91,7 @@ impl Sender {
             flow,
             src: spec.src,
             dst: spec.dst,
+            connection: spec.connection,
             size: spec.size,
             una: 0,
             nxt: 0,
@@ -94,6 +103,9 @@ impl Sender {
             congestion: host.congestion.build(&()).expect("the configuration was validated"),
             cwr: false,
             offered: 0,
+            queued: matches!(host.order, OrderConfig::Fifo(_)),
+            used: 0,
+            used_until: 0,
             open: tcp.handshake == Handshake::None,
             recovery: Recovery::No,
             recover: 0,
@@ -132,7 +144,13 @@ impl Sender {
     /// Opens the connection: gives the SYN.
     pub(super) fn open(&mut self, now: Instant) -> Packet {
         self.start_timer(now);
-        Packet::control(Kind::Syn, self.flow, self.src, self.dst, 0, now)
+        self.syn(now)
+    }
+
+    fn syn(&self, now: Instant) -> Packet {
+        let mut syn = Packet::control(Kind::Syn, self.flow, self.src, self.dst, 0, now);
+        syn.connection = self.connection;
+        syn
     }
 
     /// The connection is open.
@@ -159,7 +177,13 @@ impl Sender {
         let ack = packet.seq;
         let newly_acked = ack.saturating_sub(self.una);
         let was_recovering = self.recovery;
+        let window_limited = self.is_window_limited();
+        let in_use = self.in_use();
         if newly_acked > 0 {
+            if ack >= self.used_until {
+                self.used = in_use;
+                self.used_until = self.nxt;
+            }
             self.advance(now, ack);
         } else if ack == self.una && self.nxt > self.una {
             self.duplicates += 1;
@@ -177,6 +201,7 @@ impl Sender {
             snd_nxt: self.nxt,
             // The ACK that ends fast recovery does not open the window either: it was set by the end of recovery.
             in_recovery: was_recovering == Recovery::Fast,
+            window_limited,
             srtt: self.srtt,
         };
         if self.congestion.on_ack(&mut self.window, &sample) {
@@ -203,7 +228,7 @@ impl Sender {
         self.backoff = (self.backoff * 2).min(limit);
         self.start_timer(now);
         if !self.open {
-            return Fired::Resend(Packet::control(Kind::Syn, self.flow, self.src, self.dst, 0, now));
+            return Fired::Resend(self.syn(now));
         }
         if self.timeouts_in_row == 1 {
             self.congestion.on_timeout(&mut self.window, self.nxt - self.una);
@@ -248,6 +273,7 @@ impl Sender {
         let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload, self.size, now);
         let view = TagView { offset: seq, highest_sent: self.nxt, flow_bytes: self.size };
         let priority = self.tag.tag(&view);
+        packet.connection = self.connection;
         packet.class = priority.class;
         packet.set_rank(priority.rank);
         packet.flags = Flags::NONE
@@ -263,6 +289,7 @@ impl Sender {
                 board.extend(self.nxt);
             }
         }
+        self.used = self.used.max(self.in_use());
         if self.deadline == Instant::MAX {
             self.start_timer(now);
         }
@@ -303,6 +330,24 @@ impl Sender {
             u64::from(missing == 0 && fresh == 1 && room >= last as f64)
         };
         (missing + fresh).min(allowed.max(u64::from(self.forced)))
+    }
+
+    /// Bytes of the window in use.
+    #[inline]
+    fn in_use(&self) -> u64 {
+        self.nxt - self.una + if self.queued { u64::from(self.offered) * MSS_BYTES } else { 0 }
+    }
+
+    /// Whether the window, and not the host's own link or the application, has held the flow back: only then may it open
+    /// (RFC 7661; in slow start, where the window doubles, half of it in use is enough, as in Linux).
+    #[inline]
+    fn is_window_limited(&self) -> bool {
+        let used = self.used as f64;
+        if self.window.cwnd < self.window.ssthresh {
+            2.0 * used > self.window.cwnd
+        } else {
+            used + MSS_BYTES as f64 > self.window.cwnd
+        }
     }
 
     fn advance(&mut self, now: Instant, ack: u64) {
@@ -388,6 +433,7 @@ mod tests {
                 size: bytes,
                 class: ClassId(0),
                 query: None,
+                connection: 0,
                 deadline: None,
                 measured: true,
             };
