@@ -71,7 +71,7 @@ MISTAKES = [
     Mistake("swept table that does not exist", '"workload.load"', '«"wrkload.load"»', "`wrkload`", "did you mean `workload`?"),
     Mistake("swept over no list", '"workload.load" = [0.4, 0.8]', '«"workload.load"» = 0.4', "swept over no list", "expected a list"),
     Mistake("tags that no port reads", "[port]", '[host]\n«tag» = "pias"\n[port]', "no port reads them", 'expected `port.classifier = "tag"`'),
-    Mistake("push-out with one class", "[workload]", '[scheme.one]\nport.«buffer» = "push-out"\n[workload]', "one class", "expected `classes = 2`"),
+    Mistake("push-out with one class", "[workload]", '[scheme.one]\nport.buffer = «"push-out"»\n[workload]', "one class", "expected `classes = 2`"),
     Mistake("unknown distribution", FIXED, 'sizes.distribution = «"websaerch"»', "`websaerch`", "did you mean `websearch`?"),
     Mistake("file that is not there", FIXED, f'sizes.file.path = «"{FILE}"»', "there is no such file", "relative to"),
     Mistake("not TOML", "[port]", "[port«»", "not TOML", "expected"),

@@ -87,6 +87,7 @@ impl Node {
             return Err(Problem::new(format!("`--set {assignment}` has no `=`"))
                 .help("expected `--set path=value`, such as `--set workload.load=0.5`"));
         };
+        let spaces = path.len() - path.trim_start().len();
         let path = path.trim();
         let quoted = format!("value = {}", text.trim());
         let value = match DeTable::parse(&quoted) {
@@ -100,7 +101,7 @@ impl Node {
             Some(value) => relocated(convert(value, range, &source)?, &origin),
             None => Node { value: Value::String(text.trim().to_owned()), origin: Some(origin), key: None },
         };
-        let key = Origin { source, range: 0..path.len() };
+        let key = Origin { source, range: spaces..spaces + path.len() };
         Node::at_path(path, value, &key)
     }
 
