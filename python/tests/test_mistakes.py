@@ -136,6 +136,18 @@ def test_a_mistake_is_shown_where_it_is(tmp_path: Path, mistake: Mistake, comman
         check_place(message, "wrong.toml", line, column, (before + marked + after).splitlines()[line - 1], len(marked))
 
 
+def test_a_mistake_that_only_some_seeds_meet_is_found_before_any_runs(tmp_path: Path) -> None:
+    """Of two senders one is drawn as the only receiver by some of the seeds: it cannot send to itself."""
+    roles = "endpoints.roles = { senders = { first = 0, count = 2 }, receivers = { random = 1 } }"
+    text = SMALL.replace(FIXED, f"{FIXED}\n{roles}").replace("seeds = 2", "seeds = 40").replace("flows = 600", "flows = 10")
+    (tmp_path / "wrong.toml").write_text(text, encoding="utf-8")
+    for command in ("check", "run"):
+        message = check(run(command, "wrong.toml", cwd=tmp_path), tmp_path, "wrong.toml")
+        assert "only receiver" in message and "expected for each sender a receiver other than itself" in message
+        line = text[: text.index(roles)].count("\n") + 1
+        check_place(message, "wrong.toml", line, len("endpoints.") + 1, roles, len("roles"))
+
+
 def test_a_scenario_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "wrong.toml").write_bytes(bytes(range(256)))
     message = check(run("run", "wrong.toml", cwd=tmp_path), tmp_path, "wrong.toml")
@@ -162,7 +174,7 @@ def test_a_scenario_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> N
         ("port..limit=1MB", "is not a path of keys", "expected keys with dots", 1),
         ("workload.load=-1", "a load of -1", "expected a fraction", 15),
         ("seeds=0", "number of seeds", "expected seeds = 3", 7),
-        (" größe=1", "unknown key `größe`", "expected one of", 2),
+        (" aü=1", "unknown key `aü`", "expected one of", 2),
     ],
 )
 def test_a_mistake_after_set_is_shown_there(tmp_path: Path, assignment: str, message: str, help: str, column: int) -> None:

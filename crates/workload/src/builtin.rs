@@ -84,10 +84,17 @@ impl BuiltIn {
 }
 
 /// What to say when no distribution has this name: the nearest, and all.
+#[cold]
+#[inline(never)]
 pub(crate) fn unknown_help(name: &str) -> String {
     let names: Vec<&str> = BUILT_IN.iter().map(|built_in| built_in.name).collect();
     let wanted = name.to_ascii_lowercase().replace('-', "_");
-    let likeness = |candidate: &str| strsim::jaro_winkler(&wanted, candidate);
+    // Inlined into a loop over a constant list, this takes the compiler half a minute.
+    #[inline(never)]
+    fn likeness_of(wanted: &str, candidate: &str) -> f64 {
+        strsim::jaro_winkler(wanted, candidate)
+    }
+    let likeness = |candidate: &str| likeness_of(&wanted, candidate);
     let nearest = names.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     let list = names.join(", ");
     match nearest.filter(|nearest| likeness(nearest) > 0.75) {
