@@ -148,6 +148,22 @@ def test_a_mistake_that_only_some_seeds_meet_is_found_before_any_runs(tmp_path: 
         check_place(message, "wrong.toml", line, len("endpoints.") + 1, roles, len("roles"))
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("seeds = 2", "seeds = 1000000"),
+        ('"workload.load" = [0.4, 0.8]', "\n".join(f"a{axis} = {list(range(100))}" for axis in range(3))),
+        # 16 values of 16 parameters are 2^64 points, and those are none if nobody looks.
+        ('"workload.load" = [0.4, 0.8]', "\n".join(f"a{axis} = {list(range(16))}" for axis in range(16))),
+    ],
+    ids=["seeds", "a million values", "more values than can be counted"],
+)
+def test_a_run_of_far_too_many_points_is_refused_at_once(tmp_path: Path, old: str, new: str) -> None:
+    (tmp_path / "wrong.toml").write_text(SMALL.replace(old, new), encoding="utf-8")
+    message = check(run("run", "wrong.toml", cwd=tmp_path, timeout=10), tmp_path, "wrong.toml")
+    assert "points" in message and "expected at most" in message
+
+
 def test_a_scenario_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "wrong.toml").write_bytes(bytes(range(256)))
     message = check(run("run", "wrong.toml", cwd=tmp_path), tmp_path, "wrong.toml")
