@@ -196,8 +196,9 @@ impl Plan {
 
     /// Makes and checks every point; the seeds of one scheme and one combination of values share a check.
     fn expand(&mut self, schemes: &[Scheme], base: &Node, axes: &[SweptAxis], over: &Node) -> Result<(), Problem> {
-        let combinations: usize = axes.iter().map(|axis| axis.values.len()).product();
-        let count = combinations * schemes.len() * self.seeds.len();
+        let factors = axes.iter().map(|axis| axis.values.len()).chain([schemes.len(), self.seeds.len()]);
+        let count = factors.fold(1, usize::saturating_mul);
+        let combinations = count / schemes.len() / self.seeds.len();
         if count > MAX_POINTS {
             return Err(Problem::new(format!("the run would have {count} points"))
                 .help(format!("expected at most {MAX_POINTS}")));
@@ -217,6 +218,10 @@ impl Plan {
                 node.merge(over.clone());
                 let node = Arc::new(node);
                 let first = Scenario::new(&node, self.seeds[0], &self.base_dir)?;
+                for &seed in &self.seeds[1..] {
+                    // A host that is drawn may not fit another that is: a seed can be wrong where the first is right.
+                    first.check_seed(seed).map_err(|invalid| Problem::from_invalid(invalid, &node))?;
+                }
                 self.warn(&first, scheme, &values);
                 if self.classes.is_empty() {
                     self.classes = first.classes().to_vec();
@@ -397,13 +402,12 @@ fn seeds_of(lab: &Node) -> Result<Vec<u64>, Problem> {
     }
 }
 
-fn unique<T: PartialEq + std::fmt::Display>(items: &[T], what: &str, node: Option<&Node>) -> Result<(), Problem> {
-    for (i, item) in items.iter().enumerate() {
-        if items[..i].contains(item) {
-            return Err(place(Problem::new(format!("the {what} `{item}` is there twice")), node));
-        }
+fn unique<T: Ord + std::fmt::Display>(items: &[T], what: &str, node: Option<&Node>) -> Result<(), Problem> {
+    let mut seen = std::collections::BTreeSet::new();
+    match items.iter().find(|item| !seen.insert(*item)) {
+        Some(item) => Err(place(Problem::new(format!("the {what} `{item}` is there twice")), node)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn schemes_of(lab: &Node) -> Result<Vec<Scheme>, Problem> {

@@ -57,6 +57,14 @@ impl Scenario {
         Ok(Scenario { config, network, seed, base_dir: base_dir.to_owned(), forecast, classes })
     }
 
+    /// Whether the same scenario is right with another seed, which draws other hosts.
+    ///
+    /// # Errors
+    /// If the workload cannot be with this seed.
+    pub fn check_seed(&self, seed: u64) -> Result<(), Invalid> {
+        Workload::new(&self.config.workload, &self.places(), Seeds::new(seed), &self.base_dir).map(|_| ())
+    }
+
     /// The configuration, every default spelled out.
     pub fn config(&self) -> &Config {
         &self.config

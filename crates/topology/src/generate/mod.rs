@@ -10,9 +10,8 @@ use tailcut_model::Invalid;
 
 use crate::network::Network;
 
-/// Most ports that a network may have. Their table alone would take 10 GB; sums and products of sizes below it fit 32
-/// and 64 bits.
-pub const MAX_PORTS: u32 = 1 << 28;
+/// Most ports that a network may have: their state fills about ten gigabytes. More is a slip of the scenario.
+pub const MAX_PORTS: u32 = 1 << 24;
 
 /// Longest delay of a link or a switch. More is a slip of the unit: light goes around the earth in an eighth of it.
 pub const MAX_DELAY: Span = Span::from_ms(1_000);
