@@ -194,7 +194,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Makes and checks every point; the seeds of one scheme and one combination of values share a check.
+    /// Makes and checks every point. The seeds of one scheme and one combination of values share a network; what each of
+    /// them draws is checked by itself.
     fn expand(&mut self, schemes: &[Scheme], base: &Node, axes: &[SweptAxis], over: &Node) -> Result<(), Problem> {
         let factors = axes.iter().map(|axis| axis.values.len()).chain([schemes.len(), self.seeds.len()]);
         let count = factors.fold(1, usize::saturating_mul);

@@ -96,8 +96,7 @@ pub const FLOW_COLUMNS: &[Column] = &[
         "ideal_ns",
         Double,
         "ns",
-        "FCT in an empty network: propagation and processing, the first packet on every link, and the rest of the \
-         flow's wire bytes on the slowest link.",
+        "FCT in an empty network with every packet in order: exact for links that store and forward.",
     ),
     nullable("slowdown", Double, "", "fct_ns / ideal_ns; null if the flow is censored."),
     column("measured", Boolean, "", "Whether the flow counts in the results: it started after the warm-up."),
