@@ -20,4 +20,6 @@ pub mod reexport {
 }
 
 mod invalid;
+mod words;
 pub use invalid::{FileSpot, Invalid};
+pub use words::{nearest, suggest};

@@ -2,6 +2,7 @@
 
 use crate::distribution::Distribution;
 use crate::size_table::TableFormat;
+use tailcut_model::suggest;
 
 /// A size distribution that ships with tailcut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,23 +85,9 @@ impl BuiltIn {
 }
 
 /// What to say when no distribution has this name: the nearest, and all.
-#[cold]
-#[inline(never)]
 pub(crate) fn unknown_help(name: &str) -> String {
     let names: Vec<&str> = BUILT_IN.iter().map(|built_in| built_in.name).collect();
-    let wanted = name.to_ascii_lowercase().replace('-', "_");
-    // Inlined into a loop over a constant list, this takes the compiler half a minute.
-    #[inline(never)]
-    fn likeness_of(wanted: &str, candidate: &str) -> f64 {
-        strsim::jaro_winkler(wanted, candidate)
-    }
-    let likeness = |candidate: &str| likeness_of(&wanted, candidate);
-    let nearest = names.iter().copied().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    let list = names.join(", ");
-    match nearest.filter(|nearest| likeness(nearest) > 0.75) {
-        Some(nearest) => format!("did you mean `{nearest}`? Known are {list}"),
-        None => format!("expected one of {list}; for a file of your own write sizes.file = {{ path = \"...\" }}"),
-    }
+    format!("{}; for a file of your own write sizes.file = {{ path = \"...\" }}", suggest(name, &names))
 }
 
 #[cfg(test)]
@@ -213,6 +200,6 @@ mod tests {
         assert!(unknown_help("web-search").starts_with("did you mean `websearch`?"));
         assert!(unknown_help("DataMinning").starts_with("did you mean `datamining`?"));
         let help = unknown_help("xyz");
-        assert!(help.starts_with("expected one of websearch,") && help.contains("pdq_query"), "{help}");
+        assert!(help.starts_with("expected one of `websearch`,") && help.contains("pdq_query"), "{help}");
     }
 }

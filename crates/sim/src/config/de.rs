@@ -5,9 +5,10 @@ use std::fmt::Display;
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
+use tailcut_model::suggest;
 
 use super::document::{Node, Value};
-use super::problem::{Origin, Problem, suggest};
+use super::problem::{Origin, Problem};
 
 /// Reads a typed value from a tree.
 ///

@@ -14,7 +14,8 @@ use tailcut_topology::path::{self, PathConfig};
 
 pub use de::from_node;
 pub use document::{Node, Value};
-pub use problem::{Origin, Problem, Source, nearest, suggest};
+pub use problem::{Origin, Problem, Source};
+pub use tailcut_model::suggest;
 
 /// One simulation: a network, what its switches and hosts do, and what they are asked to carry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
