@@ -24,7 +24,7 @@ fn main() {
         let (mut costs, mut seconds, mut engine) = (Vec::new(), Vec::new(), None);
         for _ in 0..REPETITIONS {
             let began = WallClock::now();
-            let outcome = World::new(&scenario, Recorder::new()).run(|_| {});
+            let outcome = World::new(&scenario, Recorder::new()).run();
             let passed = began.elapsed();
             costs.push(passed.as_nanos() as f64 / outcome.engine.packet_hops as f64);
             seconds.push(passed.as_secs_f64());

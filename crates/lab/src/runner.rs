@@ -4,6 +4,7 @@
 //! stands for the whole scenario, the seed and the program: a run that was stopped goes on where it was.
 
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -274,9 +275,12 @@ fn run_point(
     let scenario = planned.scenario(&plan.base_dir).expect("every point was checked before the first one ran");
     let expected = scenario.forecast().duration.as_secs_f64();
     let (wall, cpu) = (WallClock::now(), thread_cpu_ns());
-    let outcome = World::new(&scenario, Recorder::new()).run(|now| {
-        advanced(if expected > 0.0 { (now.as_secs_f64() / expected).min(1.0) } else { 0.0 });
-    });
+    let outcome = World::new(&scenario, Recorder::new())
+        .run_with(|now| {
+            advanced(if expected > 0.0 { (now.as_secs_f64() / expected).min(1.0) } else { 0.0 });
+            ControlFlow::Continue(())
+        })
+        .expect("nobody stops it, and rows are kept in memory");
     let (cpu_ns, wall_ns) = (thread_cpu_ns() - cpu, wall.elapsed().as_nanos() as u64);
 
     std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;

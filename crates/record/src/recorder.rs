@@ -139,14 +139,20 @@ impl Recorder {
         open.row.max_packet_drops = open.row.max_packet_drops.max(*times);
     }
 
-    /// The last byte of `flow` has reached the receiver.
+    /// The last byte of `flow` has reached the receiver. Gives the row as it is now if it took less than the ideal.
     ///
     /// # Panics
     /// If the flow is not active or its receiver has reported before.
-    pub fn received(&mut self, flow: FlowId, now: Instant, report: ReceiverReport) {
-        let bytes = self.receiver(flow, Some(now), report);
+    pub fn received(&mut self, flow: FlowId, now: Instant, report: ReceiverReport) -> Option<FlowRow> {
+        let slot = self.slot(flow);
+        self.set_received(slot, Some(now), report);
+        let row = &self.at(slot).row;
+        let bytes = row.size;
+        let early = row.fct().is_some_and(|fct| fct < row.ideal).then(|| row.clone());
         self.totals.received += 1;
         self.totals.received_bytes += bytes;
+        self.close(flow, slot);
+        early
     }
 
     /// The sender of `flow` knows that the receiver has every byte.
@@ -166,7 +172,9 @@ impl Recorder {
         match end {
             Unfinished::Sender(flow, report) => self.sender(flow, None, report),
             Unfinished::Receiver(flow, report) => {
-                self.receiver(flow, None, report);
+                let slot = self.slot(flow);
+                self.set_received(slot, None, report);
+                self.close(flow, slot);
             }
         }
     }
@@ -176,9 +184,9 @@ impl Recorder {
         &self.totals
     }
 
-    /// Why the sink refused a group of rows, so that a long run can be stopped before its end.
-    pub fn failure(&self) -> Option<&RecordError> {
-        self.failure.as_ref()
+    /// Whether the sink has refused rows, so that a long run can be stopped before its end; [`Recorder::finish`] says why.
+    pub fn has_failed(&self) -> bool {
+        self.failure.is_some()
     }
 
     /// Bytes that the recorder holds on to, the drops of active flows not counted.
@@ -226,9 +234,7 @@ impl Recorder {
         self.slots.get(flow).expect("an end reports once, and after its flow has started")
     }
 
-    /// Takes what the receiver reports; returns the size of the flow.
-    fn receiver(&mut self, flow: FlowId, received: Option<Instant>, report: ReceiverReport) -> u64 {
-        let slot = self.slot(flow);
+    fn set_received(&mut self, slot: u32, received: Option<Instant>, report: ReceiverReport) {
         let open = self.at(slot);
         assert!(!open.receiver_reported, "the receiver of a flow reports once");
         open.receiver_reported = true;
@@ -236,9 +242,6 @@ impl Recorder {
         open.row.reordered = report.reordered;
         open.row.ce_marks = report.ce_marks;
         open.row.multi_marked = report.multi_marked;
-        let bytes = open.row.size;
-        self.close(flow, slot);
-        bytes
     }
 
     fn sender(&mut self, flow: FlowId, acknowledged: Option<Instant>, report: SenderReport) {

@@ -11,7 +11,7 @@ mod scenario;
 mod world;
 
 pub use config::{Config, Node, Origin, Problem, Source, Value};
-pub use outcome::{EndReason, Engine, Outcome};
+pub use outcome::{EndReason, Engine, Outcome, Stopped};
 pub use preset::{PRESETS, Preset, SCHEME_TABLES};
 pub use scenario::Scenario;
 pub use world::World;

@@ -1,8 +1,19 @@
 //! What a run leaves in memory; `record` writes it to files.
 
 use tailcut_base::{Instant, Span};
-use tailcut_record::{FlowColumns, PortRow, QueueSamples, Totals};
+use tailcut_record::{FlowColumns, PortRow, QueueSamples, RecordError, Totals};
 use tailcut_workload::Loads;
+
+/// Why a run has no outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum Stopped {
+    /// It was asked to stop.
+    #[error("stopped before its end")]
+    Asked,
+    /// Its rows could not be stored.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,19 +4,21 @@
 //! routes it and offers it to a port ([`World::forward`]); it waits there or goes on at once; it lands at its host, which
 //! takes it in ([`World::deliver`]) and may answer.
 
+use std::ops::ControlFlow;
+
 use tailcut_base::{HostId, Id, IdVec, Instant, PortId, Seeds, Span, SwitchId, mix64};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::{Link, Offered, Port, PortConfig, QueueHistogram};
 use tailcut_host::transport::TransportSeat;
 use tailcut_model::seat::{DropReason, HostCx, PathChoice, Transport, Wish};
 use tailcut_model::{Arena, FlowId, FlowSpec, FlowTable, Kind, List, PacketId};
-use tailcut_record::{DropCounts, FlowColumns, Histogram, PortRow, QueueSamples, QueueStatistics, Recorder};
+use tailcut_record::{DropCounts, FlowRow, Histogram, PortRow, QueueSamples, QueueStatistics, Recorder};
 use tailcut_topology::path::{Path, PathContext};
-use tailcut_topology::{Network, Node, Route, Tier};
+use tailcut_topology::{Node, Route, Tier};
 use tailcut_workload::{Realised, Workload};
 
 use crate::event::Event;
-use crate::{EndReason, Engine, Outcome, Scenario};
+use crate::{EndReason, Engine, Outcome, Scenario, Stopped};
 
 /// A host: its transport, and the control packets that wait for its NIC.
 struct Host {
@@ -147,13 +149,24 @@ impl<'s> World<'s> {
         }
     }
 
+    /// Runs to the end.
+    ///
+    /// # Panics
+    /// As [`World::run_with`], and if the recorder's sink fails.
+    pub fn run(self) -> Outcome {
+        self.run_with(|_| ControlFlow::Continue(())).expect("nobody stops it, and rows are kept in memory")
+    }
+
     /// Runs until every flow is finished and nothing is in flight, or until the time to drain is over. `progress` is called
-    /// now and then with the time; it cannot change what happens.
+    /// now and then with the time; it may stop the run, and cannot change what happens otherwise.
+    ///
+    /// # Errors
+    /// If `progress` stops the run, or the recorder's sink cannot store its rows.
     ///
     /// # Panics
     /// If the world contradicts itself afterwards: packets that are neither delivered nor dropped nor held, bytes
     /// of flows that did not arrive. That is a bug, and the results would be worthless.
-    pub fn run(mut self, mut progress: impl FnMut(Instant)) -> Outcome {
+    pub fn run_with(mut self, mut progress: impl FnMut(Instant) -> ControlFlow<()>) -> Result<Outcome, Stopped> {
         const PROGRESS_EVENTS: u64 = 1 << 20;
         self.schedule_next_flow();
         let mut end = EndReason::Finished;
@@ -177,7 +190,12 @@ impl<'s> World<'s> {
                 }
             }
             if self.events.is_multiple_of(PROGRESS_EVENTS) {
-                progress(now);
+                if progress(now).is_break() {
+                    return Err(Stopped::Asked);
+                }
+                if self.recorder.has_failed() {
+                    break;
+                }
             }
         }
         self.finish(end)
@@ -347,7 +365,11 @@ impl<'s> World<'s> {
         while let Some(wish) = self.wishes.pop() {
             match wish {
                 Wish::Timer { at, flow } => self.calendar.push(at, Event::Timer(host, flow).key()),
-                Wish::Received { flow, report } => self.recorder.received(flow, now, report),
+                Wish::Received { flow, report } => {
+                    if let Some(row) = self.recorder.received(flow, now, report) {
+                        self.check_time(&row);
+                    }
+                }
                 Wish::Acknowledged { flow, report } => self.recorder.acknowledged(flow, now, report),
             }
         }
@@ -387,7 +409,11 @@ impl<'s> World<'s> {
         self.calendar.push(now + self.sampling.period, Event::Sample.key());
     }
 
-    fn finish(mut self, end: EndReason) -> Outcome {
+    fn finish(mut self, end: EndReason) -> Result<Outcome, Stopped> {
+        if self.recorder.has_failed() {
+            // What is missing is not known: the reason is all that there is to tell.
+            return Err(self.recorder.finish().map(|_| Stopped::Asked).unwrap_or_else(Stopped::Record));
+        }
         let mut unfinished = 0u64;
         for host in self.hosts.iter() {
             for open in host.transport.unfinished() {
@@ -403,9 +429,8 @@ impl<'s> World<'s> {
         let measured_from = self.measured.from.unwrap_or(Instant::ZERO);
         let measured_until = self.measured.until.unwrap_or(self.last_landing);
         let ports = self.port_rows();
-        let flows = self.recorder.finish().expect("rows are kept in memory");
-        check_times(self.scenario.network(), &flows);
-        Outcome {
+        let flows = self.recorder.finish().map_err(Stopped::Record)?;
+        Ok(Outcome {
             end,
             ended_at: self.last_landing,
             measured_from,
@@ -422,7 +447,17 @@ impl<'s> World<'s> {
                 peak_bytes,
                 digest: mix64(self.digest),
             },
-        }
+        })
+    }
+
+    /// No flow is faster than an idle network allows. Packets that overtake each other may beat the ideal by a part of
+    /// the last one; nothing beats the floor.
+    #[cold]
+    fn check_time(&mut self, row: &FlowRow) {
+        self.scenario.network().route_into(HostId(row.src), HostId(row.dst), &mut self.route);
+        let floor = self.route.fct_floor(row.size);
+        let fct = row.fct().expect("a flow that was received has a completion time");
+        assert!(fct >= floor, "flow {} of {} B took {fct}, and nothing can be faster than {floor}", row.flow, row.size);
     }
 
     /// What must hold after every run.
@@ -506,25 +541,5 @@ impl<'s> World<'s> {
             + self.scenario.network().heap_bytes()
             + hosts;
         bytes as u64
-    }
-}
-
-/// No flow is faster than an idle network allows. Packets that overtake each other may beat the ideal by a part of the
-/// last one; nothing beats the floor.
-fn check_times(network: &Network, flows: &FlowColumns) {
-    let mut route = Route::default();
-    for row in flows.rows() {
-        if let Some(fct) = row.fct()
-            && fct < row.ideal
-        {
-            network.route_into(HostId(row.src), HostId(row.dst), &mut route);
-            let floor = route.fct_floor(row.size);
-            assert!(
-                fct >= floor,
-                "flow {} of {} B took {fct}, and nothing can be faster than {floor}",
-                row.flow,
-                row.size
-            );
-        }
     }
 }

@@ -168,7 +168,7 @@ impl Case {
 }
 
 fn run(scenario: &Scenario) -> Outcome {
-    World::new(scenario, Recorder::new()).run(|_| {})
+    World::new(scenario, Recorder::new()).run()
 }
 
 /// What must hold of each flow that has ended, and of their sums.

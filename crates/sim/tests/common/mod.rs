@@ -86,7 +86,7 @@ pub fn scenario(preset: &str, text: &str, seed: u64) -> Scenario {
 
 /// Runs a scenario to its end, or until its time to drain is over.
 pub fn run(preset: &str, text: &str, seed: u64) -> Outcome {
-    World::new(&scenario(preset, text, seed), Recorder::new()).run(|_| {})
+    World::new(&scenario(preset, text, seed), Recorder::new()).run()
 }
 
 /// The row of the port from `owner` to `peer`.
