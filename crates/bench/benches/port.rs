@@ -1,4 +1,4 @@
-//! One output port that is always busy: a packet is offered, the transmitter becomes free, a packet lands.
+//! One output port that is always busy: as each packet lands another one is offered.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::hint::black_box;
@@ -28,7 +28,6 @@ struct Busy {
     port: Port,
     arena: Arena,
     now: Instant,
-    free: Instant,
     land: Option<Instant>,
     /// Packets that are nowhere.
     idle: Vec<PacketId>,
@@ -51,7 +50,7 @@ impl Busy {
         };
         let idle: Vec<PacketId> = (0..PACKETS).map(packet).collect();
         let start = Instant::ZERO;
-        let mut busy = Busy { port, arena, now: start, free: start, land: None, idle, evicted: Vec::new() };
+        let mut busy = Busy { port, arena, now: start, land: None, idle, evicted: Vec::new() };
         for _ in 0..=WAITING {
             busy.offer();
         }
@@ -61,27 +60,22 @@ impl Busy {
     fn offer(&mut self) {
         let id = self.idle.pop().expect("there are more packets than can wait or fly");
         match self.port.offer(self.now, &mut self.arena, id, &mut self.evicted) {
-            Offered::Sent { land } => self.land = land,
-            Offered::Queued { free } => self.free = free.unwrap_or(self.free),
+            Offered::Sent { land } => self.land = self.land.or(land),
+            Offered::Queued => {}
             Offered::Dropped(_) => self.idle.push(id),
         }
     }
 
-    /// One packet leaves the queue, those that have arrived by then land, and another one is offered.
+    /// A packet lands, one that waits has begun to leave, and another one is offered.
     fn step(&mut self) {
-        self.now = self.free;
-        let freed = self.port.free(self.now, &mut self.arena);
-        self.land = self.land.or(freed.land);
-        self.free = freed.free.unwrap_or(self.free);
-        while self.land.is_some_and(|at| at <= self.now) {
-            let (id, next) = self.port.wire.land(&mut self.arena);
-            self.land = next;
-            // As it was when it was new.
-            let packet = self.arena.get_mut(id);
-            packet.flags = Flags::ECT;
-            packet.marks = 0;
-            self.idle.push(id);
-        }
+        self.now = self.land.expect("the port is busy");
+        let (id, next) = self.port.land(self.now, &mut self.arena);
+        self.land = next;
+        // As it was when it was new.
+        let packet = self.arena.get_mut(id);
+        packet.flags = Flags::ECT;
+        packet.marks = 0;
+        self.idle.push(id);
         self.offer();
     }
 }

@@ -1,8 +1,8 @@
 //! Output ports and the links behind them: store-and-forward, output-queued.
 //!
 //! A packet that arrives at a [`Port`] is classified, admitted, marked and queued, in this order; each step is a seat of
-//! its own, chosen by the scheme. The port is told the time and says when it will be free and when a packet will land:
-//! it knows no calendar and no neighbour.
+//! its own, chosen by the scheme. The port is told the time and says when a packet will land: it
+//! knows no calendar and no neighbour.
 //!
 //! Left out: the inside of a switch (arbitration, cut-through), Ethernet preamble and gap, corruption.
 
@@ -17,5 +17,5 @@ mod wire;
 
 pub use histogram::QueueHistogram;
 pub use link::Link;
-pub use port::{Freed, Offered, Port, PortConfig, PortContext, PortStats};
+pub use port::{Offered, Port, PortConfig, PortContext, PortStats};
 pub use wire::{Wire, WireStats};

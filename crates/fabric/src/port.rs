@@ -73,22 +73,10 @@ pub enum Offered {
         /// The moment to call [`Wire::land`].
         land: Option<Instant>,
     },
-    /// It waits. `free` is when to call [`Port::free`], unless that is already agreed.
-    Queued {
-        /// The moment to call [`Port::free`].
-        free: Option<Instant>,
-    },
+    /// It waits for the packet on the wire, and goes in its turn.
+    Queued,
     /// It was refused, and is the caller's to remove.
     Dropped(DropReason),
-}
-
-/// What a port did when its transmitter became free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Freed {
-    /// When to call [`Wire::land`], unless an earlier packet is still in flight.
-    pub land: Option<Instant>,
-    /// When to call [`Port::free`] next: something still waits.
-    pub free: Option<Instant>,
 }
 
 /// Counts of a port's queue since the start; its [`Wire`] counts what was transmitted.
@@ -101,6 +89,11 @@ pub struct PortStats {
 }
 
 /// An output port and the link behind it.
+///
+/// Nothing need happen at the moment at which the transmitter becomes free: what waits then is what waited after the last
+/// call, so the choice of the next packet may be made later. Each call first lets the port catch up, in order and
+/// with the time at which each transmission began. A packet that waits has one in front of it that is still to land, so
+/// [`Port::land`] comes in time to say when the next one lands. That saves an event for each packet that waits.
 ///
 /// A NIC is a port whose queue stays empty: it pulls, and uses the wire alone.
 #[derive(Debug)]
@@ -155,12 +148,12 @@ impl Port {
         &self.stats
     }
 
-    /// Bytes that wait; the packet on the wire is not counted.
+    /// Bytes that wait, at the time of the last call; the packet on the wire is not counted.
     pub fn backlog(&self) -> u64 {
         self.backlog
     }
 
-    /// Packets that wait; the packet on the wire is not counted.
+    /// Packets that wait, at the time of the last call; the packet on the wire is not counted.
     pub fn waiting(&self) -> u32 {
         self.waiting
     }
@@ -168,6 +161,7 @@ impl Port {
     /// A packet arrives at the port. Packets that it pushes out are appended to `evicted`; the caller removes them.
     #[inline]
     pub fn offer(&mut self, now: Instant, arena: &mut Arena, id: PacketId, evicted: &mut Vec<PacketId>) -> Offered {
+        self.catch_up(now, arena);
         let packet = arena.get(id);
         let size = u64::from(packet.size);
         let capable = packet.flags.has(Flags::ECT);
@@ -196,19 +190,32 @@ impl Port {
         self.scheduler.push(arena, id, class);
         self.waiting += 1;
         self.set_backlog(now, self.backlog + size);
-        Offered::Queued { free: self.wire.agree_free() }
+        Offered::Queued
     }
 
-    /// The transmitter has become free: the next packet goes on the wire.
+    /// The first packet in flight reaches the far end. Returns it, and when the next one does.
     #[inline]
-    pub fn free(&mut self, now: Instant, arena: &mut Arena) -> Freed {
-        self.wire.freed();
-        let Some(id) = self.scheduler.pop(arena) else { return Freed { land: None, free: None } };
+    pub fn land(&mut self, now: Instant, arena: &mut Arena) -> (PacketId, Option<Instant>) {
+        self.catch_up(now, arena);
+        self.wire.land(arena)
+    }
+
+    /// Sends what was to be sent until `now`. Counts and lengths are those of `now` only after this.
+    #[inline]
+    pub fn catch_up(&mut self, now: Instant, arena: &mut Arena) {
+        while self.waiting > 0 && self.wire.is_free(now) {
+            self.send_next(arena);
+        }
+    }
+
+    #[inline]
+    fn send_next(&mut self, arena: &mut Arena) {
+        let begins = self.wire.free_at();
+        let id = self.scheduler.pop(arena).expect("a packet waits");
         self.waiting -= 1;
-        self.set_backlog(now, self.backlog - u64::from(arena.get(id).size));
-        let land = self.wire.transmit(now, arena, id);
-        let free = if self.waiting > 0 { self.wire.agree_free() } else { None };
-        Freed { land, free }
+        self.set_backlog(begins, self.backlog - u64::from(arena.get(id).size));
+        let land = self.wire.transmit(begins, arena, id);
+        debug_assert!(land.is_none(), "the packet in front lands later than this one begins");
     }
 
     /// Records from now on for how long the queue is how long.

@@ -56,6 +56,12 @@ impl Wire {
         self.busy_until <= now
     }
 
+    /// From when on the transmitter is free.
+    #[inline]
+    pub fn free_at(&self) -> Instant {
+        self.busy_until
+    }
+
     /// Starts to transmit a packet. The transmitter must be free.
     ///
     /// Returns when the packet lands, unless an earlier one is still in flight: the moment to call [`Wire::land`].
@@ -82,7 +88,7 @@ impl Wire {
         (id, self.flight.front().map(|next| arena.arrival(next)))
     }
 
-    /// Agrees on a call when the transmitter becomes free, because something waits. Returns its moment, unless one is
+    /// Agrees on a call when the transmitter becomes free, because a NIC has more to send. Returns its moment, unless one is
     /// agreed already.
     #[inline]
     pub fn agree_free(&mut self) -> Option<Instant> {

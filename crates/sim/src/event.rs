@@ -1,7 +1,7 @@
 //! What the calendar's keys mean: the class of the event, who scheduled it, and for a timer which flow.
 //!
-//! At equal times the class decides, then the entity, then the flow: transmitters become free before packets land, packets
-//! land before control events, control events come before timers. An entity has at most one event of a class and flow pending at a time, so no
+//! At equal times the class decides, then the entity, then the flow: a NIC becomes free before packets land, packets land
+//! before control events, control events come before timers. An entity has at most one event of a class and flow pending at a time, so no
 //! counter is needed to tell two apart.
 
 use tailcut_base::{HostId, PortId};
@@ -10,8 +10,8 @@ use tailcut_model::FlowId;
 /// An event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
-    /// The transmitter of a port is free, and something waits for it.
-    Free(PortId),
+    /// The NIC of a host is free, and the host has more to send.
+    Free(HostId),
     /// The first packet in flight behind a port reaches the far end.
     Land(PortId),
     /// The next flow of the workload starts.
@@ -39,7 +39,7 @@ impl Event {
     #[inline]
     pub(crate) fn key(self) -> u64 {
         let (class, entity, flow) = match self {
-            Event::Free(port) => (FREE, u64::from(port.0), 0),
+            Event::Free(host) => (FREE, u64::from(host.0), 0),
             Event::Land(port) => (LAND, u64::from(port.0), 0),
             Event::NextFlow => (CONTROL, NEXT_FLOW, 0),
             Event::Sample => (CONTROL, SAMPLE, 0),
@@ -54,7 +54,7 @@ impl Event {
         let entity = (key >> ENTITY_SHIFT & ENTITY_MASK) as u32;
         match key >> CLASS_SHIFT {
             LAND => Event::Land(PortId(entity)),
-            FREE => Event::Free(PortId(entity)),
+            FREE => Event::Free(HostId(entity)),
             TIMER => Event::Timer(HostId(entity), FlowId(key as u32)),
             _ if u64::from(entity) == NEXT_FLOW => Event::NextFlow,
             _ => Event::Sample,
@@ -69,8 +69,8 @@ mod tests {
     #[test]
     fn keys_sort_by_class_then_entity_then_flow_and_come_back() {
         let events = [
-            Event::Free(PortId(1)),
-            Event::Free(PortId((1 << 28) - 1)),
+            Event::Free(HostId(1)),
+            Event::Free(HostId((1 << 28) - 1)),
             Event::Land(PortId(0)),
             Event::Land(PortId(7)),
             Event::NextFlow,

@@ -174,12 +174,13 @@ impl<'s> World<'s> {
         while let Some((now, key)) = self.calendar.pop() {
             if now > deadline {
                 end = EndReason::CutOff;
+                self.catch_up(deadline);
                 break;
             }
             self.events += 1;
             match Event::of_key(key) {
                 Event::Land(port) => self.land(now, port),
-                Event::Free(port) => self.free(now, port),
+                Event::Free(host) => self.free(now, host),
                 Event::Timer(host, flow) => self.timer(now, host, flow),
                 Event::Sample => self.sample(now),
                 Event::NextFlow => {
@@ -232,7 +233,7 @@ impl<'s> World<'s> {
     /// The first packet in flight behind `port` reaches the far end.
     #[inline]
     fn land(&mut self, now: Instant, port: PortId) {
-        let (id, next) = self.ports[port].wire.land(&mut self.arena);
+        let (id, next) = self.ports[port].land(now, &mut self.arena);
         if let Some(at) = next {
             self.calendar.push(at, Event::Land(port).key());
         }
@@ -260,8 +261,7 @@ impl<'s> World<'s> {
         let port = router.port(hops, choice);
         match self.ports[port].offer(now, &mut self.arena, id, &mut self.evicted) {
             Offered::Sent { land: Some(at) } => self.calendar.push(at, Event::Land(port).key()),
-            Offered::Queued { free: Some(at) } => self.calendar.push(at, Event::Free(port).key()),
-            Offered::Sent { land: None } | Offered::Queued { free: None } => {}
+            Offered::Sent { land: None } | Offered::Queued => {}
             Offered::Dropped(reason) => self.drop_packet(id, reason),
         }
         while let Some(evicted) = self.evicted.pop() {
@@ -281,21 +281,11 @@ impl<'s> World<'s> {
         self.arena.remove(id);
     }
 
-    /// A transmitter is free, and something waits for it.
+    /// A NIC is free, and its host has more to send.
     #[inline]
-    fn free(&mut self, now: Instant, port: PortId) {
-        if port.index() < self.hosts.len() {
-            self.ports[port].wire.freed();
-            self.pull(now, HostId(port.0));
-            return;
-        }
-        let freed = self.ports[port].free(now, &mut self.arena);
-        if let Some(at) = freed.land {
-            self.calendar.push(at, Event::Land(port).key());
-        }
-        if let Some(at) = freed.free {
-            self.calendar.push(at, Event::Free(port).key());
-        }
+    fn free(&mut self, now: Instant, host: HostId) {
+        self.ports[PortId(host.0)].wire.freed();
+        self.pull(now, host);
     }
 
     /// A packet has reached its host.
@@ -327,7 +317,7 @@ impl<'s> World<'s> {
         if (!entity.control.is_empty() || entity.transport.wants_to_send())
             && let Some(at) = self.ports[port].wire.agree_free()
         {
-            self.calendar.push(at, Event::Free(port).key());
+            self.calendar.push(at, Event::Free(host).key());
         }
     }
 
@@ -378,6 +368,7 @@ impl<'s> World<'s> {
 
     fn begin_measurement(&mut self, now: Instant) {
         self.measured.from = Some(now);
+        self.catch_up(now);
         self.measured.busy = self.ports.iter().map(|port| port.wire.busy(now)).collect();
         if self.scenario.config().record.queue_histogram {
             self.ports.iter_mut().for_each(|port| port.start_histogram(now));
@@ -387,10 +378,16 @@ impl<'s> World<'s> {
 
     fn end_measurement(&mut self) {
         self.measured.until = Some(self.last_start);
+        self.catch_up(self.last_start);
         for (busy, port) in self.measured.busy.iter_mut().zip(self.ports.iter()) {
             *busy = port.wire.busy(self.last_start) - *busy;
         }
         self.measured.histograms = self.ports.iter_mut().map(|port| port.take_histogram(self.last_start)).collect();
+    }
+
+    /// Brings every port to `now`, so that its counts can be read.
+    fn catch_up(&mut self, now: Instant) {
+        self.ports.iter_mut().for_each(|port| port.catch_up(now, &mut self.arena));
     }
 
     /// The length of every queue is noted, until the last flow has arrived.
@@ -398,6 +395,7 @@ impl<'s> World<'s> {
         if self.measured.until.is_some() {
             return;
         }
+        self.catch_up(now);
         let network = self.scenario.network();
         for switch in network.switches().ids() {
             let tier = self.sampling.tier_of[switch];

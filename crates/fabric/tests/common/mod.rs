@@ -106,7 +106,6 @@ pub struct Bench {
     pub port: Port,
     pub arena: Arena,
     land: Option<Instant>,
-    free: Option<Instant>,
     /// Packets in the order in which they reached the far end, with the moment.
     pub landed: Vec<(u64, Packet)>,
     /// Packets that were refused or pushed out, in order.
@@ -125,7 +124,6 @@ impl Bench {
             port: Port::new(config, link).unwrap(),
             arena: Arena::new(),
             land: None,
-            free: None,
             landed: Vec::new(),
             dropped: Vec::new(),
             evicted: Vec::new(),
@@ -143,7 +141,7 @@ impl Bench {
         }
         match offered {
             Offered::Sent { land } => self.agree_land(land),
-            Offered::Queued { free } => self.agree_free(free),
+            Offered::Queued => assert!(self.land.is_some(), "a packet that waits has one in front of it"),
             Offered::Dropped(reason) => {
                 self.dropped.push((self.arena.get(id).clone(), reason));
                 self.arena.remove(id);
@@ -161,24 +159,13 @@ impl Bench {
 
     /// Everything up to this moment happens.
     pub fn run(&mut self, until: u64) {
-        loop {
-            let [free, land] = [self.free, self.land].map(|at| at.filter(|&at| at.as_ps() <= until));
-            if let Some(now) = free.filter(|&free| land.is_none_or(|land| free <= land)) {
-                self.free = None;
-                let waiting = self.port.waiting();
-                let freed = self.port.free(now, &mut self.arena);
-                assert_eq!(self.port.waiting() + 1, waiting, "a port that asked to be called has something to send");
-                self.agree_land(freed.land);
-                self.agree_free(freed.free);
-            } else if let Some(now) = land {
-                let (id, next) = self.port.wire.land(&mut self.arena);
-                assert_eq!(self.arena.arrival(id), now);
-                self.land = next;
-                self.landed.push((now.as_ps(), self.arena.get(id).clone()));
-                self.arena.remove(id);
-            } else {
-                return;
-            }
+        while let Some(now) = self.land.filter(|land| land.as_ps() <= until) {
+            let (id, next) = self.port.land(now, &mut self.arena);
+            assert_eq!(self.arena.arrival(id), now);
+            assert!(next.is_some() || self.port.waiting() == 0, "what waits has a packet in front of it");
+            self.land = next;
+            self.landed.push((now.as_ps(), self.arena.get(id).clone()));
+            self.arena.remove(id);
         }
     }
 
@@ -203,11 +190,5 @@ impl Bench {
         assert!(land.is_none() || self.land.is_none(), "one landing is agreed at a time");
         self.land = self.land.or(land);
         assert!(self.land.is_some(), "a landing is agreed while a packet is in flight");
-    }
-
-    fn agree_free(&mut self, free: Option<Instant>) {
-        assert!(free.is_none() || self.free.is_none(), "one call is agreed at a time");
-        self.free = self.free.or(free);
-        assert_eq!(self.free.is_some(), self.port.waiting() > 0, "a call is agreed while something waits");
     }
 }
