@@ -26,13 +26,27 @@ pub struct Wire {
     /// need be an event.
     flight: List,
     free_agreed: bool,
+    leads_elsewhere: bool,
     stats: WireStats,
 }
 
 impl Wire {
     /// An idle transmitter on this link.
     pub fn new(link: Link) -> Wire {
-        Wire { link, busy_until: Instant::ZERO, flight: List::new(), free_agreed: false, stats: WireStats::default() }
+        Wire {
+            link,
+            busy_until: Instant::ZERO,
+            flight: List::new(),
+            free_agreed: false,
+            leads_elsewhere: false,
+            stats: WireStats::default(),
+        }
+    }
+
+    /// Says whether the far end is not the caller's: packets then stay in flight until they are fetched, and no
+    /// landing is ever asked for.
+    pub fn set_leads_elsewhere(&mut self, elsewhere: bool) {
+        self.leads_elsewhere = elsewhere;
     }
 
     /// The link.
@@ -75,10 +89,27 @@ impl Wire {
         self.stats.busy += tx;
         self.busy_until = now + tx;
         let land = self.busy_until + self.link.delay;
+        self.put_in_flight(land, arena, id)
+    }
+
+    /// A packet is on its way that another wire sent, to land at `land`, which is not before the landing of the one in front
+    /// of it. Returns as [`Wire::transmit`].
+    pub fn put(&mut self, land: Instant, arena: &mut Arena, id: PacketId) -> Option<Instant> {
+        self.put_in_flight(land, arena, id)
+    }
+
+    #[inline]
+    fn put_in_flight(&mut self, land: Instant, arena: &mut Arena, id: PacketId) -> Option<Instant> {
         arena.set_arrival(id, land);
-        let first = self.flight.is_empty();
+        let first = self.flight.is_empty() && !self.leads_elsewhere;
         self.flight.push_back(arena, id);
         first.then_some(land)
+    }
+
+    /// Takes the first packet in flight off a wire that leads elsewhere, with when it lands there.
+    pub fn fetch(&mut self, arena: &mut Arena) -> Option<(Instant, PacketId)> {
+        let id = self.flight.pop_front(arena)?;
+        Some((arena.arrival(id), id))
     }
 
     /// The first packet in flight reaches the far end. Returns it, and when the next one does.

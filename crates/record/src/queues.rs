@@ -31,6 +31,21 @@ impl QueueSamples {
         self.tiers[tier].1.add(packets);
     }
 
+    /// Adds the samples of other ports, of the same tiers; samples of no tiers at all take over those of `other`.
+    ///
+    /// # Panics
+    /// If the tiers differ.
+    pub fn merge(&mut self, other: &QueueSamples) {
+        if self.tiers.is_empty() {
+            self.tiers.clone_from(&other.tiers);
+            return;
+        }
+        assert!(self.tiers.iter().map(|tier| &tier.0).eq(other.tiers.iter().map(|tier| &tier.0)), "the same tiers");
+        for (mine, others) in self.tiers.iter_mut().zip(&other.tiers) {
+            mine.1.merge(&others.1);
+        }
+    }
+
     /// The tiers with their samples.
     pub fn tiers(&self) -> impl Iterator<Item = (&str, &Histogram)> {
         self.tiers.iter().map(|(name, samples)| (name.as_str(), samples))

@@ -1,11 +1,22 @@
-//! What the calendar's keys mean: the class of the event, who scheduled it, and for a timer which flow.
+//! What the calendar's keys mean: the class of the event, who scheduled it, and what it needs to know.
 //!
-//! At equal times the class decides, then the entity, then the flow: a NIC becomes free before packets land, packets land
-//! before control events, control events come before timers. An entity has at most one event of a class and flow pending at a time, so no
-//! counter is needed to tell two apart.
+//! At equal times the class decides, then the entity, then the rest: a NIC becomes free before packets land, packets land
+//! before control events, control events come before timers. An entity has at most one event of a class and flow pending at
+//! a time, so no counter is needed to tell two apart. The entity is numbered over the whole network, so that the order does
+//! not depend on how it is cut between threads; where the entity stands in its part is told by the low half, which
+//! decides nothing.
 
 use tailcut_base::{HostId, PortId};
 use tailcut_model::FlowId;
+
+/// Where the link behind a port ends, by the number in the tables of its part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// At this switch.
+    Switch(u32),
+    /// At this host.
+    Host(u32),
+}
 
 /// An event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,9 +24,13 @@ pub(crate) enum Event {
     /// The NIC of a host is free, and the host has more to send.
     Free(HostId),
     /// The first packet in flight behind a port reaches the far end.
-    Land(PortId),
+    Land(PortId, End),
+    /// The time in which results are measured begins.
+    MeasureFrom,
     /// The next flow of the workload starts.
     NextFlow,
+    /// The time in which results are measured ends.
+    MeasureUntil,
     /// The queues are sampled.
     Sample,
     /// A timer of a flow fires at a host.
@@ -31,33 +46,46 @@ const CLASS_SHIFT: u32 = 60;
 const ENTITY_SHIFT: u32 = 32;
 const ENTITY_MASK: u64 = (1 << (CLASS_SHIFT - ENTITY_SHIFT)) - 1;
 
-const NEXT_FLOW: u64 = 0;
-const SAMPLE: u64 = 1;
+const MEASURE_FROM: u64 = 0;
+const NEXT_FLOW: u64 = 1;
+const MEASURE_UNTIL: u64 = 2;
+const SAMPLE: u64 = 3;
+
+/// Set in the low half of a landing that is at a host.
+const AT_HOST: u32 = 1 << 31;
 
 impl Event {
-    /// The calendar's key: 4 bits of class, 28 of entity, 32 of flow.
+    /// The calendar's key: 4 bits of class, 28 of entity, 32 of what the event needs to know.
     #[inline]
     pub(crate) fn key(self) -> u64 {
-        let (class, entity, flow) = match self {
+        let (class, entity, low) = match self {
             Event::Free(host) => (FREE, u64::from(host.0), 0),
-            Event::Land(port) => (LAND, u64::from(port.0), 0),
+            Event::Land(port, End::Switch(switch)) => (LAND, u64::from(port.0), switch),
+            Event::Land(port, End::Host(host)) => (LAND, u64::from(port.0), host | AT_HOST),
+            Event::MeasureFrom => (CONTROL, MEASURE_FROM, 0),
             Event::NextFlow => (CONTROL, NEXT_FLOW, 0),
+            Event::MeasureUntil => (CONTROL, MEASURE_UNTIL, 0),
             Event::Sample => (CONTROL, SAMPLE, 0),
             Event::Timer(host, flow) => (TIMER, u64::from(host.0), flow.0),
         };
         debug_assert!(entity <= ENTITY_MASK, "a network has fewer than 2^28 ports");
-        class << CLASS_SHIFT | entity << ENTITY_SHIFT | u64::from(flow)
+        class << CLASS_SHIFT | entity << ENTITY_SHIFT | u64::from(low)
     }
 
     #[inline]
     pub(crate) fn of_key(key: u64) -> Event {
-        let entity = (key >> ENTITY_SHIFT & ENTITY_MASK) as u32;
+        let (entity, low) = ((key >> ENTITY_SHIFT & ENTITY_MASK) as u32, key as u32);
         match key >> CLASS_SHIFT {
-            LAND => Event::Land(PortId(entity)),
+            LAND if low & AT_HOST == 0 => Event::Land(PortId(entity), End::Switch(low)),
+            LAND => Event::Land(PortId(entity), End::Host(low & !AT_HOST)),
             FREE => Event::Free(HostId(entity)),
-            TIMER => Event::Timer(HostId(entity), FlowId(key as u32)),
-            _ if u64::from(entity) == NEXT_FLOW => Event::NextFlow,
-            _ => Event::Sample,
+            TIMER => Event::Timer(HostId(entity), FlowId(low)),
+            _ => match u64::from(entity) {
+                MEASURE_FROM => Event::MeasureFrom,
+                NEXT_FLOW => Event::NextFlow,
+                MEASURE_UNTIL => Event::MeasureUntil,
+                _ => Event::Sample,
+            },
         }
     }
 }
@@ -71,9 +99,11 @@ mod tests {
         let events = [
             Event::Free(HostId(1)),
             Event::Free(HostId((1 << 28) - 1)),
-            Event::Land(PortId(0)),
-            Event::Land(PortId(7)),
+            Event::Land(PortId(0), End::Host((1 << 31) - 1)),
+            Event::Land(PortId(7), End::Switch(0)),
+            Event::MeasureFrom,
             Event::NextFlow,
+            Event::MeasureUntil,
             Event::Sample,
             Event::Timer(HostId(3), FlowId(1)),
             Event::Timer(HostId(3), FlowId(u32::MAX)),

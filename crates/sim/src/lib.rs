@@ -14,7 +14,7 @@ pub use config::{Config, Node, Origin, Problem, Source, Value};
 pub use outcome::{EndReason, Engine, Outcome, Stopped};
 pub use preset::{PRESETS, Preset, SCHEME_TABLES};
 pub use scenario::Scenario;
-pub use world::World;
+pub use world::{Cut, World};
 
 /// The configuration of every seat, and of the tables that hold them.
 pub mod seats {

@@ -1,0 +1,368 @@
+//! The world: one simulation, in one part or several.
+//!
+//! [`part`] holds the entities and the loop over events; [`cut`] says what is in which part; [`threads`] runs the parts.
+//! Here is what is done once for the whole network, between rounds: flows are pulled from the workload, what happened
+//! to them goes to the recorder, and in the end everything is added up and checked.
+
+mod cut;
+mod part;
+mod threads;
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use tailcut_base::{Id, Instant, PortId, Span, mix64};
+use tailcut_fabric::QueueHistogram;
+use tailcut_model::seat::DropReason;
+use tailcut_model::{FlowId, FlowSpec};
+use tailcut_record::{DropCounts, FlowRow, PortRow, QueueSamples, QueueStatistics, Recorder};
+use tailcut_topology::{Node, Route};
+use tailcut_workload::{Realised, Workload};
+
+pub use cut::Cut;
+
+use crate::{EndReason, Engine, Outcome, Scenario, Stopped};
+use part::{Fact, Note, Part, Start};
+use threads::{Alone, Desk, Rounds};
+
+/// Flows that are pulled from the workload at a time while one part is alone, which no lookahead binds.
+const FLOWS_AHEAD: usize = 64;
+/// Events of a part that is alone between two looks at the world around it.
+const ROUND_EVENTS: u64 = 1 << 18;
+/// Rounds of several parts between two calls of `progress`.
+const PROGRESS_ROUNDS: u64 = 1 << 10;
+
+/// One simulation.
+pub struct World<'s> {
+    scenario: &'s Scenario,
+    cut: Cut,
+    source: Source<'s>,
+}
+
+/// The workload as it is pulled, and what is written down of it.
+struct Source<'s> {
+    scenario: &'s Scenario,
+    workload: Workload,
+    next: Option<FlowSpec>,
+    recorder: Recorder,
+    realised: Realised,
+    started: u32,
+    last_start: Instant,
+    measured_from: Option<Instant>,
+    measured_until: Option<Instant>,
+    notes: Vec<Note>,
+    route: Route,
+}
+
+impl<'s> World<'s> {
+    /// A scenario before its first event, to be run by one thread. Completed flows go to `recorder`.
+    pub fn new(scenario: &'s Scenario, recorder: Recorder) -> World<'s> {
+        let mut workload = scenario.workload();
+        let next = workload.next();
+        let source = Source {
+            scenario,
+            workload,
+            next,
+            recorder,
+            realised: Realised::new(&scenario.places()),
+            started: 0,
+            last_start: Instant::ZERO,
+            measured_from: None,
+            measured_until: None,
+            notes: Vec::new(),
+            route: Route::default(),
+        };
+        World { scenario, cut: Cut::whole(scenario.network()), source }
+    }
+
+    /// The same, to be run by up to `threads` threads: as many as the network can be cut for. The outcome is the same.
+    #[must_use]
+    pub fn with_threads(self, threads: u32) -> World<'s> {
+        let cut = Cut::into(self.scenario.network(), threads);
+        self.with_cut(cut)
+    }
+
+    /// The same, to be run by a thread for each part of this cut. The outcome is the same.
+    #[must_use]
+    pub fn with_cut(self, cut: Cut) -> World<'s> {
+        World { cut, ..self }
+    }
+
+    /// Threads that will run it.
+    pub fn threads(&self) -> u32 {
+        self.cut.parts()
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Panics
+    /// As [`World::run_with`], and if the recorder's sink fails.
+    pub fn run(self) -> Outcome {
+        self.run_with(|_| ControlFlow::Continue(())).expect("nobody stops it, and rows are kept in memory")
+    }
+
+    /// Runs until every flow is finished and nothing is in flight, or until the time to drain is over. `progress` is called
+    /// now and then with the time; it may stop the run, and cannot change what happens otherwise.
+    ///
+    /// # Errors
+    /// If `progress` stops the run, or the recorder's sink cannot store its rows.
+    ///
+    /// # Panics
+    /// If the world contradicts itself afterwards: packets that are neither delivered nor dropped nor held, bytes
+    /// of flows that did not arrive. That is a bug, and the results would be worthless.
+    pub fn run_with(self, progress: impl FnMut(Instant) -> ControlFlow<()>) -> Result<Outcome, Stopped> {
+        let World { scenario, cut, mut source } = self;
+        let lookahead = cut.lookahead(scenario.network());
+        let mut parts: Vec<Part<'_>> = (0..cut.parts()).map(|number| Part::new(scenario, &cut, number)).collect();
+        let (end, in_the_mail) = match &mut parts[..] {
+            [part] => {
+                let mut alone = Alone { part, desk: Mutex::new(Desk::default()) };
+                (source.coordinate(&mut alone, &cut, lookahead, progress)?, 0)
+            }
+            parts => threads::together(parts, |rounds| {
+                let end = source.coordinate(rounds, &cut, lookahead, progress)?;
+                Ok::<_, Stopped>((end, rounds.in_the_mail()))
+            })?,
+        };
+        source.finish(&cut, &mut parts, end, in_the_mail)
+    }
+}
+
+impl Source<'_> {
+    /// From round to round, until nothing is left to happen or the time to drain is over.
+    fn coordinate(
+        &mut self,
+        rounds: &mut dyn Rounds,
+        cut: &Cut,
+        lookahead: Option<Span>,
+        mut progress: impl FnMut(Instant) -> ControlFlow<()>,
+    ) -> Result<EndReason, Stopped> {
+        let mut nth = 0u64;
+        loop {
+            let next_event = (0..rounds.parts()).filter_map(|part| rounds.desk(part).next).min();
+            let next_start = self.next.as_ref().map(|spec| spec.start);
+            let Some(now) = next_event.into_iter().chain(next_start).min() else { return Ok(EndReason::Finished) };
+            let deadline = self.deadline();
+            if now > deadline {
+                return Ok(EndReason::CutOff);
+            }
+            let horizon = self.pull_flows(rounds, cut, lookahead.map(|lookahead| now + lookahead));
+            rounds.round(horizon, ROUND_EVENTS);
+            self.write_down(rounds);
+            nth += 1;
+            if lookahead.is_none() || nth.is_multiple_of(PROGRESS_ROUNDS) {
+                if progress(now).is_break() {
+                    return Err(Stopped::Asked);
+                }
+                if self.recorder.has_failed() {
+                    // Why is told when the recorder is finished.
+                    return Ok(EndReason::CutOff);
+                }
+            }
+        }
+    }
+
+    /// Nothing happens after this.
+    fn deadline(&self) -> Instant {
+        match self.next {
+            Some(_) => Instant::MAX,
+            None => self.last_start + self.scenario.config().run.drain,
+        }
+    }
+
+    /// Hands out the flows that start before `bound`; without one, the next few. Returns until when the parts may run.
+    fn pull_flows(&mut self, rounds: &mut dyn Rounds, cut: &Cut, bound: Option<Instant>) -> Instant {
+        let mut pulled = 0;
+        let horizon = loop {
+            let Some(start) = self.next.as_ref().map(|spec| spec.start) else { break bound.unwrap_or(Instant::MAX) };
+            match bound {
+                Some(bound) if start >= bound => break bound,
+                None if pulled >= FLOWS_AHEAD => break start,
+                _ => self.pull_flow(rounds, cut),
+            }
+            pulled += 1;
+        };
+        // What happens at the deadline itself is still in time.
+        match self.deadline() {
+            Instant::MAX => horizon,
+            deadline => horizon.min(deadline + Span::from_ps(1)),
+        }
+    }
+
+    fn pull_flow(&mut self, rounds: &mut dyn Rounds, cut: &Cut) {
+        let spec = self.next.take().expect("the caller has seen it");
+        let flow = FlowId(self.started);
+        self.started = self.started.checked_add(1).expect("fewer than 2^32 flows in a run");
+        self.last_start = spec.start;
+        if spec.measured && self.measured_from.is_none() {
+            self.measured_from = Some(spec.start);
+            (0..rounds.parts()).for_each(|part| rounds.desk(part).measure_from = Some(spec.start));
+        }
+        self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
+        self.recorder.start(flow, &spec, self.route.ideal_fct(spec.size));
+        self.realised.add(&spec);
+        let [src, dst] = [spec.src, spec.dst].map(|host| cut.part_of_host(host) as usize);
+        if src != dst {
+            rounds.desk(dst).starts.push(Start { flow, spec: spec.clone() });
+        }
+        rounds.desk(src).starts.push(Start { flow, spec });
+        self.next = self.workload.next();
+        if self.next.is_none() {
+            self.measured_until = Some(self.last_start);
+            (0..rounds.parts()).for_each(|part| rounds.desk(part).measure_until = Some(self.last_start));
+        }
+    }
+
+    /// Tells the recorder what happened in a round.
+    fn write_down(&mut self, rounds: &mut dyn Rounds) {
+        let mut notes = std::mem::take(&mut self.notes);
+        for part in 0..rounds.parts() {
+            notes.append(&mut rounds.desk(part).notes);
+        }
+        if rounds.parts() > 1 {
+            // The order in which they would have come from one part.
+            notes.sort_by_key(|note| (note.at, note.key));
+        }
+        for Note { at, fact, .. } in notes.drain(..) {
+            match fact {
+                Fact::Dropped { flow, seq, reason } => self.recorder.drop(flow, seq, reason),
+                Fact::Acknowledged { flow, report } => self.recorder.acknowledged(flow, at, report),
+                Fact::Received { flow, report } => {
+                    if let Some(row) = self.recorder.received(flow, at, report) {
+                        self.check_time(&row);
+                    }
+                }
+            }
+        }
+        self.notes = notes;
+    }
+
+    fn finish(
+        mut self,
+        cut: &Cut,
+        parts: &mut [Part<'_>],
+        end: EndReason,
+        in_the_mail: u64,
+    ) -> Result<Outcome, Stopped> {
+        if self.recorder.has_failed() {
+            // What is missing is not known: the reason is all that there is to tell.
+            return Err(self.recorder.finish().map_or_else(Stopped::Record, |_| Stopped::Asked));
+        }
+        let mut unfinished = 0u64;
+        for open in parts.iter().flat_map(Part::unfinished) {
+            self.recorder.cut_off(open);
+            unfinished += 1;
+        }
+        if end == EndReason::CutOff {
+            let deadline = self.deadline();
+            parts.iter_mut().for_each(|part| part.catch_up(deadline));
+        }
+        let sum = |count: fn(&Part<'_>) -> u64| parts.iter().map(count).sum::<u64>();
+        let held = sum(|part| part.arena().len() as u64) + in_the_mail;
+        // What was cut off may have been no more than a timer of a flow that had ended.
+        let end = if unfinished == 0 && held == 0 { EndReason::Finished } else { end };
+        self.check(parts, end, unfinished, held, in_the_mail);
+        let network = self.scenario.network();
+        let peak_bytes = sum(|part| part.heap_bytes() as u64)
+            + (self.recorder.heap_bytes() + network.heap_bytes()) as u64;
+        let ended_at = parts.iter().map(|part| part.counts().last_landing).max().expect("there is a part");
+        let totals = *self.recorder.totals();
+        let measured_from = self.measured_from.unwrap_or(Instant::ZERO);
+        let measured_until = self.measured_until.unwrap_or(ended_at);
+        let ports = self.port_rows(cut, parts, ended_at);
+        let mut queues = QueueSamples::default();
+        parts.iter().for_each(|part| queues.merge(part.queues()));
+        let packet_hops = sum(|part| part.counts().packet_hops);
+        let digest = parts.iter().fold(0u64, |digest, part| digest.wrapping_add(part.counts().digest));
+        Ok(Outcome {
+            end,
+            ended_at,
+            measured_from,
+            measured: measured_until.saturating_since(measured_from),
+            flows: self.recorder.finish().map_err(Stopped::Record)?,
+            ports,
+            queues,
+            totals,
+            control_drops: sum(|part| part.counts().control_drops),
+            realised: self.realised.loads(self.last_start.saturating_since(Instant::ZERO)),
+            engine: Engine {
+                packet_hops,
+                events: packet_hops + u64::from(self.started) + sum(|part| part.counts().calls),
+                peak_bytes,
+                digest: mix64(digest),
+            },
+        })
+    }
+
+    /// No flow is faster than an idle network allows. Packets that overtake each other may beat the ideal by a part of
+    /// the last one; nothing beats the floor.
+    #[cold]
+    fn check_time(&mut self, row: &FlowRow) {
+        self.scenario.network().route_into(Id::new(row.src as usize), Id::new(row.dst as usize), &mut self.route);
+        let floor = self.route.fct_floor(row.size);
+        let fct = row.fct().expect("a flow that was received has a completion time");
+        assert!(fct >= floor, "flow {} of {} B took {fct}, and nothing can be faster than {floor}", row.flow, row.size);
+    }
+
+    /// What must hold after every run.
+    fn check(&self, parts: &[Part<'_>], end: EndReason, unfinished: u64, held: u64, in_the_mail: u64) {
+        let sum = |count: fn(&Part<'_>) -> u64| parts.iter().map(count).sum::<u64>();
+        // A packet that crosses is made again on the other side.
+        let sent = sum(|part| part.counts().sent);
+        let arrived = sum(|part| part.counts().arrived);
+        assert_eq!(sent, arrived + in_the_mail, "what is sent to another part arrives there or is on its way");
+        let made = sum(|part| part.arena().made()) - arrived;
+        let gone = sum(|part| part.counts().delivered + part.counts().dropped);
+        assert_eq!(made, gone + held, "every packet is delivered, dropped or still held");
+        if end == EndReason::Finished {
+            assert_eq!(held, 0, "no packet is left when every flow is finished");
+            assert_eq!(unfinished, 0, "no end of a flow is open when nothing is left to happen");
+            for port in parts.iter().flat_map(Part::own_ports) {
+                assert_eq!((port.backlog(), port.waiting()), (0, 0), "every port is empty");
+            }
+            let totals = self.recorder.totals();
+            assert_eq!(totals.received, u64::from(self.started), "every flow is received");
+            assert_eq!(totals.received_bytes, self.realised.payload_bytes(), "every byte is received");
+        }
+    }
+
+    fn port_rows(&self, cut: &Cut, parts: &[Part<'_>], ended_at: Instant) -> Vec<PortRow> {
+        let network = self.scenario.network();
+        let window = self.measured_until.zip(self.measured_from).and_then(|(until, from)| until.since(from));
+        let window = window.filter(|&window| window > Span::ZERO);
+        let name = |node: Node| match node {
+            Node::Host(host) => format!("host{host}"),
+            Node::Switch(switch) => network.switches()[switch].name.clone(),
+        };
+        let row = |(id, spec): (PortId, &tailcut_topology::PortSpec)| {
+            let (port, samples, busy, histogram) = parts[cut.part_of(spec.owner) as usize].port(id);
+            let mut drops = DropCounts::default();
+            for reason in DropReason::ALL {
+                drops.set(reason, port.stats().drops[reason as usize]);
+            }
+            let wire = port.wire.stats();
+            let (busy, time) = match (busy, window) {
+                (Some(busy), Some(window)) => (busy, window),
+                _ => (wire.busy, ended_at.saturating_since(Instant::ZERO)),
+            };
+            PortRow {
+                port: id.0,
+                owner: name(spec.owner),
+                peer: name(spec.peer),
+                tier: match spec.owner {
+                    Node::Host(_) => "host".to_owned(),
+                    Node::Switch(switch) => network.switches()[switch].tier.name().to_owned(),
+                },
+                rate_bps: spec.rate.as_bps(),
+                packets: wire.packets,
+                bytes: wire.bytes,
+                utilisation: if time == Span::ZERO { 0.0 } else { busy.as_secs_f64() / time.as_secs_f64() },
+                drops,
+                marks: port.stats().marks,
+                queue: QueueStatistics::of(samples),
+                queue_histogram: histogram.map(QueueHistogram::bins),
+            }
+        };
+        network.ports().iter_enumerated().map(row).collect()
+    }
+}

@@ -1,0 +1,572 @@
+//! A part of the network, or all of it: its entities, its calendar, and the loop that takes it from event to event.
+//!
+//! The way of a packet: a host's NIC is free and pulls it ([`Part::pull`]); it lands at a switch ([`Part::land`]), which
+//! routes it and offers it to a port ([`Part::forward`]); it waits there or goes on at once; it lands at its host, which
+//! takes it in ([`Part::deliver`]) and may answer.
+//!
+//! A part knows nothing of the others. A port whose link ends elsewhere keeps its packets in flight until they are
+//! fetched ([`Part::send_mail`]); the other part has a wire of its own for that link, on which it puts them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tailcut_base::{HostId, Id, IdVec, Instant, PortId, Seeds, Span, SwitchId};
+use tailcut_calendar::Calendar;
+use tailcut_fabric::{Link, Offered, Port, PortConfig, QueueHistogram};
+use tailcut_host::transport::TransportSeat;
+use tailcut_host::HostConfig;
+use tailcut_model::seat::{DropReason, HostCx, PathChoice, ReceiverReport, SenderReport, Transport, Unfinished, Wish};
+use tailcut_model::{Arena, FlowId, FlowSpec, FlowTable, Kind, List, Packet, PacketId};
+use tailcut_record::{Histogram, QueueSamples};
+use tailcut_topology::path::{Path, PathContext};
+use tailcut_topology::{Network, Node, PortSpec, Router};
+
+use super::cut::{Cut, Places};
+use crate::Scenario;
+use crate::event::{End, Event};
+
+/// A host: its transport, and the control packets that wait for its NIC.
+struct Host {
+    id: HostId,
+    transport: TransportSeat,
+    control: List,
+}
+
+struct Switch {
+    id: SwitchId,
+    path: Path,
+}
+
+/// A flow that is about to start.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    pub(super) flow: FlowId,
+    pub(super) spec: FlowSpec,
+}
+
+/// A packet on its way to another part.
+#[derive(Debug)]
+pub(super) struct Crossing {
+    /// The port that sent it.
+    port: PortId,
+    /// When it lands.
+    at: Instant,
+    packet: Packet,
+}
+
+impl Crossing {
+    /// When the packet lands.
+    pub(super) fn at(&self) -> Instant {
+        self.at
+    }
+}
+
+/// What happened to a flow, for the recorder.
+#[derive(Debug)]
+pub(super) struct Note {
+    pub(super) at: Instant,
+    /// Key of the event: with `at`, the order among the notes of all parts.
+    pub(super) key: u64,
+    pub(super) fact: Fact,
+}
+
+#[derive(Debug)]
+pub(super) enum Fact {
+    Dropped { flow: FlowId, seq: u64, reason: DropReason },
+    Received { flow: FlowId, report: ReceiverReport },
+    Acknowledged { flow: FlowId, report: SenderReport },
+}
+
+/// The time in which results are measured, at the ports of a part.
+#[derive(Default)]
+struct Measured {
+    ended: bool,
+    /// Time that each port had been busy at the beginning, then the time that it was busy until the end.
+    busy: Vec<Span>,
+    /// Histogram of the queue of each port, if that is recorded.
+    histograms: Vec<Option<QueueHistogram>>,
+}
+
+/// What is sampled of the queues while flows arrive.
+struct Sampling {
+    period: Span,
+    /// Each switch port, with the number of its tier.
+    ports: Vec<(u32, u32)>,
+    over_all: QueueSamples,
+    /// Bytes that wait, by port; NICs have none.
+    by_port: Vec<Histogram>,
+}
+
+/// What a part has counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    pub(super) delivered: u64,
+    pub(super) dropped: u64,
+    pub(super) control_drops: u64,
+    pub(super) packet_hops: u64,
+    /// Events that are neither landings nor starts of flows.
+    pub(super) calls: u64,
+    /// Sum of the prints of all landings.
+    pub(super) digest: u64,
+    /// Packets that went to another part.
+    pub(super) sent: u64,
+    /// Packets that came from another part.
+    pub(super) arrived: u64,
+    pub(super) last_landing: Instant,
+}
+
+/// The entities of a part.
+pub(super) struct Part<'s> {
+    router: &'s Router,
+    cut: &'s Cut,
+    number: u32,
+    places: Places,
+    calendar: Calendar,
+    arena: Arena,
+    /// The NIC of each host, in the order of `hosts`; then the ports of the switches; then, for each link that comes in from
+    /// another part, a stand-in for its port.
+    ports: Vec<Port>,
+    /// The event of a landing behind each port.
+    landings: Vec<u64>,
+    hosts: Vec<Host>,
+    switches: Vec<Switch>,
+    /// Ports whose links end in another part: position, number, and which part.
+    outward: Vec<(u32, PortId, u32)>,
+    flows: FlowTable,
+    /// Flows about to start of which this part has an end; the first one is an event.
+    agenda: VecDeque<Start>,
+    record_histograms: bool,
+    sampling: Sampling,
+    measured: Measured,
+    counts: Counts,
+    notes: Vec<Note>,
+    /// Key of the event at hand.
+    key: u64,
+    /// Scratch space of the event at hand.
+    wishes: Vec<Wish>,
+    evicted: Vec<PacketId>,
+}
+
+impl<'s> Part<'s> {
+    /// Part `number` of a scenario's network.
+    pub(super) fn new(scenario: &'s Scenario, cut: &'s Cut, number: u32) -> Part<'s> {
+        let (config, network) = (scenario.config(), scenario.network());
+        let seeds = Seeds::new(scenario.seed());
+        let valid = "the scenario was validated";
+        let is_here = |node: Node| cut.part_of(node) == number;
+        let specs = network.ports();
+
+        let host_config: Arc<HostConfig> = Arc::new(config.host.clone());
+        let host_ids: Vec<HostId> = (0..network.hosts()).map(HostId).filter(|&id| is_here(Node::Host(id))).collect();
+        let host = |&id: &HostId| Host {
+            id,
+            transport: HostConfig::build_shared(&host_config).expect(valid),
+            control: List::new(),
+        };
+        let hosts: Vec<Host> = host_ids.iter().map(host).collect();
+        let switch_ids: Vec<SwitchId> = network.switches().ids().filter(|&id| is_here(Node::Switch(id))).collect();
+        let path = |id| config.path.build(&PathContext { switch: id, seeds }).expect(valid);
+        let switches: Vec<Switch> = switch_ids.iter().map(|&id| Switch { id, path: path(id) }).collect();
+
+        let nics = host_ids.iter().map(|&id| network.nic(id));
+        let fabric = switch_ids.iter().flat_map(|&id| network.switch_ports(id)).map(PortId);
+        let inward = specs.iter_enumerated().filter(|(_, spec)| is_here(spec.peer) && !is_here(spec.owner));
+        let ids: Vec<PortId> = nics.chain(fabric).chain(inward.map(|(id, _)| id)).collect();
+
+        // A NIC is a port that pulls: its queue stays empty and its seats idle. So is the stand-in of a port.
+        let idle = PortConfig::default();
+        let port = |&id: &PortId| {
+            let PortSpec { owner, peer, rate, delay, .. } = specs[id];
+            let behaviour = if matches!(owner, Node::Switch(_)) && is_here(owner) { &config.port } else { &idle };
+            let mut port = Port::new(behaviour, Link::new(rate, delay)).expect(valid);
+            port.wire.set_leads_elsewhere(!is_here(peer));
+            port
+        };
+        let ports: Vec<Port> = ids.iter().map(port).collect();
+
+        let host_at = position(network.hosts() as usize, &host_ids);
+        let switch_at = position(network.switches().len(), &switch_ids);
+        let end = |peer| match peer {
+            Node::Host(host) => End::Host(host_at[host]),
+            Node::Switch(switch) => End::Switch(switch_at[switch]),
+        };
+        // Nothing lands here behind a port that leads elsewhere.
+        let landing = |&id: &PortId| if is_here(specs[id].peer) { Event::Land(id, end(specs[id].peer)).key() } else { 0 };
+        let landings = ids.iter().map(landing).collect();
+        let outward = (0..).zip(&ids).filter(|&(_, &id)| !is_here(specs[id].peer));
+        let outward = outward.map(|(at, &id)| (at, id, cut.part_of(specs[id].peer))).collect();
+        let tiers = tiers(network);
+        let tier_of = |switch: SwitchId| tiers.iter().position(|&t| t == network.switches()[switch].tier);
+        let sampled = (0..).zip(&ids).filter_map(|(at, &id)| match specs[id].owner {
+            Node::Switch(switch) if is_here(specs[id].owner) => {
+                Some((at, tier_of(switch).expect("a tier of the same network") as u32))
+            }
+            _ => None,
+        });
+        Part {
+            router: network.router(),
+            cut,
+            number,
+            places: if cut.parts() == 1 {
+                Places::Whole
+            } else {
+                Places::Some { ports: position(specs.len(), &ids), hosts: host_at }
+            },
+            calendar: Calendar::new(),
+            arena: Arena::new(),
+            landings,
+            hosts,
+            switches,
+            outward,
+            flows: FlowTable::new(),
+            agenda: VecDeque::new(),
+            record_histograms: config.record.queue_histogram,
+            sampling: Sampling {
+                period: config.record.queue_sample,
+                ports: sampled.collect(),
+                over_all: QueueSamples::new(tiers.iter().map(|tier| tier.name())),
+                by_port: ports.iter().map(|_| Histogram::new()).collect(),
+            },
+            ports,
+            measured: Measured::default(),
+            counts: Counts::default(),
+            notes: Vec::new(),
+            key: 0,
+            wishes: Vec::new(),
+            evicted: Vec::new(),
+        }
+    }
+
+    /// Handles events in their order until the next one is not before `horizon`, or until `budget` of them are done.
+    pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) {
+        let mut left = budget;
+        while let Some((now, key)) = self.calendar.pop_before(horizon) {
+            self.key = key;
+            match Event::of_key(key) {
+                Event::Land(port, end) => self.land(now, port, end),
+                Event::Free(host) => self.free(now, host),
+                Event::Timer(host, flow) => self.timer(now, host, flow),
+                Event::NextFlow => self.start_flow(now),
+                Event::Sample => self.sample(now),
+                Event::MeasureFrom => self.begin_measurement(now),
+                Event::MeasureUntil => self.end_measurement(now),
+            }
+            left -= 1;
+            if left == 0 {
+                return;
+            }
+        }
+    }
+
+    /// The time of the next event.
+    pub(super) fn next_time(&mut self) -> Option<Instant> {
+        self.calendar.next_time()
+    }
+
+    /// A flow will start of which this part has an end. Flows are told in the order of their starts.
+    pub(super) fn expect(&mut self, start: Start) {
+        if self.agenda.is_empty() {
+            self.calendar.push(start.spec.start, Event::NextFlow.key());
+        }
+        self.agenda.push_back(start);
+    }
+
+    /// Results are measured from this moment on.
+    pub(super) fn measure_from(&mut self, at: Instant) {
+        self.calendar.push(at, Event::MeasureFrom.key());
+    }
+
+    /// Results are measured until this moment.
+    pub(super) fn measure_until(&mut self, at: Instant) {
+        self.calendar.push(at, Event::MeasureUntil.key());
+    }
+
+    /// The next flow starts: its ends here are told.
+    fn start_flow(&mut self, now: Instant) {
+        let Start { flow, spec } = self.agenda.pop_front().expect("the event stands for a flow");
+        if let Some(next) = self.agenda.front() {
+            self.calendar.push(next.spec.start, Event::NextFlow.key());
+        }
+        let is_here = |host| self.cut.part_of_host(host) == self.number;
+        let [src, dst] = [spec.src, spec.dst].map(|host| is_here(host).then(|| self.places.host(host)));
+        if let Some(dst) = dst {
+            self.with_host(now, dst, |transport, cx| transport.on_expect(cx, flow, &spec));
+        }
+        if let Some(src) = src {
+            self.with_host(now, src, |transport, cx| transport.on_send(cx, flow, &spec));
+            self.pull(now, src);
+        }
+    }
+
+    /// The first packet in flight behind `port` reaches the far end.
+    #[inline]
+    fn land(&mut self, now: Instant, port: PortId, end: End) {
+        let at = self.places.port(port);
+        let (id, next) = self.ports[at].land(now, &mut self.arena);
+        if let Some(next) = next {
+            self.calendar.push(next, self.key);
+        }
+        let packet = self.arena.get(id);
+        self.counts.packet_hops += 1;
+        // Sums do not depend on the order of events at different places, so the digest does not on the cut.
+        let what = u64::from(packet.flow.0) << 32 | u64::from(port.0);
+        let which = packet.seq << 3 | packet.kind as u64;
+        let print =
+            (now.as_ps() ^ what.wrapping_mul(0x9e37_79b9_7f4a_7c15)) ^ which.wrapping_mul(0xff51_afd7_ed55_8ccd);
+        let print = (print ^ print >> 32).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+        self.counts.digest = self.counts.digest.wrapping_add(print);
+        match end {
+            End::Switch(switch) => self.forward(now, switch as usize, id),
+            End::Host(host) => self.deliver(now, host as usize, id),
+        }
+    }
+
+    /// A packet is at a switch: it goes to the port that leads on.
+    #[inline]
+    fn forward(&mut self, now: Instant, switch: usize, id: PacketId) {
+        let packet = self.arena.get(id);
+        let Switch { id: switch, path } = &mut self.switches[switch];
+        let hops = self.router.next_hops(*switch, packet.dst);
+        let choice = if hops.count > 1 { path.choose(packet, hops.destination, hops.count) } else { 0 };
+        let at = self.places.port(self.router.port(hops, choice));
+        match self.ports[at].offer(now, &mut self.arena, id, &mut self.evicted) {
+            Offered::Sent { land: Some(land) } => self.calendar.push(land, self.landings[at]),
+            Offered::Sent { land: None } | Offered::Queued => {}
+            Offered::Dropped(reason) => self.drop_packet(now, id, reason),
+        }
+        while let Some(evicted) = self.evicted.pop() {
+            self.drop_packet(now, evicted, DropReason::PushedOut);
+        }
+    }
+
+    #[cold]
+    fn drop_packet(&mut self, now: Instant, id: PacketId, reason: DropReason) {
+        let packet = self.arena.get(id);
+        if packet.kind == Kind::Data {
+            let fact = Fact::Dropped { flow: packet.flow, seq: packet.seq, reason };
+            self.notes.push(Note { at: now, key: self.key, fact });
+        } else {
+            self.counts.control_drops += 1;
+        }
+        self.counts.dropped += 1;
+        self.arena.remove(id);
+    }
+
+    /// A NIC is free, and its host has more to send.
+    #[inline]
+    fn free(&mut self, now: Instant, host: HostId) {
+        self.counts.calls += 1;
+        let host = self.places.host(host);
+        self.ports[host].wire.freed();
+        self.pull(now, host);
+    }
+
+    /// A packet has reached its host.
+    #[inline]
+    fn deliver(&mut self, now: Instant, host: usize, id: PacketId) {
+        self.with_host(now, host, |transport, cx| transport.on_packet(cx, id));
+        self.arena.remove(id);
+        self.counts.delivered += 1;
+        self.counts.last_landing = now;
+        self.pull(now, host);
+    }
+
+    fn timer(&mut self, now: Instant, host: HostId, flow: FlowId) {
+        self.counts.calls += 1;
+        let host = self.places.host(host);
+        self.with_host(now, host, |transport, cx| transport.on_timer(cx, flow));
+        self.pull(now, host);
+    }
+
+    /// The NIC of a host takes its next packet if it is free, and is called again if more waits.
+    #[inline]
+    fn pull(&mut self, now: Instant, host: usize) {
+        if self.ports[host].wire.is_free(now)
+            && let Some(id) = self.next_of_host(now, host)
+            && let Some(land) = self.ports[host].wire.transmit(now, &mut self.arena, id)
+        {
+            self.calendar.push(land, self.landings[host]);
+        }
+        let Host { id, transport, control } = &self.hosts[host];
+        if (!control.is_empty() || transport.wants_to_send())
+            && let Some(at) = self.ports[host].wire.agree_free()
+        {
+            self.calendar.push(at, Event::Free(*id).key());
+        }
+    }
+
+    /// The packet that a host sends next: a control packet that waits, or what its transport gives.
+    #[inline]
+    fn next_of_host(&mut self, now: Instant, host: usize) -> Option<PacketId> {
+        if let Some(id) = self.hosts[host].control.pop_front(&mut self.arena) {
+            return Some(id);
+        }
+        if !self.hosts[host].transport.wants_to_send() {
+            return None;
+        }
+        let packet = self.with_host(now, host, |transport, cx| transport.poll_send(cx))?;
+        Some(self.arena.insert(packet))
+    }
+
+    /// Calls a host's transport and grants what it wishes.
+    #[inline]
+    fn with_host<R>(
+        &mut self,
+        now: Instant,
+        host: usize,
+        call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R,
+    ) -> R {
+        let Host { id, transport, control } = &mut self.hosts[host];
+        let mut cx = HostCx {
+            now,
+            host: *id,
+            arena: &mut self.arena,
+            flows: &mut self.flows,
+            control,
+            wishes: &mut self.wishes,
+        };
+        let result = call(transport, &mut cx);
+        let id = *id;
+        while let Some(wish) = self.wishes.pop() {
+            let fact = match wish {
+                Wish::Timer { at, flow } => {
+                    self.calendar.push(at, Event::Timer(id, flow).key());
+                    continue;
+                }
+                Wish::Received { flow, report } => Fact::Received { flow, report },
+                Wish::Acknowledged { flow, report } => Fact::Acknowledged { flow, report },
+            };
+            self.notes.push(Note { at: now, key: self.key, fact });
+        }
+        result
+    }
+
+    fn begin_measurement(&mut self, now: Instant) {
+        self.catch_up(now);
+        self.measured.busy = self.ports.iter().map(|port| port.wire.busy(now)).collect();
+        if self.record_histograms {
+            self.ports.iter_mut().for_each(|port| port.start_histogram(now));
+        }
+        self.calendar.push(now + self.sampling.period, Event::Sample.key());
+    }
+
+    fn end_measurement(&mut self, now: Instant) {
+        self.catch_up(now);
+        self.measured.ended = true;
+        for (busy, port) in self.measured.busy.iter_mut().zip(&self.ports) {
+            *busy = port.wire.busy(now) - *busy;
+        }
+        self.measured.histograms = self.ports.iter_mut().map(|port| port.take_histogram(now)).collect();
+    }
+
+    /// The length of every queue is noted, until the last flow has arrived.
+    fn sample(&mut self, now: Instant) {
+        if self.measured.ended {
+            return;
+        }
+        self.catch_up(now);
+        for &(at, tier) in &self.sampling.ports {
+            let port = &self.ports[at as usize];
+            self.sampling.over_all.add(tier as usize, u64::from(port.waiting()));
+            self.sampling.by_port[at as usize].add(port.backlog());
+        }
+        self.calendar.push(now + self.sampling.period, Event::Sample.key());
+    }
+
+    /// Brings every port to `now`, so that its counts can be read.
+    pub(super) fn catch_up(&mut self, now: Instant) {
+        self.ports.iter_mut().for_each(|port| port.catch_up(now, &mut self.arena));
+    }
+
+    /// Hands over every packet that has begun to leave for another part until `now`, with the part that it goes to.
+    pub(super) fn send_mail(&mut self, now: Instant, mut send: impl FnMut(u32, Crossing)) {
+        for &(at, port, part) in &self.outward {
+            let sender = &mut self.ports[at as usize];
+            sender.catch_up(now, &mut self.arena);
+            while let Some((at, id)) = sender.wire.fetch(&mut self.arena) {
+                send(part, Crossing { port, at, packet: self.arena.get(id).clone() });
+                self.arena.remove(id);
+                self.counts.sent += 1;
+            }
+        }
+    }
+
+    /// Takes in a packet from another part. Those of one port come in the order in which they land.
+    pub(super) fn take_mail(&mut self, crossing: Crossing) {
+        let Crossing { port, at, packet } = crossing;
+        self.counts.arrived += 1;
+        let id = self.arena.insert(packet);
+        let place = self.places.port(port);
+        if let Some(land) = self.ports[place].wire.put(at, &mut self.arena, id) {
+            self.calendar.push(land, self.landings[place]);
+        }
+    }
+
+    /// What happened to flows since the last call, in order.
+    pub(super) fn take_notes(&mut self, notes: &mut Vec<Note>) {
+        notes.append(&mut self.notes);
+    }
+
+    pub(super) fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    pub(super) fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    /// Ends of flows that are still open.
+    pub(super) fn unfinished(&self) -> impl Iterator<Item = Unfinished> {
+        self.hosts.iter().flat_map(|host| host.transport.unfinished())
+    }
+
+    /// The ports that belong to this part.
+    pub(super) fn own_ports(&self) -> impl Iterator<Item = &Port> {
+        let last = self.sampling.ports.last().map_or(self.hosts.len(), |&(at, _)| at as usize + 1);
+        self.ports[..last].iter()
+    }
+
+    /// A port of this part, the samples of its queue, the time that it was busy while results were measured, and the
+    /// histogram of its queue, each if there is any.
+    pub(super) fn port(&self, port: PortId) -> (&Port, &Histogram, Option<Span>, Option<&QueueHistogram>) {
+        let at = self.places.port(port);
+        let busy = self.measured.busy.get(at).copied();
+        let histogram = self.measured.histograms.get(at).and_then(Option::as_ref);
+        (&self.ports[at], &self.sampling.by_port[at], busy, histogram)
+    }
+
+    /// Queue lengths sampled over the switch ports of this part.
+    pub(super) fn queues(&self) -> &QueueSamples {
+        &self.sampling.over_all
+    }
+
+    /// Bytes of state that the part holds on to; tables never shrink, so this is the peak.
+    pub(super) fn heap_bytes(&self) -> usize {
+        let hosts: usize = self.hosts.iter().map(|host| host.transport.heap_bytes()).sum();
+        self.arena.heap_bytes()
+            + self.calendar.heap_bytes()
+            + self.places.heap_bytes()
+            + self.flows.heap_bytes()
+            + hosts
+            + self.hosts.capacity() * size_of::<Host>()
+            + self.ports.capacity() * (size_of::<Port>() + size_of::<u64>() + size_of::<Histogram>())
+            + self.switches.capacity() * size_of::<Switch>()
+    }
+}
+
+/// The tiers of a network's switches, ascending.
+fn tiers(network: &Network) -> Vec<tailcut_topology::Tier> {
+    let mut tiers: Vec<_> = network.switches().iter().map(|switch| switch.tier).collect();
+    tiers.sort_unstable();
+    tiers.dedup();
+    tiers
+}
+
+/// Where each of `ids` stands, of `len` ids in all.
+fn position<I: Id>(len: usize, ids: &[I]) -> IdVec<I, u32> {
+    let mut positions: IdVec<I, u32> = (0..len).map(|_| Places::ELSEWHERE).collect();
+    for (at, &id) in (0..).zip(ids) {
+        positions[id] = at;
+    }
+    positions
+}

@@ -1,0 +1,235 @@
+//! Rounds: every part runs up to a horizon, on a thread of its own if there are several.
+//!
+//! A packet that begins to leave a part at or after the earliest event of all needs at least the lookahead to reach another
+//! part, so up to that horizon no part can surprise another one (Chandy and Misra's conservative condition, in rounds).
+//! Between two rounds the threads stand still, and the coordinator, who is the first of them, does what is done once for
+//! the whole network.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tailcut_base::Instant;
+
+use super::part::{Crossing, Note, Part, Start};
+
+/// What a part is told before a round, and what it answers.
+#[derive(Default)]
+pub(super) struct Desk {
+    /// Flows that will start in the round of which the part has an end, in the order of their starts.
+    pub(super) starts: Vec<Start>,
+    /// When the measured time begins, if that is known since the last round.
+    pub(super) measure_from: Option<Instant>,
+    /// When the measured time ends, if that is known since the last round.
+    pub(super) measure_until: Option<Instant>,
+    /// What happened to flows, in order.
+    pub(super) notes: Vec<Note>,
+    /// When something happens next, in the part or where it has sent packets to.
+    pub(super) next: Option<Instant>,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+/// Runs rounds.
+pub(super) trait Rounds {
+    /// Number of parts.
+    fn parts(&self) -> usize;
+    /// What part `part` is told and answers.
+    fn desk(&mut self, part: usize) -> MutexGuard<'_, Desk>;
+    /// Every part handles its events before `horizon`. A part that is alone may stop after `budget` of them.
+    fn round(&mut self, horizon: Instant, budget: u64);
+    /// Packets that were sent to another part and have not been taken in.
+    fn in_the_mail(&self) -> u64;
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One part, on the thread of the coordinator.
+pub(super) struct Alone<'p, 's> {
+    pub(super) part: &'p mut Part<'s>,
+    pub(super) desk: Mutex<Desk>,
+}
+
+impl Rounds for Alone<'_, '_> {
+    fn parts(&self) -> usize {
+        1
+    }
+
+    fn desk(&mut self, _: usize) -> MutexGuard<'_, Desk> {
+        lock(&self.desk)
+    }
+
+    fn round(&mut self, horizon: Instant, budget: u64) {
+        let desk = self.desk.get_mut().unwrap_or_else(PoisonError::into_inner);
+        take_orders(self.part, desk);
+        self.part.run_until(horizon, budget);
+        self.part.take_notes(&mut desk.notes);
+        desk.next = self.part.next_time();
+    }
+
+    fn in_the_mail(&self) -> u64 {
+        0
+    }
+}
+
+fn take_orders(part: &mut Part<'_>, desk: &mut Desk) {
+    desk.starts.drain(..).for_each(|start| part.expect(start));
+    if let Some(at) = desk.measure_from.take() {
+        part.measure_from(at);
+    }
+    if let Some(at) = desk.measure_until.take() {
+        part.measure_until(at);
+    }
+}
+
+/// What the threads share.
+struct Hall {
+    desks: Vec<Mutex<Desk>>,
+    /// Packets from each part to each part: `from + to * parts`.
+    mail: Vec<Mutex<Vec<Crossing>>>,
+    /// Number of the round that is to be run.
+    round: AtomicUsize,
+    /// End of the round, in picoseconds.
+    horizon: AtomicU64,
+    /// Parts that have finished the round, the coordinator's not counted.
+    done: AtomicUsize,
+    over: AtomicBool,
+}
+
+impl Hall {
+    fn run_part(&self, number: usize, part: &mut Part<'_>) {
+        let parts = self.desks.len();
+        let horizon = Instant::from_ps(self.horizon.load(Ordering::Relaxed));
+        let mut desk = lock(&self.desks[number]);
+        take_orders(part, &mut desk);
+        for from in (0..parts).filter(|&from| from != number) {
+            lock(&self.mail[from + number * parts]).drain(..).for_each(|crossing| part.take_mail(crossing));
+        }
+        part.run_until(horizon, u64::MAX);
+        let mut boxes: Vec<Option<MutexGuard<'_, Vec<Crossing>>>> = (0..parts).map(|_| None).collect();
+        let mut first = part.next_time();
+        part.send_mail(Instant::from_ps(horizon.as_ps() - 1), |to, crossing| {
+            first = Some(first.map_or(crossing.at(), |first| first.min(crossing.at())));
+            boxes[to as usize].get_or_insert_with(|| lock(&self.mail[number + to as usize * parts])).push(crossing);
+        });
+        desk.next = first;
+        part.take_notes(&mut desk.notes);
+    }
+
+    /// A thread's life: it runs its part in each round.
+    fn work(&self, number: usize, part: &mut Part<'_>) {
+        let mut seen = 0;
+        loop {
+            let mut waiter = Waiter::default();
+            loop {
+                let round = self.round.load(Ordering::Acquire);
+                if round != seen {
+                    seen = round;
+                    break;
+                }
+                waiter.wait();
+            }
+            if self.over.load(Ordering::Acquire) {
+                return;
+            }
+            let attempt = catch_unwind(AssertUnwindSafe(|| self.run_part(number, part)));
+            if let Err(panic) = attempt {
+                lock(&self.desks[number]).panic = Some(panic);
+            }
+            self.done.fetch_add(1, Ordering::Release);
+        }
+    }
+}
+
+/// Waits for another thread: rounds are short, so it looks for a while before it lets others run, and sleeps only
+/// while a round takes uncommonly long.
+#[derive(Default)]
+struct Waiter {
+    looks: u32,
+}
+
+impl Waiter {
+    fn wait(&mut self) {
+        self.looks += 1;
+        match self.looks {
+            ..2_000 => std::hint::spin_loop(),
+            2_000..4_000 => std::thread::yield_now(),
+            _ => std::thread::sleep(Duration::from_micros(20)),
+        }
+    }
+}
+
+/// The coordinator of several parts; the first part runs on its own thread.
+struct Together<'h, 'p, 's> {
+    hall: &'h Hall,
+    first: &'p mut Part<'s>,
+}
+
+impl Rounds for Together<'_, '_, '_> {
+    fn parts(&self) -> usize {
+        self.hall.desks.len()
+    }
+
+    fn desk(&mut self, part: usize) -> MutexGuard<'_, Desk> {
+        lock(&self.hall.desks[part])
+    }
+
+    fn round(&mut self, horizon: Instant, _budget: u64) {
+        let hall = self.hall;
+        hall.horizon.store(horizon.as_ps(), Ordering::Relaxed);
+        hall.done.store(0, Ordering::Relaxed);
+        hall.round.fetch_add(1, Ordering::Release);
+        hall.run_part(0, self.first);
+        let mut waiter = Waiter::default();
+        while hall.done.load(Ordering::Acquire) < hall.desks.len() - 1 {
+            waiter.wait();
+        }
+        for desk in &hall.desks {
+            if let Some(panic) = lock(desk).panic.take() {
+                resume_unwind(panic);
+            }
+        }
+    }
+
+    fn in_the_mail(&self) -> u64 {
+        self.hall.mail.iter().map(|mail| lock(mail).len() as u64).sum()
+    }
+}
+
+/// Sends the threads home, also when the coordinator panics.
+struct Closing<'h>(&'h Hall);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.over.store(true, Ordering::Release);
+        self.0.round.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Coordinates `parts`, each on a thread of its own; the first on this one.
+///
+/// # Panics
+/// If a part panics, with what it said.
+pub(super) fn together<R>(parts: &mut [Part<'_>], coordinate: impl FnOnce(&mut dyn Rounds) -> R) -> R {
+    let count = parts.len();
+    let hall = Hall {
+        desks: (0..count).map(|_| Mutex::default()).collect(),
+        mail: (0..count * count).map(|_| Mutex::default()).collect(),
+        round: AtomicUsize::new(0),
+        horizon: AtomicU64::new(0),
+        done: AtomicUsize::new(0),
+        over: AtomicBool::new(false),
+    };
+    let (first, others) = parts.split_first_mut().expect("there is a part");
+    std::thread::scope(|scope| {
+        for (number, part) in (1..).zip(others) {
+            let hall = &hall;
+            scope.spawn(move || hall.work(number, part));
+        }
+        let _closing = Closing(&hall);
+        coordinate(&mut Together { hall: &hall, first })
+    })
+}
