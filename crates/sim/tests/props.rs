@@ -5,9 +5,8 @@
 
 mod common;
 
-use std::path::Path;
-
-use common::{SCHEMES, listed, node, rows};
+use common::cases::{Case, cases, config};
+use common::rows;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -16,156 +15,6 @@ use tailcut_model::seat::DropReason;
 use tailcut_record::{FlowRow, Recorder};
 use tailcut_sim::{EndReason, Outcome, Scenario, World};
 use tailcut_topology::Node;
-
-/// One scenario, as a choice of texts.
-#[derive(Clone, Debug)]
-struct Case {
-    scheme: &'static str,
-    /// Whether all packets of a flow in one direction take one way.
-    one_way: bool,
-    /// Whether hosts mark packets.
-    host_marks: bool,
-    text: String,
-    flows: Vec<(u32, u32, u64, u64)>,
-    seed: u64,
-    /// Microseconds after the last start at which the run is cut off the second time.
-    drain_us: u64,
-}
-
-/// The text of a network, the number of its hosts, and whether there is one way only.
-fn networks() -> impl Strategy<Value = (String, u32, bool)> {
-    let link = || {
-        (prop::sample::select(vec!["1Gbps", "10Gbps", "25Gbps", "40Gbps", "7777777777bps"]), 0u64..20_000)
-            .prop_map(|(rate, ns)| format!("{{ rate = \"{rate}\", delay = \"{ns}ns\" }}"))
-    };
-    let links = move || {
-        let delay = prop::sample::select(vec!["0us", "0us", "1us", "25us"]);
-        (link(), link(), delay).prop_map(|(host, core, delay)| (host, core, format!("switch_delay = \"{delay}\"\n")))
-    };
-    prop_oneof![
-        3 => (1u32..5, 1u32..5, 1u32..5, links()).prop_map(|(leaves, hosts, spines, (host, core, delay))| {
-            let hosts = if leaves == 1 { hosts + 1 } else { hosts };
-            let text = format!(
-                "[topology.leaf-spine]\nleaves = {leaves}\nhosts_per_leaf = {hosts}\nspines = {spines}\n\
-                 host_link = {host}\ncore_link = {core}\n{delay}"
-            );
-            (text, leaves * hosts, spines == 1 || leaves == 1)
-        }),
-        1 => (1u32..4, 1u32..4, 2u32..5, 0u32..3, links()).prop_map(|(left, right, line, middle, (host, core, delay))| {
-            let middle = if line == 2 { 0 } else { middle };
-            let text = format!(
-                "[topology.dumbbell]\nleft_hosts = {left}\nright_hosts = {right}\nswitches_in_line = {line}\n\
-                 hosts_per_middle_switch = {middle}\nhost_link = {host}\ncore_link = {core}\n{delay}"
-            );
-            (text, left + right + (line - 2) * middle, true)
-        }),
-        1 => (1u32..8, links()).prop_map(|(senders, (host, receiver, delay))| {
-            let text = format!(
-                "[topology.single-bottleneck]\nsenders = {senders}\nhost_link = {host}\nreceiver_link = {receiver}\n{delay}"
-            );
-            (text, senders + 1, true)
-        }),
-        1 => (2u32..9, links()).prop_map(|(hosts, (host, _, delay))| {
-            (format!("[topology.star]\nhosts = {hosts}\nhost_link = {host}\n{delay}"), hosts, true)
-        }),
-    ]
-}
-
-/// A preset, or seats of one's own on top of one.
-fn schemes() -> impl Strategy<Value = (&'static str, String)> {
-    let marker = prop_oneof![
-        Just("marker = \"off\"\n".to_owned()),
-        (1u64..200, prop::bool::ANY, prop::bool::ANY).prop_map(|(packets, inclusive, queue)| {
-            let scope = if queue { "queue" } else { "port" };
-            format!("marker.step = {{ threshold = \"{packets}pkt\", scope = \"{scope}\", inclusive = {inclusive} }}\n")
-        }),
-    ];
-    let congestion = prop::sample::select(vec!["newreno", "dctcp"]);
-    let tag = prop::sample::select(vec![
-        "off = {}",
-        "pias = { thresholds = [\"10KB\", \"50KB\"] }",
-        "pias = { thresholds = [\"1460B\", \"2920B\", \"40KB\"], rule = \"sent\" }",
-        "flow-size = {}",
-    ]);
-    let own = (congestion, tag, 4u8..9, prop::bool::ANY, prop::bool::ANY, marker).prop_map(
-        |(congestion, tag, classes, push_out, ranked, marker)| {
-            let tag = if ranked { "flow-rank = {}" } else { tag };
-            let port = match (ranked, tag.starts_with("off")) {
-                (true, _) => "classes = 1\nscheduler = \"ranked\"\n".to_owned(),
-                (false, true) => format!("classes = {classes}\nclassifier = \"ce-or-ack\"\n"),
-                (false, false) => format!("classes = {classes}\nclassifier = \"tag\"\n"),
-            };
-            let buffer = if push_out && !ranked { "buffer = \"push-out\"\n" } else { "" };
-            ("tcp", format!("{port}{buffer}{marker}[host]\ncongestion = \"{congestion}\"\ntag.{tag}\n"))
-        },
-    );
-    prop_oneof![prop::sample::select(SCHEMES.to_vec()).prop_map(|preset| (preset, "[host]\n".to_owned())), own,]
-}
-
-/// What a host does, but for its congestion control and tags.
-fn hosts() -> impl Strategy<Value = (bool, String)> {
-    let order = prop::sample::select(vec!["\"round-robin\"", "\"fifo\"", "{ fifo = { mark = \"20pkt\" } }"]);
-    let window = (1u32..80, prop::option::of(0u32..100));
-    let delayed = prop::option::of((1u32..5, 1u64..1000));
-    (order, 200u64..10_000, window, delayed, 1u32..30, prop::bool::ANY, prop::bool::ANY).prop_map(
-        |(order, min_rto, (window, more), delayed, dup_thresh, fast, handshake)| {
-            let max = more.map_or(String::new(), |more| format!("max_window = {}\n", window + more));
-            let delayed = delayed.map_or(String::new(), |(every, timeout)| {
-                format!("delayed_ack = {{ every = {every}, timeout = \"{timeout}us\" }}\n")
-            });
-            let handshake = if handshake { "one-rtt" } else { "none" };
-            let text = format!(
-                "order = {order}\n[host.transport.tcp]\nmin_rto = \"{min_rto}us\"\ninitial_window = {window}\n{max}{delayed}\
-                 dup_thresh = {dup_thresh}\nfast_retransmit = {fast}\nhandshake = \"{handshake}\"\n"
-            );
-            (order.contains("mark"), text)
-        },
-    )
-}
-
-/// Flows between any hosts, and incasts.
-fn flows(hosts: u32) -> impl Strategy<Value = Vec<(u32, u32, u64, u64)>> {
-    let size = prop_oneof![1u64..3000, 1u64..200_000, (1u64..40).prop_map(|n| n * 1460)];
-    let one = (0..hosts, 0..hosts - 1, size, 0u64..500_000)
-        .prop_map(|(src, dst, size, start)| vec![(src, if dst >= src { dst + 1 } else { dst }, size, start)]);
-    let incast = (0..hosts, 1u64..40_000, 0u64..500_000, 1usize..20).prop_map(move |(dst, size, start, degree)| {
-        (0..hosts).filter(|&src| src != dst).cycle().take(degree).map(|src| (src, dst, size, start)).collect()
-    });
-    prop::collection::vec(prop_oneof![4 => one, 1 => incast], 1..30).prop_map(|groups| {
-        let mut flows = groups.concat();
-        flows.sort_by_key(|flow| flow.3);
-        flows
-    })
-}
-
-fn cases() -> impl Strategy<Value = Case> {
-    let path = prop::sample::select(vec!["flow-ecmp", "flow-round-robin", "spray", "round-robin"]);
-    let limit = prop_oneof![3_000u64..30_000, 3_000u64..1_000_000];
-    (networks(), schemes(), hosts(), path, limit, 0u64..4, 0u64..3_000).prop_flat_map(
-        |((network, count, one_path), (scheme, seats), (host_marks, host), path, limit, seed, drain_us)| {
-            let text = format!("path = \"{path}\"\n{network}[port]\nlimit = \"{limit}B\"\n{seats}{host}");
-            let one_way = one_path || path.starts_with("flow");
-            flows(count).prop_map(move |flows| Case {
-                scheme,
-                one_way,
-                host_marks,
-                text: text.clone(),
-                flows,
-                seed,
-                drain_us,
-            })
-        },
-    )
-}
-
-impl Case {
-    /// The scenario with this time to drain.
-    fn scenario(&self, drain: &str) -> Scenario {
-        let text = format!("{}[run]\ndrain = \"{drain}\"\n{}", self.text, listed(&self.flows));
-        Scenario::new(&node(self.scheme, &text), self.seed, Path::new("."))
-            .unwrap_or_else(|problem| panic!("{}", problem.render(false)))
-    }
-}
 
 fn run(scenario: &Scenario) -> Outcome {
     World::new(scenario, Recorder::new()).run()
@@ -263,14 +112,8 @@ fn check_cut_off(case: &Case, whole: &Outcome) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// 1000 cases, or what the environment asks for.
-fn config() -> ProptestConfig {
-    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { ProptestConfig::default().cases } else { 1000 };
-    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2_000, ..ProptestConfig::default() }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(1000))]
 
     #[test]
     fn every_run_ends_and_its_numbers_agree(case in cases()) {

@@ -100,10 +100,7 @@ pub(super) enum Places {
     /// All are here, so each stands at its own number.
     Whole,
     /// Some are here: the position of each, [`Places::ELSEWHERE`] if it is not.
-    Some {
-        ports: IdVec<PortId, u32>,
-        hosts: IdVec<HostId, u32>,
-    },
+    Some { ports: IdVec<PortId, u32>, hosts: IdVec<HostId, u32> },
 }
 
 impl Places {

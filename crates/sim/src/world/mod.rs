@@ -263,8 +263,8 @@ impl Source<'_> {
         let end = if unfinished == 0 && held == 0 { EndReason::Finished } else { end };
         self.check(parts, end, unfinished, held, in_the_mail);
         let network = self.scenario.network();
-        let peak_bytes = sum(|part| part.heap_bytes() as u64)
-            + (self.recorder.heap_bytes() + network.heap_bytes()) as u64;
+        let peak_bytes =
+            sum(|part| part.heap_bytes() as u64) + (self.recorder.heap_bytes() + network.heap_bytes()) as u64;
         let ended_at = parts.iter().map(|part| part.counts().last_landing).max().expect("there is a part");
         let totals = *self.recorder.totals();
         let measured_from = self.measured_from.unwrap_or(Instant::ZERO);

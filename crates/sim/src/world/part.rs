@@ -13,8 +13,8 @@ use std::sync::Arc;
 use tailcut_base::{HostId, Id, IdVec, Instant, PortId, Seeds, Span, SwitchId};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::{Link, Offered, Port, PortConfig, QueueHistogram};
-use tailcut_host::transport::TransportSeat;
 use tailcut_host::HostConfig;
+use tailcut_host::transport::TransportSeat;
 use tailcut_model::seat::{DropReason, HostCx, PathChoice, ReceiverReport, SenderReport, Transport, Unfinished, Wish};
 use tailcut_model::{Arena, FlowId, FlowSpec, FlowTable, Kind, List, Packet, PacketId};
 use tailcut_record::{Histogram, QueueSamples};
@@ -191,7 +191,8 @@ impl<'s> Part<'s> {
             Node::Switch(switch) => End::Switch(switch_at[switch]),
         };
         // Nothing lands here behind a port that leads elsewhere.
-        let landing = |&id: &PortId| if is_here(specs[id].peer) { Event::Land(id, end(specs[id].peer)).key() } else { 0 };
+        let landing =
+            |&id: &PortId| if is_here(specs[id].peer) { Event::Land(id, end(specs[id].peer)).key() } else { 0 };
         let landings = ids.iter().map(landing).collect();
         let outward = (0..).zip(&ids).filter(|&(_, &id)| !is_here(specs[id].peer));
         let outward = outward.map(|(at, &id)| (at, id, cut.part_of(specs[id].peer))).collect();
@@ -479,7 +480,9 @@ impl<'s> Part<'s> {
     }
 
     /// Hands over every packet that has begun to leave for another part until `now`, with the part that it goes to.
-    pub(super) fn send_mail(&mut self, now: Instant, mut send: impl FnMut(u32, Crossing)) {
+    /// Returns when the next one begins to leave of those that wait: no event of the calendar tells of it.
+    pub(super) fn send_mail(&mut self, now: Instant, mut send: impl FnMut(u32, Crossing)) -> Option<Instant> {
+        let mut next: Option<Instant> = None;
         for &(at, port, part) in &self.outward {
             let sender = &mut self.ports[at as usize];
             sender.catch_up(now, &mut self.arena);
@@ -488,7 +491,12 @@ impl<'s> Part<'s> {
                 self.arena.remove(id);
                 self.counts.sent += 1;
             }
+            if sender.waiting() > 0 {
+                let begins = sender.wire.free_at();
+                next = Some(next.map_or(begins, |next| next.min(begins)));
+            }
         }
+        next
     }
 
     /// Takes in a packet from another part. Those of one port come in the order in which they land.

@@ -97,6 +97,9 @@ struct Hall {
     /// Parts that have finished the round, the coordinator's not counted.
     done: AtomicUsize,
     over: AtomicBool,
+    /// How often a thread looks whether it is its turn before it lets others run: not at all if there are too few
+    /// processors for all threads.
+    patience: u32,
 }
 
 impl Hall {
@@ -110,12 +113,12 @@ impl Hall {
         }
         part.run_until(horizon, u64::MAX);
         let mut boxes: Vec<Option<MutexGuard<'_, Vec<Crossing>>>> = (0..parts).map(|_| None).collect();
-        let mut first = part.next_time();
-        part.send_mail(Instant::from_ps(horizon.as_ps() - 1), |to, crossing| {
-            first = Some(first.map_or(crossing.at(), |first| first.min(crossing.at())));
+        let mut landing: Option<Instant> = None;
+        let leaving = part.send_mail(Instant::from_ps(horizon.as_ps() - 1), |to, crossing| {
+            landing = Some(landing.map_or(crossing.at(), |landing| landing.min(crossing.at())));
             boxes[to as usize].get_or_insert_with(|| lock(&self.mail[number + to as usize * parts])).push(crossing);
         });
-        desk.next = first;
+        desk.next = [part.next_time(), leaving, landing].into_iter().flatten().min();
         part.take_notes(&mut desk.notes);
     }
 
@@ -123,7 +126,7 @@ impl Hall {
     fn work(&self, number: usize, part: &mut Part<'_>) {
         let mut seen = 0;
         loop {
-            let mut waiter = Waiter::default();
+            let mut waiter = Waiter::new(self.patience);
             loop {
                 let round = self.round.load(Ordering::Acquire);
                 if round != seen {
@@ -146,18 +149,25 @@ impl Hall {
 
 /// Waits for another thread: rounds are short, so it looks for a while before it lets others run, and sleeps only
 /// while a round takes uncommonly long.
-#[derive(Default)]
 struct Waiter {
-    looks: u32,
+    patience: u32,
+    yields: u32,
 }
 
 impl Waiter {
+    fn new(patience: u32) -> Waiter {
+        Waiter { patience, yields: 2_000 }
+    }
+
     fn wait(&mut self) {
-        self.looks += 1;
-        match self.looks {
-            ..2_000 => std::hint::spin_loop(),
-            2_000..4_000 => std::thread::yield_now(),
-            _ => std::thread::sleep(Duration::from_micros(20)),
+        if self.patience > 0 {
+            self.patience -= 1;
+            std::hint::spin_loop();
+        } else if self.yields > 0 {
+            self.yields -= 1;
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(Duration::from_micros(20));
         }
     }
 }
@@ -183,7 +193,7 @@ impl Rounds for Together<'_, '_, '_> {
         hall.done.store(0, Ordering::Relaxed);
         hall.round.fetch_add(1, Ordering::Release);
         hall.run_part(0, self.first);
-        let mut waiter = Waiter::default();
+        let mut waiter = Waiter::new(hall.patience);
         while hall.done.load(Ordering::Acquire) < hall.desks.len() - 1 {
             waiter.wait();
         }
@@ -215,6 +225,7 @@ impl Drop for Closing<'_> {
 /// If a part panics, with what it said.
 pub(super) fn together<R>(parts: &mut [Part<'_>], coordinate: impl FnOnce(&mut dyn Rounds) -> R) -> R {
     let count = parts.len();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let hall = Hall {
         desks: (0..count).map(|_| Mutex::default()).collect(),
         mail: (0..count * count).map(|_| Mutex::default()).collect(),
@@ -222,6 +233,7 @@ pub(super) fn together<R>(parts: &mut [Part<'_>], coordinate: impl FnOnce(&mut d
         horizon: AtomicU64::new(0),
         done: AtomicUsize::new(0),
         over: AtomicBool::new(false),
+        patience: if processors < count { 0 } else { 5_000 },
     };
     let (first, others) = parts.split_first_mut().expect("there is a part");
     std::thread::scope(|scope| {

@@ -1,6 +1,8 @@
 //! Scenarios as text, for the tests of whole simulations.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 
+pub mod cases;
+
 use std::path::Path;
 
 use tailcut_record::{FlowRow, PortRow, Recorder};
