@@ -11,6 +11,8 @@ pub mod order;
 pub mod tag;
 pub mod transport;
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_model::Invalid;
@@ -33,6 +35,14 @@ pub struct HostConfig {
     /// Which priority a data packet carries.
     pub tag: TagConfig,
 }
+
+/// Hosts go with their part of the network from thread to thread, and share their configuration.
+const _: () = {
+    const fn assert_send<T: Send>() {}
+    const fn assert_sync<T: Sync>() {}
+    assert_send::<TransportSeat>();
+    assert_sync::<HostConfig>();
+};
 
 impl Default for HostConfig {
     fn default() -> HostConfig {
@@ -57,11 +67,19 @@ impl HostConfig {
         self.build().map(|_| ())
     }
 
-    /// The transport of one host.
+    /// The transport of one host, with a copy of the configuration of its own.
     ///
     /// # Errors
     /// As [`HostConfig::validate`].
     pub fn build(&self) -> Result<TransportSeat, Invalid> {
-        self.transport.build(self).map_err(|e| e.within("transport"))
+        HostConfig::build_shared(&Arc::new(self.clone()))
+    }
+
+    /// The transport of one of many hosts, which share their configuration.
+    ///
+    /// # Errors
+    /// As [`HostConfig::validate`].
+    pub fn build_shared(config: &Arc<HostConfig>) -> Result<TransportSeat, Invalid> {
+        config.transport.build(config).map_err(|e| e.within("transport"))
     }
 }

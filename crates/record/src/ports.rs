@@ -9,7 +9,7 @@ use tailcut_model::seat::DropReason;
 use crate::flows::span;
 use crate::schema::port_columns;
 use crate::table::{Group, TableReader, TableWriter, Values, integer};
-use crate::{AtomicFile, DropCounts, PortRow, QueueStatistics, RecordError};
+use crate::{AtomicFile, DropCounts, GROUP_ROWS, PortRow, QueueStatistics, RecordError};
 
 const TABLE: &str = "ports";
 
@@ -22,7 +22,10 @@ pub fn write_ports(path: &Path, rows: &[PortRow]) -> Result<(), RecordError> {
     let file = AtomicFile::create(path)?;
     let write = || {
         let mut table = TableWriter::new(file, TABLE, &columns, &[])?;
-        table.group(columns.iter().map(|column| values(&column.name, rows)))?;
+        // A column is copied before it is written: in groups, the copy of a large network's is not large.
+        for rows in rows.chunks(GROUP_ROWS) {
+            table.group(columns.iter().map(|column| values(&column.name, rows)))?;
+        }
         table.finish()
     };
     write().map_err(|e| RecordError::write(path, e))?.commit()
@@ -162,5 +165,8 @@ mod tests {
         assert_eq!(read_ports(&path).unwrap(), rows);
         write_ports(&path, &[]).unwrap();
         assert_eq!(read_ports(&path).unwrap(), []);
+        let more_than_a_group: Vec<PortRow> = (0..GROUP_ROWS as u32 + 1).map(row).collect();
+        write_ports(&path, &more_than_a_group).unwrap();
+        assert!(read_ports(&path).unwrap() == more_than_a_group);
     }
 }

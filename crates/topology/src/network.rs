@@ -62,6 +62,16 @@ pub struct PortSpec {
     pub reverse: PortId,
 }
 
+const _: () = assert!(size_of::<PortSpec>() <= 40, "a network has more ports than anything else");
+
+/// Every thread reads the one network; the path choice of a switch goes with its switch.
+const _: () = {
+    const fn assert_sync<T: Sync>() {}
+    const fn assert_send<T: Send>() {}
+    assert_sync::<Network>();
+    assert_send::<crate::Path>();
+};
+
 /// Hosts, switches, ports and the ways between them.
 ///
 /// Port `h` is the interface of host `h`; the ports of the switches follow, those of one switch side by side: the ports

@@ -62,6 +62,18 @@ impl Pattern {
         })
     }
 
+    /// Bytes of its tables of hosts.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            Pattern::Uniform { .. } | Pattern::Ordered { .. } => 0,
+            Pattern::Permutation(to) => to.capacity() * size_of::<u32>(),
+            Pattern::Roles(Roles { senders, receivers, place }) => {
+                (senders.capacity() + receivers.capacity()) * size_of::<u32>()
+                    + place.capacity() * size_of::<Option<u32>>()
+            }
+        }
+    }
+
     /// Draws a source and a destination.
     pub(crate) fn draw(&self, stream: &mut Stream) -> (u32, u32) {
         match self {

@@ -68,6 +68,12 @@ impl Queries {
         queries
     }
 
+    /// Bytes of its tables of hosts.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        (self.aggregators.capacity() + self.others.capacity()) * size_of::<u32>()
+            + self.next.capacity() * size_of::<Reverse<(Instant, usize)>>()
+    }
+
     /// When the next query is.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.next.peek().map(|Reverse((at, _))| *at)

@@ -93,6 +93,11 @@ impl Realised {
         }
     }
 
+    /// Bytes that it holds on to.
+    pub fn heap_bytes(&self) -> usize {
+        self.places.rack_of.capacity() * size_of::<u32>()
+    }
+
     /// Flows counted.
     pub fn flows(&self) -> u64 {
         self.flows

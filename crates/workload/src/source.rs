@@ -146,6 +146,17 @@ impl ListSource {
 }
 
 impl Source {
+    /// Bytes of its tables of hosts or flows.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            Source::Generated(generator) => match &generator.events {
+                Events::Pairs(pairs) => pairs.pattern.heap_bytes(),
+                Events::Incast { queries, .. } => queries.heap_bytes(),
+            },
+            Source::Listed(list) => list.flows.capacity() * size_of::<Listed>(),
+        }
+    }
+
     /// When its next event is.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         match self {

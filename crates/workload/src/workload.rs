@@ -54,6 +54,12 @@ pub struct Workload {
     forecast: Forecast,
 }
 
+/// Threads take turns with it.
+const _: () = {
+    const fn assert_send<T: Send>() {}
+    assert_send::<Workload>();
+};
+
 /// When generated traffic ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
@@ -186,6 +192,14 @@ impl Workload {
     /// What the whole workload offers in expectation, whatever part of it has been taken.
     pub fn forecast(&self) -> &Forecast {
         &self.forecast
+    }
+
+    /// Bytes that it holds on to: tables of hosts, explicit lists, and flows that wait for earlier ones. What neither the
+    /// network nor the traffic makes large is not counted.
+    pub fn heap_bytes(&self) -> usize {
+        let connections: usize = self.connections.iter().map(|started| started.capacity() * size_of::<u32>()).sum();
+        let sources: usize = self.sources.iter().map(Source::heap_bytes).sum();
+        self.pending.capacity() * size_of::<Pending>() + connections + sources
     }
 
     /// Number of a flow of `src`: counted within its class, so that another class never renumbers it.

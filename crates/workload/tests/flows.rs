@@ -278,3 +278,16 @@ proptest! {
         }
     }
 }
+
+/// Flows are drawn when they are asked for: what is kept are tables of hosts and the flows that wait for earlier ones.
+#[test]
+fn memory_does_not_grow_with_the_number_of_flows() {
+    let text = mixed("fixed = \"20KB\"", 7).replace("3ms", "200ms");
+    let mut workload = workload(1, &text);
+    let (mut flows, mut most) = (0, 0);
+    while workload.next().is_some() {
+        flows += 1;
+        most = most.max(workload.heap_bytes());
+    }
+    assert!(flows > 100_000 && most < 32_000, "{flows} flows, {most} bytes");
+}

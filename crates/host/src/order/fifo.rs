@@ -51,6 +51,10 @@ impl Model {
         Ok(Model { runs: VecDeque::new(), waiting: 0, unmarked })
     }
 
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.runs.capacity() * size_of::<Run>()
+    }
+
     fn push(&mut self, slot: u32, mark: bool, packets: u32) {
         if packets == 0 {
             return;

@@ -14,6 +14,13 @@ register! {
     RoundRobin in round_robin,
 }
 
+impl OrderSeat {
+    /// Bytes that the order holds on to.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match_order!(self, model => model.heap_bytes())
+    }
+}
+
 impl SendOrder for OrderSeat {
     #[inline]
     fn offer(&mut self, slot: u32, packets: u32) {

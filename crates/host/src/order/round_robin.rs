@@ -24,6 +24,10 @@ impl Model {
     pub(crate) fn new(_: &Config, _: &()) -> Result<Model, Invalid> {
         Ok(Model::default())
     }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        (self.turn.capacity() + self.credit.capacity()) * size_of::<u32>()
+    }
 }
 
 impl SendOrder for Model {

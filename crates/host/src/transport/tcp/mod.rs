@@ -10,6 +10,8 @@ mod receiver;
 mod scoreboard;
 mod sender;
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Span;
@@ -18,6 +20,7 @@ use tailcut_model::{Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
 
 use crate::HostConfig;
 use crate::order::OrderSeat;
+use crate::transport::TransportConfig;
 use receiver::Receiver;
 use sender::{Fired, Sender};
 
@@ -138,6 +141,10 @@ impl<T> Slots<T> {
             self.slots[slot as usize] = Some(item);
             return slot;
         }
+        if self.slots.len() == self.slots.capacity() {
+            // A vector would make room for four at first, which most hosts of a large network never fill.
+            self.slots.reserve_exact(self.slots.len().max(1));
+        }
         self.slots.push(Some(item));
         u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 flows at a time on a host")
     }
@@ -161,22 +168,30 @@ impl<T> Slots<T> {
     }
 }
 
+/// The part of the configuration that is TCP's.
+#[inline]
+fn tcp(host: &HostConfig) -> &Config {
+    let TransportConfig::Tcp(config) = &host.transport;
+    config
+}
+
 /// The TCP of one host.
 #[derive(Debug)]
 pub struct Model {
-    config: HostConfig,
-    tcp: Config,
+    config: Arc<HostConfig>,
     senders: Slots<Sender>,
     receivers: Slots<Receiver>,
     order: OrderSeat,
 }
 
+const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
+const _: () = assert!(size_of::<Option<Sender>>() + size_of::<Option<Receiver>>() <= 480, "a flow has both");
+
 impl Model {
-    pub(crate) fn new(config: &Config, host: &HostConfig) -> Result<Model, Invalid> {
+    pub(crate) fn new(config: &Config, host: &Arc<HostConfig>) -> Result<Model, Invalid> {
         config.validate()?;
         Ok(Model {
             config: host.clone(),
-            tcp: config.clone(),
             senders: Slots::new(),
             receivers: Slots::new(),
             order: host.order.build(&())?,
@@ -228,7 +243,7 @@ impl Model {
             return;
         };
         let receiver = self.receivers.get_mut(slot);
-        receiver.on_data(cx.now, &packet, self.tcp.delayed_ack.as_ref(), |ack| {
+        receiver.on_data(cx.now, &packet, tcp(&self.config).delayed_ack.as_ref(), |ack| {
             let id = cx.arena.insert(ack);
             cx.control.push_back(cx.arena, id);
         });
@@ -244,10 +259,10 @@ impl Model {
 
 impl Transport for Model {
     fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
-        let sender = Sender::new(flow, spec, &self.config, &self.tcp);
+        let sender = Sender::new(flow, spec, &self.config, tcp(&self.config));
         let slot = self.senders.insert(sender);
         cx.flows.set_sender(flow, slot);
-        if self.tcp.handshake == Handshake::OneRtt {
+        if tcp(&self.config).handshake == Handshake::OneRtt {
             let syn = self.senders.get_mut(slot).open(cx.now);
             cx.send_control(syn);
         }
@@ -327,13 +342,18 @@ impl Transport for Model {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.senders.heap_bytes() + self.receivers.heap_bytes()
+        let ends = self.senders.iter().map(Sender::heap_bytes).chain(self.receivers.iter().map(Receiver::heap_bytes));
+        self.senders.heap_bytes() + self.receivers.heap_bytes() + self.order.heap_bytes() + ends.sum::<usize>()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tailcut_base::{HostId, Instant};
+    use tailcut_model::{Arena, ClassId, FlowTable, List};
+
     use super::*;
+    use crate::transport::TransportSeat;
 
     #[test]
     fn values_out_of_range_are_refused_at_their_key() {
@@ -348,7 +368,7 @@ mod tests {
             (Config { delayed_ack: delayed(0, 1), ..usual() }, "delayed_ack.every"),
             (Config { delayed_ack: delayed(2, 0), ..usual() }, "delayed_ack.timeout"),
         ] {
-            let host = HostConfig { transport: crate::transport::TransportConfig::Tcp(config), ..Default::default() };
+            let host = HostConfig { transport: TransportConfig::Tcp(config), ..Default::default() };
             let error = host.validate().unwrap_err();
             assert_eq!(error.path, format!("transport.tcp.{path}"), "{error}");
             assert!(error.help.is_some(), "{error}");
@@ -364,5 +384,52 @@ mod tests {
         assert_eq!(slots.iter().copied().collect::<Vec<_>>(), ['a', 'c']);
         assert_eq!((slots.insert('d'), slots.insert('e')), (1, 3));
         assert_eq!(*slots.get_mut(1), 'd');
+    }
+
+    #[test]
+    fn an_idle_host_holds_nothing_and_shares_its_configuration() {
+        let config = Arc::new(HostConfig::default());
+        let hosts: Vec<TransportSeat> = (0..100).map(|_| HostConfig::build_shared(&config).unwrap()).collect();
+        assert_eq!(Arc::strong_count(&config), 1 + hosts.len());
+        assert!(hosts.iter().all(|host| host.heap_bytes() == 0));
+    }
+
+    /// Bytes that a host holds when it is one end of so many flows.
+    fn bytes_of_flows(flows: u32, sends: bool) -> usize {
+        let mut host = HostConfig::default().build().unwrap();
+        let (mut arena, mut table, mut control, mut wishes) = (Arena::new(), FlowTable::new(), List::new(), Vec::new());
+        for flow in (0..flows).map(FlowId) {
+            let spec = FlowSpec {
+                start: Instant::ZERO,
+                src: HostId(0),
+                dst: HostId(1),
+                size: 1_000_000,
+                class: ClassId(0),
+                query: None,
+                connection: 0,
+                deadline: None,
+                measured: true,
+            };
+            let mut cx = HostCx {
+                now: Instant::ZERO,
+                host: HostId(0),
+                arena: &mut arena,
+                flows: &mut table,
+                control: &mut control,
+                wishes: &mut wishes,
+            };
+            if sends { host.on_send(&mut cx, flow, &spec) } else { host.on_expect(&mut cx, flow, &spec) }
+        }
+        host.heap_bytes()
+    }
+
+    #[test]
+    fn a_flow_costs_its_two_ends_and_its_place_in_the_send_order() {
+        // The order makes room for four flows at once.
+        assert!(bytes_of_flows(1, true) <= 344 + 4 * 8, "{}", bytes_of_flows(1, true));
+        assert!(bytes_of_flows(64, true) <= 64 * (344 + 8), "{}", bytes_of_flows(64, true));
+        for flows in [1, 64] {
+            assert!(bytes_of_flows(flows, false) <= flows as usize * 136, "{}", bytes_of_flows(flows, false));
+        }
     }
 }

@@ -69,6 +69,11 @@ impl Receiver {
         self.next == self.size
     }
 
+    /// Bytes that it holds on to beside itself: what lies out of order.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.blocks.capacity() * size_of::<SackBlock>()
+    }
+
     /// Takes in a data packet and gives the ACKs that it causes to `send`: none, one, or two when the mark flips.
     pub(super) fn on_data(
         &mut self,

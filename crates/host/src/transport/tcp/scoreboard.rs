@@ -54,6 +54,11 @@ impl Scoreboard {
         board
     }
 
+    /// Bytes that it holds on to, itself included.
+    pub(super) fn heap_bytes(&self) -> usize {
+        size_of::<Scoreboard>() + self.segments.capacity() * size_of::<Segment>()
+    }
+
     /// The flow has sent all bytes before `nxt`.
     pub(super) fn extend(&mut self, nxt: u64) {
         let len = nxt.div_ceil(MSS_BYTES) - self.first;

@@ -141,6 +141,11 @@ impl Sender {
         self.una == self.size
     }
 
+    /// Bytes that it holds on to beside itself: what it knows of packets in flight, while something is out of order.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.board.as_ref().map_or(0, |board| board.heap_bytes())
+    }
+
     /// Opens the connection: gives the SYN.
     pub(super) fn open(&mut self, now: Instant) -> Packet {
         self.start_timer(now);
