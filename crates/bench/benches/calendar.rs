@@ -1,7 +1,7 @@
 //! The hold model: take the next event, put in another one some time later; the number of events stays the same.
 //!
-//! The times ahead are those of a packet network of 10 Gb/s and 10 us: most events are a transmission or a transmission
-//! and a delay ahead, some are an ACK's, and one of a hundred is a retransmission timer.
+//! The times ahead are those of a packet network: most events are a transmission or a wire's delay ahead, some are those
+//! of a slower link or a host, and one of fifty is a retransmission timer.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::hint::black_box;
@@ -10,7 +10,7 @@ use tailcut_base::{Instant, Seeds, Span};
 use tailcut_bench::{Contender, Spread, in_turns, ns_each, print_table, ratio};
 use tailcut_calendar::{Calendar, SlowCalendar};
 
-const PENDING: [usize; 3] = [500, 5_000, 50_000];
+const PENDING: [usize; 4] = [500, 5_000, 50_000, 500_000];
 const HOLDS: usize = 400_000;
 const REPETITIONS: usize = 9;
 /// Times ahead that are drawn before the clock runs; used in turns.
@@ -44,14 +44,27 @@ impl Events for SlowCalendar {
 fn ahead() -> Vec<Span> {
     let mut stream = Seeds::new(1).stream("bench.calendar", 0);
     let draw = |_| match stream.below(100) {
-        0 => Span::from_ms(10),
-        1..=49 => Span::from_ns(1_200),
-        50..=79 => Span::from_ns(11_200),
-        80..=94 => Span::from_ns(10_032),
-        // What is paced or jittered lies anywhere.
-        _ => Span::from_ps(u64::from(stream.below(50_000_000))),
+        0..2 => Span::from_ms(10),
+        2..20 => Span::from_ps(19_000_000 + u64::from(stream.below(2_000_000))),
+        _ => Span::from_ps(30_000 + u64::from(stream.below(2_170_000))),
     };
     (0..DRAWN).map(draw).collect()
+}
+
+/// Puts in `pending` events as if they had always gone round: a long wait is met more often than a short one, and how much
+/// of it is left is anything. Without that, a run begins with a crowd that takes many times `pending` holds to disperse.
+fn fill(events: &mut impl Events, pending: usize, ahead: &[Span]) {
+    let total: u64 = ahead.iter().map(|span| span.as_ps()).sum();
+    let (mut which, mut before) = (0, 0);
+    for i in 0..pending {
+        // Where it is in the waits laid end to end says which wait it has, and how much of that has passed.
+        let at = total / pending as u64 * i as u64;
+        while before + ahead[which].as_ps() <= at {
+            before += ahead[which].as_ps();
+            which += 1;
+        }
+        events.push(Instant::ZERO + Span::from_ps(before + ahead[which].as_ps() - at), i as u64);
+    }
 }
 
 fn hold(events: &mut impl Events, ahead: &[Span], from: usize, holds: usize) {
@@ -63,11 +76,9 @@ fn hold(events: &mut impl Events, ahead: &[Span], from: usize, holds: usize) {
 
 /// A calendar with `pending` events that has been used long enough to be as it always is.
 fn contender<'a>(mut events: impl Events + 'a, pending: usize, ahead: &'a [Span]) -> Contender<'a> {
-    for i in 0..pending {
-        events.push(Instant::ZERO + ahead[i & (DRAWN - 1)], i as u64);
-    }
-    hold(&mut events, ahead, pending, 4 * pending);
-    let mut from = 5 * pending;
+    fill(&mut events, pending, ahead);
+    hold(&mut events, ahead, 0, 4 * pending);
+    let mut from = 4 * pending;
     Box::new(move || {
         let cost = ns_each(HOLDS as u64, || hold(&mut events, ahead, from, black_box(HOLDS)));
         from += HOLDS;

@@ -7,7 +7,12 @@
 //! Invariant: the calendar knows no packet, no port and no host.
 
 mod ladder;
+mod pool;
+mod rung;
 mod slow;
 
 pub use ladder::Calendar;
 pub use slow::SlowCalendar;
+
+/// Time in the high half, key in the low half: comparing two entries is comparing two numbers.
+type Entry = u128;
