@@ -69,7 +69,7 @@ impl Busy {
     /// A packet lands, one that waits has begun to leave, and another one is offered.
     fn step(&mut self) {
         self.now = self.land.expect("the port is busy");
-        let (id, next) = self.port.land(self.now, &mut self.arena);
+        let (id, next) = self.port.land(&mut self.arena);
         self.land = next;
         // As it was when it was new.
         let packet = self.arena.get_mut(id);

@@ -91,24 +91,26 @@ pub struct PortStats {
 /// An output port and the link behind it.
 ///
 /// Nothing need happen at the moment at which the transmitter becomes free: what waits then is what waited after the last
-/// call, so the choice of the next packet may be made later. Each call first lets the port catch up, in order and
-/// with the time at which each transmission began. A packet that waits has one in front of it that is still to land, so
-/// [`Port::land`] comes in time to say when the next one lands. That saves an event for each packet that waits.
+/// call, so the choice of the next packet may be made later, with the time at which it was due. A packet that waits has
+/// one in front of it that is still to land, so [`Port::land`] comes in time to say when the next one lands. That saves
+/// an event for each packet that waits.
 ///
 /// A NIC is a port whose queue stays empty: it pulls, and uses the wire alone.
+// What a packet that comes or goes needs stands in the first two cache lines.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Port {
     /// The transmitter and its link.
     pub wire: Wire,
-    classes: u8,
-    waiting: u32,
     backlog: u64,
     limit: u64,
+    waiting: u32,
+    classes: u8,
     classifier: ClassifierSeat,
-    marker: MarkerSeat,
     buffer: BufferSeat,
-    stats: PortStats,
+    marker: MarkerSeat,
     scheduler: SchedulerSeat,
+    stats: PortStats,
     /// For how long the queue was how long, while that is recorded.
     histogram: Option<Box<QueueHistogram>>,
 }
@@ -195,27 +197,32 @@ impl Port {
 
     /// The first packet in flight reaches the far end. Returns it, and when the next one does.
     #[inline]
-    pub fn land(&mut self, now: Instant, arena: &mut Arena) -> (PacketId, Option<Instant>) {
-        self.catch_up(now, arena);
-        self.wire.land(arena)
+    pub fn land(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {
+        let (id, next) = self.wire.land(arena);
+        if next.is_none() && self.waiting > 0 {
+            // The packet that landed has long left the transmitter: the next one follows it.
+            return (id, self.send_next(arena));
+        }
+        (id, next)
     }
 
     /// Sends what was to be sent until `now`. Counts and lengths are those of `now` only after this.
     #[inline]
     pub fn catch_up(&mut self, now: Instant, arena: &mut Arena) {
         while self.waiting > 0 && self.wire.is_free(now) {
-            self.send_next(arena);
+            let land = self.send_next(arena);
+            debug_assert!(land.is_none(), "the packet in front lands later than this one begins");
         }
     }
 
+    /// Sends the next packet that waits, at the moment at which the transmitter became free for it.
     #[inline]
-    fn send_next(&mut self, arena: &mut Arena) {
+    fn send_next(&mut self, arena: &mut Arena) -> Option<Instant> {
         let begins = self.wire.free_at();
         let id = self.scheduler.pop(arena).expect("a packet waits");
         self.waiting -= 1;
         self.set_backlog(begins, self.backlog - u64::from(arena.get(id).size));
-        let land = self.wire.transmit(begins, arena, id);
-        debug_assert!(land.is_none(), "the packet in front lands later than this one begins");
+        self.wire.transmit(begins, arena, id)
     }
 
     /// Records from now on for how long the queue is how long.

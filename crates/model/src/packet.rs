@@ -88,7 +88,9 @@ pub struct SackBlock {
 pub const SACK_BLOCKS: usize = 3;
 
 /// What a link carries.
+// Aligned, so that it lies in one cache line and not across two.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Packet {
     /// The flow that the packet belongs to, in either direction.
     pub flow: FlowId,

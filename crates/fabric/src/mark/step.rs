@@ -80,6 +80,7 @@ impl Marker for Model {
             Scope::Port => o.port,
             Scope::Queue => o.class,
         };
-        queue + size > self.unmarked && class >= self.from_class
+        // Not `&&`: both sides are cheap, and neither can be guessed.
+        (queue + size > self.unmarked) & (class >= self.from_class)
     }
 }

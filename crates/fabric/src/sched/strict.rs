@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_model::seat::{MAX_CLASSES, PortScheduler};
+use tailcut_model::seat::PortScheduler;
 use tailcut_model::{Arena, Invalid, List, PacketId};
 
 use crate::PortContext;
@@ -20,21 +20,33 @@ struct Queue {
 }
 
 /// The queues of one port.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Model {
+    /// The queue of class 0, here because most ports have no other.
+    first: Queue,
+    /// The queues of the other classes.
+    others: Box<[Queue]>,
     /// Bit c is set if class c holds a packet.
     waiting: u8,
-    queues: [Queue; MAX_CLASSES],
 }
 
 impl Model {
-    pub(crate) fn new(_: &Config, _: &PortContext) -> Result<Model, Invalid> {
-        Ok(Model::default())
+    pub(crate) fn new(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
+        let others = vec![Queue::default(); usize::from(port.classes) - 1].into_boxed_slice();
+        Ok(Model { first: Queue::default(), others, waiting: 0 })
+    }
+
+    #[inline]
+    fn queue(&mut self, class: usize) -> &mut Queue {
+        match class.checked_sub(1) {
+            None => &mut self.first,
+            Some(at) => &mut self.others[at],
+        }
     }
 
     #[inline]
     fn taken(&mut self, arena: &Arena, class: usize, id: PacketId) -> PacketId {
-        let queue = &mut self.queues[class];
+        let queue = self.queue(class);
         queue.bytes -= u64::from(arena.get(id).size);
         if queue.packets.is_empty() {
             self.waiting &= !(1 << class);
@@ -46,7 +58,7 @@ impl Model {
 impl PortScheduler for Model {
     #[inline]
     fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8) {
-        let queue = &mut self.queues[usize::from(class)];
+        let queue = self.queue(usize::from(class));
         queue.bytes += u64::from(arena.get(id).size);
         queue.packets.push_back(arena, id);
         self.waiting |= 1 << class;
@@ -58,7 +70,7 @@ impl PortScheduler for Model {
             return None;
         }
         let class = self.waiting.trailing_zeros() as usize;
-        let id = self.queues[class].packets.pop_front(arena).expect("a waiting class holds a packet");
+        let id = self.queue(class).packets.pop_front(arena).expect("a waiting class holds a packet");
         Some(self.taken(arena, class, id))
     }
 
@@ -67,13 +79,16 @@ impl PortScheduler for Model {
             return None;
         }
         let class = self.waiting.ilog2() as usize;
-        let id = self.queues[class].packets.pop_back(arena).expect("a waiting class holds a packet");
+        let id = self.queue(class).packets.pop_back(arena).expect("a waiting class holds a packet");
         Some(self.taken(arena, class, id))
     }
 
     #[inline]
     fn class_bytes(&self, class: u8) -> u64 {
-        self.queues[usize::from(class)].bytes
+        match usize::from(class).checked_sub(1) {
+            None => self.first.bytes,
+            Some(at) => self.others[at].bytes,
+        }
     }
 
     #[inline]

@@ -160,7 +160,7 @@ impl Bench {
     /// Everything up to this moment happens.
     pub fn run(&mut self, until: u64) {
         while let Some(now) = self.land.filter(|land| land.as_ps() <= until) {
-            let (id, next) = self.port.land(now, &mut self.arena);
+            let (id, next) = self.port.land(&mut self.arena);
             assert_eq!(self.arena.arrival(id), now);
             assert!(next.is_some() || self.port.waiting() == 0, "what waits has a packet in front of it");
             self.land = next;

@@ -1,7 +1,6 @@
 //! How a network is cut into parts, one for each thread.
 
 use tailcut_base::{HEADER_BYTES, HostId, Id, IdVec, PortId, Span, SwitchId};
-use tailcut_fabric::Link;
 use tailcut_topology::{Network, Node};
 
 /// Which part of the network each host and switch belongs to. Results do not depend on it.
@@ -90,7 +89,7 @@ impl Cut {
     /// in another part: delay and a header's transmission on the quickest link that is cut. `None` if none is.
     pub fn lookahead(&self, network: &Network) -> Option<Span> {
         let cut = network.ports().iter().filter(|port| self.part_of(port.owner) != self.part_of(port.peer));
-        cut.map(|port| port.delay + Link::new(port.rate, port.delay).tx_time(HEADER_BYTES as u16)).min()
+        cut.map(|port| port.delay + port.rate.tx_time(HEADER_BYTES)).min()
     }
 }
 

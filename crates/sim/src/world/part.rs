@@ -303,7 +303,7 @@ impl<'s> Part<'s> {
     #[inline]
     fn land(&mut self, now: Instant, port: PortId, end: End) {
         let at = self.places.port(port);
-        let (id, next) = self.ports[at].land(now, &mut self.arena);
+        let (id, next) = self.ports[at].land(&mut self.arena);
         if let Some(next) = next {
             self.calendar.push(next, self.key);
         }
@@ -457,7 +457,9 @@ impl<'s> Part<'s> {
         for (busy, port) in self.measured.busy.iter_mut().zip(&self.ports) {
             *busy = port.wire.busy(now) - *busy;
         }
-        self.measured.histograms = self.ports.iter_mut().map(|port| port.take_histogram(now)).collect();
+        if self.record_histograms {
+            self.measured.histograms = self.ports.iter_mut().map(|port| port.take_histogram(now)).collect();
+        }
     }
 
     /// The length of every queue is noted, until the last flow has arrived.
