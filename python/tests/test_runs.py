@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as parquet
@@ -86,6 +87,39 @@ def test_a_run_without_a_terminal_tells_how_far_it_is(tmp_path: Path) -> None:
     assert "results: run/summary.csv" in done.stdout and "report.html" in done.stdout
 
 
+def start(where: Path, out: str, *options: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [PROGRAM, "run", "small.toml", "--out", out, *options],
+        cwd=where,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def halves(folder: Folder) -> list[str]:
+    """Files that were being written."""
+    return [str(file.relative_to(folder.path)) for file in folder.path.rglob("*") if ".tmp" in file.name]
+
+
+def wait_for(what: Callable[[], object], process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 60
+    while not what():
+        assert process.poll() is None, "the run ended too early for this test"
+        assert time.monotonic() < until, "what was waited for did not come"
+        time.sleep(0.005)
+
+
+def same_results(folder: Folder, whole: Folder, complete: bool) -> None:
+    """What there is of the results is what an undisturbed run has, and nothing is missing from complete ones."""
+    files = [*whole.path.glob("tables/*"), *whole.path.glob("plots/*"), whole.path / "summary.csv"]
+    assert len(files) > 10
+    for file in files:
+        other = folder.path / file.relative_to(whole.path)
+        assert other.exists() or not complete, other
+        assert not other.exists() or other.read_bytes() == file.read_bytes(), other
+
+
 def test_a_run_that_is_killed_loses_no_finished_point(tmp_path: Path) -> None:
     write(tmp_path, LONG)
     began = time.monotonic()
@@ -95,30 +129,26 @@ def test_a_run_that_is_killed_loses_no_finished_point(tmp_path: Path) -> None:
     assert len(whole.points()) == LONG_POINTS
 
     broken = Folder(tmp_path / "broken")
-    moments = random.Random(2)
+    draw = random.Random(2)
+    early = [0.002, 0.004, 0.006, 0.008, 0.01, 0.015, 0.02]
     finished: dict[str, bytes] = {}
     interrupted = 0
-    for _ in range(12):
-        process = subprocess.Popen(
-            [PROGRAM, "run", "small.toml", "--out", "broken"],
-            cwd=tmp_path,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+    for moment in early + [draw.uniform(0.01, 0.35 * whole_s) for _ in range(12)]:
+        process = start(tmp_path, "broken")
         try:
-            process.wait(timeout=moments.uniform(0.01, 0.35 * whole_s))
+            process.communicate(timeout=moment)
         except subprocess.TimeoutExpired:
             interrupted += 1
         process.kill()
-        process.wait()
+        process.communicate()
         now = broken.flow_files()
         assert now | finished == now, "a finished point is lost, or not what it was"
         finished = now
         for key in now:
             for name in ("flows", "ports", "queues"):
                 assert parquet.read_table(broken.path / "points" / key / f"{name}.parquet").num_rows > 0
-    assert interrupted >= 3, "the moments were too late to interrupt anything"
+        same_results(broken, whole, complete=False)
+    assert interrupted >= len(early) + 3, "the moments were too late to interrupt anything"
     assert finished, "the moments were too early to keep anything"
 
     # A program that was killed holds no lock.
@@ -127,25 +157,120 @@ def test_a_run_that_is_killed_loses_no_finished_point(tmp_path: Path) -> None:
         assert f"{len(finished)} point(s) are finished already" in done.stderr
     assert broken.flow_files() == whole.flow_files()
     assert broken.digests() == whole.digests()
-    assert broken.summary() == whole.summary()
-    left = [str(file.relative_to(broken.path)) for file in broken.path.rglob("*") if ".tmp" in file.name]
-    assert not left, "halves of files of the killed runs"
+    same_results(broken, whole, complete=True)
+    assert not halves(broken), "halves of files of the killed runs"
 
 
-def test_a_run_that_is_interrupted_ends_at_once_and_goes_on_later(tmp_path: Path) -> None:
-    write(tmp_path, LONG.replace("flows = 1500", "flows = 20000"))
-    process = subprocess.Popen(
-        [PROGRAM, "run", "small.toml", "--out", "run"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_ends_while_it_writes_results_has_no_half_of_them(
+    small: Folder, tmp_path: Path, how: signal.Signals
+) -> None:
+    write(tmp_path)
+    shutil.copytree(small.path, tmp_path / "run")
+    again = Folder(tmp_path / "run")
+    flows = again.flow_files()
     began = time.monotonic()
-    _, errors = process.communicate(timeout=20)
-    assert time.monotonic() - began < 2.0
-    assert process.returncode != 0 and b"panicked" not in errors
+    succeeded(run("run", "small.toml", "--out", "run", cwd=tmp_path))
+    results_s = time.monotonic() - began
+    draw = random.Random(int(how))
+    for _ in range(10):
+        for written in ("tables", "plots"):
+            shutil.rmtree(again.path / written, ignore_errors=True)
+        for written in ("summary.csv", "report.html"):
+            (again.path / written).unlink(missing_ok=True)
+        process = start(tmp_path, "run")
+        try:
+            process.wait(timeout=draw.uniform(0.002, results_s))
+        except subprocess.TimeoutExpired:
+            process.send_signal(how)
+        _, errors = process.communicate(timeout=60)
+        # Before anything is written a signal ends the command as the system does it.
+        assert process.returncode in (0, -how, 128 + how), errors
+        if process.returncode == 128 + how:
+            assert errors.splitlines()[-1].startswith(b"stopped: 8 of 8 points are finished and kept"), errors
+            assert not halves(again)
+        same_results(again, small, complete=process.returncode == 0)
+        assert again.flow_files() == flows
+    succeeded(run("run", "small.toml", "--out", "run", cwd=tmp_path))
+    same_results(again, small, complete=True)
+    assert (again.path / "report.html").exists() and not halves(again)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_says_what_it_keeps_and_goes_on_from_there(tmp_path: Path, how: signal.Signals) -> None:
+    write(tmp_path, LONG)
+    stopped = Folder(tmp_path / "stopped")
+    process = start(tmp_path, "stopped")
+    wait_for(lambda: len(stopped.points()) >= 2, process)
+    process.send_signal(how)
+    printed, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + how, errors
+    kept = stopped.flow_files()
+    assert 2 <= len(kept) < LONG_POINTS
+    expected = f"stopped: {len(kept)} of {LONG_POINTS} points are finished and kept, and the same command goes on from there"
+    lines = errors.decode().splitlines()
+    assert lines[-1] == expected and not printed, "no results of a part of the points"
+    assert sum(line.startswith(("stopped", "error")) for line in lines) == 1, lines
+    assert {file.name for file in stopped.path.iterdir()} == {"points", "run.json", "run.lock", "scenario.toml"}
+    assert {folder.name for folder in stopped.path.glob("points/*")} == set(kept), "nothing of unfinished points"
+    assert not halves(stopped)
+
+    done = succeeded(run("run", "small.toml", "--out", "stopped", cwd=tmp_path))
+    assert f"{len(kept)} point(s) are finished already" in done.stderr
+    assert kept.items() <= stopped.flow_files().items()
+    succeeded(run("run", "small.toml", "--out", "whole", cwd=tmp_path))
+    assert stopped.flow_files() == Folder(tmp_path / "whole").flow_files()
+    same_results(stopped, Folder(tmp_path / "whole"), complete=True)
+
+
+def test_a_simulation_is_stopped_in_the_middle(tmp_path: Path) -> None:
+    # Each point would take longer than the test waits.
+    write(tmp_path, SMALL.replace("flows = 600", "flows = 5000000"))
+    folder = Folder(tmp_path / "run")
+    process = start(tmp_path, "run")
+    wait_for(lambda: halves(folder), process)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.startswith(b"stopped: 0 of 8 points are finished"), errors
+    assert not list(folder.path.glob("points/*")) and not halves(folder)
     # A smaller scenario in the same folder is another run; the same one would go on.
     refused = run("run", "small.toml", "--out", "run", "--set", "workload.flows=600", cwd=tmp_path)
     assert refused.returncode == 2 and "holds another run" in refused.stderr
+
+
+def test_a_second_signal_ends_a_run_at_once(tmp_path: Path) -> None:
+    write(tmp_path, LONG)
+    folder = Folder(tmp_path / "run")
+    process = start(tmp_path, "run")
+    wait_for(lambda: folder.points(), process)
+    # Both wait until the program goes on: it has no time to stop by itself between them.
+    for each in (signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT):
+        process.send_signal(each)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode in (130, 143)
+    assert b"stopped" not in errors
+    kept = folder.flow_files()
+    succeeded(run("run", "small.toml", "--out", "run", cwd=tmp_path))
+    assert kept.items() <= folder.flow_files().items() and not halves(folder)
+
+
+def test_the_rows_of_a_long_run_are_written_while_it_goes_on(tmp_path: Path) -> None:
+    many = SMALL.replace("flows = 600", "flows = 150000").replace('sizes.fixed = "1MB"', 'sizes.fixed = "1KB"')
+    many = many.replace('uniform = { min = "8KB", max = "32KB" }', 'fixed = "1KB"')
+    write(tmp_path, many)
+    options = ("--set", "workload.load=0.4", "--set", 'schemes=["dctcp"]', "--seeds", "1")
+    succeeded(run("run", "small.toml", "--out", "run", *options, cwd=tmp_path))
+    folder = Folder(tmp_path / "run")
+    ((key, point),) = folder.points().items()
+    file = parquet.ParquetFile(folder.path / "points" / key / "flows.parquet")
+    groups = [file.read_row_group(i, columns=["flow"])["flow"].to_pylist() for i in range(file.num_row_groups)]
+    assert [len(group) for group in groups[:-1]] == [1 << 16] * (len(groups) - 1) and len(groups) >= 3
+    assert all(group == sorted(group) for group in groups)
+    assert sorted(flow for group in groups for flow in group) == list(range(point["flows"]["total"]))
+    measured = sum(file.read(columns=["measured"])["measured"].to_pylist())
+    rows = {row["class"]: row for row in folder.rows() if row["metric"] == "flows"}
+    assert float(rows["all"]["value"]) == measured
 
 
 def test_two_commands_do_not_run_in_one_folder_at_a_time(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 //! `tailcut check`.
 
-use tailcut_base::{HostId, MTU_BYTES};
+use tailcut_base::MTU_BYTES;
+use tailcut_lab::Size;
 use tailcut_sim::{Problem, Scenario};
 
 use crate::ScenarioArguments;
@@ -22,7 +23,7 @@ pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
         let forecast = scenario.forecast();
         flows += forecast.flows;
         bytes += forecast.wire_bytes;
-        let expected = forecast.wire_bytes / MTU_BYTES as f64 * 2.0 * mean_links(&scenario);
+        let expected = Size::of(&scenario).packet_hops;
         hops += expected;
         if largest.as_ref().is_none_or(|(most, _)| expected > *most) {
             largest = Some((expected, scenario));
@@ -80,14 +81,6 @@ pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
     }
     out.print();
     Ok(())
-}
-
-/// Links on the way of a flow, on average over destinations of the first host.
-fn mean_links(scenario: &Scenario) -> f64 {
-    let network = scenario.network();
-    let others = 1..network.hosts();
-    let links: usize = others.clone().map(|host| network.route(HostId(0), HostId(host)).links.len()).sum();
-    links as f64 / others.len() as f64
 }
 
 /// State of a simulation in bytes: the tables of the network, and packets for a tenth of the buffers.

@@ -8,6 +8,7 @@ mod page;
 mod progress;
 mod run;
 mod show;
+mod signals;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -67,6 +68,9 @@ struct RunCommand {
     /// Simulations at a time [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+    /// Threads in each simulation [default: one, or more if there are fewer points than cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
 }
 
 impl ScenarioArguments {
@@ -93,6 +97,8 @@ enum Stop {
     Run(RunError),
     /// Some points failed: exit code 1.
     Points(usize),
+    /// The user stopped the run: the message, and the exit code that names the signal.
+    Signal(RunError, u8),
 }
 
 impl From<Problem> for Stop {
@@ -123,6 +129,10 @@ fn main() -> ExitCode {
         Err(Stop::Run(error)) => {
             eprintln!("error: {error}");
             ExitCode::from(2)
+        }
+        Err(Stop::Signal(message, code)) => {
+            eprintln!("{message}");
+            ExitCode::from(code)
         }
         Err(Stop::Points(count)) => {
             eprintln!(

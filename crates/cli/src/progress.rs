@@ -8,10 +8,13 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tailcut_lab::results::PointSummary;
 use tailcut_lab::{Failure, Progress};
 
+use crate::signals::Signals;
+
 /// Steps of the bar for each point.
 const STEPS: f64 = 1000.0;
 
-pub(crate) struct Display {
+pub(crate) struct Display<'a> {
+    signals: &'a Signals,
     bar: Option<ProgressBar>,
     state: Mutex<State>,
 }
@@ -23,8 +26,8 @@ struct State {
     fractions: Vec<f64>,
 }
 
-impl Display {
-    pub(crate) fn new() -> Display {
+impl<'a> Display<'a> {
+    pub(crate) fn new(signals: &'a Signals) -> Display<'a> {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(0);
             let style =
@@ -32,7 +35,11 @@ impl Display {
             bar.set_style(style.expect("a template that was tried"));
             bar
         });
-        Display { bar, state: Mutex::new(State { began: Instant::now(), total: 0, done: 0, fractions: Vec::new() }) }
+        Display {
+            signals,
+            bar,
+            state: Mutex::new(State { began: Instant::now(), total: 0, done: 0, fractions: Vec::new() }),
+        }
     }
 
     /// Takes the bar away.
@@ -59,7 +66,7 @@ impl Display {
     }
 }
 
-impl Progress for Display {
+impl Progress for Display<'_> {
     fn begin(&self, total: usize, reused: usize) {
         if reused > 0 {
             self.line(&format!("{reused} point(s) are finished already and are not run again"));
@@ -108,5 +115,9 @@ impl Progress for Display {
             state.done += 1;
         });
         self.line(&format!("failed: {} seed {}: {}", failure.point.key, failure.point.seed, failure.reason));
+    }
+
+    fn stop(&self) -> bool {
+        self.signals.caught()
     }
 }

@@ -2,10 +2,12 @@
 
 use std::time::Instant;
 
-use tailcut_lab::{RunOptions, RunReport, default_folder, run as run_plan};
+use tailcut_lab::{Asked, RunError, RunOptions, RunReport, default_folder, run as run_plan};
+use tailcut_sim::Problem;
 
 use crate::page::Page;
 use crate::progress::Display;
+use crate::signals::Signals;
 use crate::{RunCommand, Stop};
 
 pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
@@ -14,16 +16,19 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     for warning in &plan.warnings {
         eprintln!("warning: {warning}");
     }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let options = RunOptions {
         out: arguments.out.clone().unwrap_or_else(|| default_folder(&plan, &arguments.scenario.changes(&plan))),
-        jobs: arguments.jobs.map_or(cores, usize::from),
+        asked: Asked { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
         command: command_line(),
     };
-    let display = Display::new();
+    let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
+    let display = Display::new(&signals);
     let report = run_plan(&plan, &options, &display);
     display.close();
-    let report = report?;
+    let report = match report {
+        Err(error @ RunError::Stopped { .. }) => return Err(Stop::Signal(error, signals.exit_code())),
+        report => report?,
+    };
     let mut out = Page::default();
     for table in &report.summary.tables {
         out.line(&table.text);

@@ -2,9 +2,12 @@
 
 mod plan;
 pub mod results;
+mod rows;
 mod runner;
+mod share;
 mod version;
 
 pub use plan::{Plan, PlannedPoint, RunArguments, Seeding};
 pub use runner::{Failure, Progress, RunError, RunOptions, RunReport, default_folder, run};
+pub use share::{Asked, Size};
 pub use version::version;

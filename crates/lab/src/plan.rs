@@ -10,6 +10,7 @@ use tailcut_sim::config::suggest;
 use tailcut_sim::{Config, Node, Origin, Preset, Problem, SCHEME_TABLES, Scenario, Value};
 
 use crate::results::{Axis, Point};
+use crate::share::Size;
 use crate::version::{fingerprint, version};
 
 /// Name of the only scheme of a scenario that names none.
@@ -67,6 +68,8 @@ pub struct RunArguments {
 pub struct PlannedPoint {
     /// What it is called.
     pub point: Point,
+    /// How large it is expected to be.
+    pub size: Size,
     /// Its scenario, merged.
     node: Arc<Node>,
 }
@@ -230,12 +233,13 @@ impl Plan {
                     return Err(Problem::new("the points have different traffic classes")
                         .help("expected the same `[workload.traffic]` names everywhere"));
                 }
+                let size = Size::of(&first);
                 let content =
                     fingerprint(first.config().to_toml().as_bytes()) ^ files_fingerprint(&node, &self.base_dir);
                 for &seed in &self.seeds {
                     let key = point_key(scheme, &values, seed, content);
                     let point = Point { key, scheme: scheme.clone(), values: values.clone(), seed };
-                    self.points.push(PlannedPoint { point, node: Arc::clone(&node) });
+                    self.points.push(PlannedPoint { point, size, node: Arc::clone(&node) });
                 }
             }
         }

@@ -7,16 +7,18 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant as WallClock;
 
 use rustix::time::{ClockId, clock_gettime};
-use tailcut_record::{RecordError, Recorder, write_atomically, write_flows, write_ports, write_queues};
-use tailcut_sim::{Outcome, Scenario, World};
+use tailcut_record::{RecordError, Recorder, write_atomically, write_ports, write_queues};
+use tailcut_sim::{Outcome, Scenario, Stopped, World};
 
 use crate::plan::{Plan, PlannedPoint};
 use crate::results::{self, EngineFacts, FlowCounts, Load, Point, PointSummary, ResultsError, RunInfo, Summary};
+use crate::rows::RowFile;
+use crate::share::{Asked, Share};
 use crate::version::version;
 
 /// How to run.
@@ -24,8 +26,8 @@ use crate::version::version;
 pub struct RunOptions {
     /// The run folder.
     pub out: PathBuf,
-    /// Simulations at a time.
-    pub jobs: usize,
+    /// How the user wants the cores divided.
+    pub asked: Asked,
     /// The command, as it is saved with the results.
     pub command: String,
 }
@@ -40,6 +42,8 @@ pub trait Progress: Sync {
     fn finished(&self, index: usize, summary: &PointSummary);
     /// A point has failed.
     fn failed(&self, index: usize, failure: &Failure);
+    /// Whether the run is to stop soon; asked often.
+    fn stop(&self) -> bool;
 }
 
 /// A point that could not be finished; the others are not touched by it.
@@ -75,6 +79,14 @@ pub enum RunError {
         /// What is the matter with it, and what to do.
         what: String,
     },
+    /// It was asked to stop; finished points are kept, and no results were written over a part of the points.
+    #[error("stopped: {finished} of {points} points are finished and kept, and the same command goes on from there")]
+    Stopped {
+        /// Points that are finished.
+        finished: usize,
+        /// Points of the whole run.
+        points: usize,
+    },
     /// A file could not be written; finished points are kept.
     #[error("{0}; what is finished is kept, and the same command goes on from there")]
     Write(#[from] RecordError),
@@ -104,7 +116,7 @@ pub fn default_folder(plan: &Plan, changes: &[String]) -> PathBuf {
 /// Runs every point of `plan` that is not finished yet, then writes statistics, tables, plots and the page.
 ///
 /// # Errors
-/// If the folder holds something else, or a file cannot be written.
+/// If the folder holds something else, a file cannot be written, or `progress` stops it.
 pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result<RunReport, RunError> {
     let info = RunInfo {
         name: plan.name.clone(),
@@ -123,15 +135,23 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let finished = |point: &Point| points_dir.join(&point.key).join("summary.json").exists();
     let mut todo: Vec<&PlannedPoint> = plan.points.iter().filter(|planned| !finished(&planned.point)).collect();
     // The longest first, so that no core waits for a last long one; equal ones in the order of the plan.
-    let cost = |planned: &PlannedPoint| planned.scenario(&plan.base_dir).map_or(0.0, |s| s.forecast().wire_bytes);
-    let mut costed: Vec<(f64, &PlannedPoint)> = todo.iter().map(|&planned| (cost(planned), planned)).collect();
-    costed.sort_by(|a, b| b.0.total_cmp(&a.0));
-    todo = costed.into_iter().map(|(_, planned)| planned).collect();
+    todo.sort_by(|a, b| b.size.packet_hops.total_cmp(&a.size.packet_hops));
     let reused = plan.points.len() - todo.len();
     progress.begin(todo.len(), reused);
 
     let failures = run_points(&todo, plan, options, &points_dir, progress)?;
-    let summary = results::write_results(&options.out, &info)?;
+    let stopped = || RunError::Stopped {
+        finished: info.points.iter().filter(|point| finished(point)).count(),
+        points: info.points.len(),
+    };
+    if progress.stop() {
+        return Err(stopped());
+    }
+    let summary =
+        results::write_results_unless(&options.out, &info, &|| progress.stop()).map_err(|error| match error {
+            ResultsError::Stopped => stopped(),
+            error => RunError::Results(error),
+        })?;
     let points = info
         .points
         .iter()
@@ -151,16 +171,23 @@ fn run_points(
     let stop = AtomicBool::new(false);
     let failures = Mutex::new(Vec::new());
     let broken = Mutex::new(None);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = Share::new(todo.len(), cores, options.asked);
     let work = || {
-        while !stop.load(Ordering::Relaxed) {
+        while !stop.load(Ordering::Relaxed) && !progress.stop() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(planned) = todo.get(index) else { return };
             let folder = points_dir.join(&planned.point.key);
             let attempt = catch_unwind(AssertUnwindSafe(|| {
-                run_point(planned, plan, &folder, |fraction| progress.advanced(index, fraction))
+                run_point(planned, plan, &folder, |fraction| {
+                    progress.advanced(index, fraction);
+                    progress.stop()
+                })
             }));
             match attempt {
-                Ok(Ok(summary)) => progress.finished(index, &summary),
+                Ok(Ok(Some(summary))) => progress.finished(index, &summary),
+                // It is empty, or holds what an earlier run left.
+                Ok(Ok(None)) => drop(std::fs::remove_dir(&folder)),
                 Ok(Err(error)) => {
                     // A disk that refuses one file refuses the next: stop, and keep what is finished.
                     stop.store(true, Ordering::Relaxed);
@@ -179,7 +206,7 @@ fn run_points(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..options.jobs.clamp(1, todo.len().max(1)) {
+        for _ in 1..share.jobs {
             scope.spawn(work);
         }
         work();
@@ -222,10 +249,8 @@ fn claim(out: &Path, info: &RunInfo) -> Result<File, RunError> {
     // A killed run may have left halves of files; the lock says that nobody writes them now.
     remove_halves(out);
     info.write(&known)?;
-    write_atomically(&out.join("scenario.toml"), |file| {
-        writeln!(file, "# {}\n# tailcut {}\n", info.command, info.version)?;
-        file.write_all(info.scenario_toml.as_bytes())
-    })?;
+    let scenario = format!("# {}\n# tailcut {}\n\n{}", info.command, info.version, info.scenario_toml);
+    results::replace(&out.join("scenario.toml"), scenario.as_bytes())?;
     Ok(lock)
 }
 
@@ -261,35 +286,43 @@ fn remove_halves(folder: &Path) {
 }
 
 /// CPU time of the calling thread in ns.
-fn thread_cpu_ns() -> u64 {
+pub(crate) fn thread_cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Runs a point and writes its files; `None` if it was stopped. `advanced` is told how far it is, and says whether to
+/// stop.
 fn run_point(
     planned: &PlannedPoint,
     plan: &Plan,
     folder: &Path,
-    advanced: impl Fn(f64),
-) -> Result<PointSummary, RunError> {
+    advanced: impl Fn(f64) -> bool,
+) -> Result<Option<PointSummary>, RunError> {
     let scenario = planned.scenario(&plan.base_dir).expect("every point was checked before the first one ran");
+    std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
+    let writing_ns = Arc::new(AtomicU64::new(0));
+    let rows = RowFile::create(&folder.join("flows.parquet"), scenario.classes(), Arc::clone(&writing_ns))?;
     let expected = scenario.forecast().duration.as_secs_f64();
     let (wall, cpu) = (WallClock::now(), thread_cpu_ns());
-    let outcome = World::new(&scenario, Recorder::new())
-        .run_with(|now| {
-            advanced(if expected > 0.0 { (now.as_secs_f64() / expected).min(1.0) } else { 0.0 });
-            ControlFlow::Continue(())
-        })
-        .expect("nobody stops it, and rows are kept in memory");
-    let (cpu_ns, wall_ns) = (thread_cpu_ns() - cpu, wall.elapsed().as_nanos() as u64);
+    let attempt = World::new(&scenario, Recorder::with_sink(Box::new(rows))).run_with(|now| {
+        let fraction = if expected > 0.0 { (now.as_secs_f64() / expected).min(1.0) } else { 0.0 };
+        if advanced(fraction) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let outcome = match attempt {
+        Ok(outcome) => outcome,
+        Err(Stopped::Asked) => return Ok(None),
+        Err(Stopped::Record(error)) => return Err(error.into()),
+    };
+    // The rows are written by the thread that simulates.
+    let cpu_ns = (thread_cpu_ns() - cpu).saturating_sub(writing_ns.load(Ordering::Relaxed));
+    let wall_ns = wall.elapsed().as_nanos() as u64;
 
-    std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
-    write_flows(&folder.join("flows.parquet"), scenario.classes(), &outcome.flows)?;
     write_ports(&folder.join("ports.parquet"), &outcome.ports)?;
     write_queues(&folder.join("queues.parquet"), &outcome.queues)?;
     let summary = summarise(&planned.point, &scenario, &outcome, cpu_ns, wall_ns);
     summary.write(&folder.join("summary.json"))?;
-    Ok(summary)
+    Ok(Some(summary))
 }
 
 fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, cpu_ns: u64, wall_ns: u64) -> PointSummary {

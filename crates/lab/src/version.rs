@@ -1,5 +1,7 @@
 //! Which tailcut made a result.
 
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::OnceLock;
 
 /// The version with a fingerprint of the program that runs: `0.1.0+1c5b8f2e`.
@@ -9,9 +11,74 @@ use std::sync::OnceLock;
 pub fn version() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
     VERSION.get_or_init(|| {
-        let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
-        format!("{}+{:08x}", env!("CARGO_PKG_VERSION"), fingerprint(&program) as u32)
+        let program = std::env::current_exe().and_then(File::open).and_then(fingerprint_of_program).unwrap_or_default();
+        format!("{}+{:08x}", env!("CARGO_PKG_VERSION"), program as u32)
     })
+}
+
+/// The fingerprint of the build id that the linker computed from all that it linked, else of the whole program: to read
+/// some ten megabytes takes longer than a small simulation.
+fn fingerprint_of_program(mut program: File) -> io::Result<u64> {
+    if let Some(id) = build_id(&mut program) {
+        return Ok(fingerprint(&id));
+    }
+    program.rewind()?;
+    let (mut block, mut state) = (Vec::new(), 0);
+    while (&mut program).take(1 << 16).read_to_end(&mut block)? > 0 {
+        state = tailcut_base::mix64(state ^ fingerprint(&block));
+        block.clear();
+    }
+    Ok(state)
+}
+
+/// The build id in the notes of an ELF file of 64 bits and little-endian numbers; `None` for another file, one without
+/// a build id, or one whose build id is too short to tell builds apart.
+fn build_id(program: &mut (impl Read + Seek)) -> Option<Vec<u8>> {
+    const NOTES: u32 = 4;
+    const BUILD_ID: u32 = 3;
+    let mut header = [0; 64];
+    program.read_exact(&mut header).ok()?;
+    if header[..6] != *b"\x7fELF\x02\x01" {
+        return None;
+    }
+    let (table, entry, entries) = (u64_at(&header, 32)?, u16_at(&header, 54)?, u16_at(&header, 56)?);
+    for at in 0..u64::from(entries) {
+        let segment = part(program, table.checked_add(at * u64::from(entry))?, 56)?;
+        if u32_at(&segment, 0)? != NOTES {
+            continue;
+        }
+        let notes = part(program, u64_at(&segment, 8)?, u64_at(&segment, 32)?)?;
+        let mut rest = notes.as_slice();
+        while let (Some(name), Some(size), Some(kind)) = (u32_at(rest, 0), u32_at(rest, 4), u32_at(rest, 8)) {
+            let from = 12 + (name as usize).next_multiple_of(4);
+            let Some(content) = rest.get(from..from + size as usize) else { break };
+            if kind == BUILD_ID && rest.get(12..16) == Some(b"GNU\0") && content.len() >= 8 {
+                return Some(content.to_vec());
+            }
+            rest = rest.get(from + (size as usize).next_multiple_of(4)..).unwrap_or_default();
+        }
+    }
+    None
+}
+
+/// Some bytes of a file; `None` if it has none there, or if they are more than headers and notes can be.
+fn part(file: &mut (impl Read + Seek), from: u64, length: u64) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(length).ok().filter(|&length| length <= 1 << 16)?];
+    file.seek(SeekFrom::Start(from)).ok()?;
+    file.read_exact(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
 
 /// 64 bits that stand for some bytes. Not a cryptographic hash: it tells apart what was not made to collide.
@@ -30,6 +97,8 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Cursor;
+
     use super::*;
 
     #[test]
@@ -41,5 +110,52 @@ mod tests {
             assert_ne!(fingerprint(&text), fingerprint(&other), "byte {at}");
         }
         assert_ne!(fingerprint(b""), fingerprint(b"\0"));
+    }
+
+    /// An ELF file with a segment of code, and one of two notes of which the second is the build id.
+    fn elf(id: &[u8]) -> Vec<u8> {
+        let note = |kind: u32, name: &[u8; 4], content: &[u8]| {
+            let head = [4, content.len() as u32, kind].map(u32::to_le_bytes).concat();
+            let mut note = [head.as_slice(), name, content].concat();
+            note.resize(note.len().next_multiple_of(4), 0);
+            note
+        };
+        let notes = [note(1, b"GNU\0", &[9; 6]), note(3, b"GNU\0", id)].concat();
+        let segment = |kind: u32, from: u64, length: usize| {
+            let mut segment = vec![0; 56];
+            segment[..4].copy_from_slice(&kind.to_le_bytes());
+            segment[8..16].copy_from_slice(&from.to_le_bytes());
+            segment[32..40].copy_from_slice(&(length as u64).to_le_bytes());
+            segment
+        };
+        let mut header = vec![0; 64];
+        header[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        header[32] = 64;
+        header[54] = 56;
+        header[56] = 2;
+        [header, segment(1, 0, 64), segment(4, 64 + 2 * 56, notes.len()), notes].concat()
+    }
+
+    #[test]
+    fn the_build_id_is_found_among_the_notes() {
+        let id = *b"twenty bytes of hash";
+        assert_eq!(build_id(&mut Cursor::new(elf(&id))), Some(id.to_vec()));
+        assert_eq!(build_id(&mut Cursor::new(elf(b"short"))), None, "too short to tell builds apart");
+    }
+
+    #[test]
+    fn a_program_without_a_build_id_or_cut_short_has_none() {
+        let whole = elf(b"twenty bytes of hash");
+        for length in 0..whole.len() {
+            assert_eq!(build_id(&mut Cursor::new(&whole[..length])), None, "{length} bytes");
+        }
+        let mut damaged = whole;
+        damaged[32..40].fill(0xff);
+        assert_eq!(build_id(&mut Cursor::new(damaged)), None);
+    }
+
+    #[test]
+    fn this_program_has_a_fingerprint() {
+        assert!(!version().ends_with("+00000000"), "{}", version());
     }
 }

@@ -7,7 +7,7 @@ use tailcut_record::Histogram;
 
 use super::load::{self, SeedRun};
 use super::metrics::{self, ClassSet, Row, class_sets};
-use super::{EngineFacts, Missing, RunInfo};
+use super::{EngineFacts, Missing, ResultsError, RunInfo};
 
 /// A cumulative distribution with so few points that it can be drawn: at `x` the share of samples at or below it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -117,8 +117,8 @@ fn last_of_equal(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 
 impl Analysis {
     /// Reads the points in `dir` and computes everything. Only the flows of one swept point of one scheme are in
-    /// memory at a time.
-    pub(crate) fn of(dir: &Path, run: &RunInfo) -> Analysis {
+    /// memory at a time. Ends early if `stop` says so.
+    pub(crate) fn of(dir: &Path, run: &RunInfo, stop: &dyn Fn() -> bool) -> Result<Analysis, ResultsError> {
         let sets = class_sets(&run.classes);
         let mut analysis = Analysis {
             mean_sizes: vec![None; sets.len()],
@@ -135,6 +135,9 @@ impl Analysis {
             let texts: Vec<&String> = values.iter().zip(&run.axes).map(|(&value, axis)| &axis.values[value]).collect();
             for point in &run.points {
                 if point.scheme == run.schemes[scheme] && point.values.iter().eq(texts.iter().copied()) {
+                    if stop() {
+                        return Err(ResultsError::Stopped);
+                    }
                     match load::point(dir, run, point) {
                         Ok(seed) => seeds.push(seed),
                         Err(reason) => analysis.missing.push(Missing { point: point.clone(), reason }),
@@ -156,7 +159,7 @@ impl Analysis {
             analysis.missing.push(Missing { point: point.clone(), reason });
         }
         analysis.warnings = facts.warnings(run, analysis.missing.len());
-        analysis
+        Ok(analysis)
     }
 
     fn add(&mut self, run: &RunInfo, scheme: usize, values: Vec<usize>, seeds: &[SeedRun], facts: &mut Facts) {

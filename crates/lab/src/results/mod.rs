@@ -166,6 +166,9 @@ pub enum ResultsError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// It was asked to stop before all of them were written.
+    #[error("stopped before the results were written")]
+    Stopped,
     /// A picture could not be drawn.
     #[error("cannot draw {}: {message}", path.display())]
     Plot {
@@ -245,9 +248,25 @@ impl PointSummary {
 /// # Errors
 /// If a file of results cannot be written.
 pub fn write_results(dir: &Path, run: &RunInfo) -> Result<Summary, ResultsError> {
-    let analysis = analysis::Analysis::of(dir, run);
+    write_results_unless(dir, run, &|| false)
+}
+
+/// As [`write_results`], unless `stop` says to stop: it is asked often, between points and between files.
+///
+/// # Errors
+/// If a file of results cannot be written, or `stop` says so.
+pub fn write_results_unless(
+    dir: &Path,
+    run: &RunInfo,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Summary, ResultsError> {
+    let analysis = analysis::Analysis::of(dir, run, stop)?;
     let mut files = Files { dir, written: Vec::new() };
-    run.write(&files.at("run.json")?)?;
+    // A run that goes on has written the same before.
+    let info = files.at("run.json")?;
+    if !RunInfo::read(&info).is_ok_and(|known| known == *run) {
+        run.write(&info)?;
+    }
     files.text("summary.csv", &csv::summary(run, &analysis.rows))?;
     let tables = table::tables(run, &analysis);
     for table in &tables {
@@ -255,7 +274,7 @@ pub fn write_results(dir: &Path, run: &RunInfo) -> Result<Summary, ResultsError>
         files.text(&format!("tables/{}.csv", number::slug(&table.class)), &table.csv)?;
     }
     let figures = figure::figures(run, &analysis);
-    plot::draw_all(&figures, &mut files)?;
+    plot::draw_all(&figures, &mut files, stop)?;
     files.text("report.html", &report::page(run, &analysis, &figures))?;
     Ok(Summary {
         axes: run.axes.iter().map(|axis| axis.path.clone()).collect(),
@@ -286,8 +305,21 @@ impl Files<'_> {
 
     fn text(&mut self, name: &str, text: &str) -> Result<(), ResultsError> {
         let path = self.at(name)?;
-        Ok(write_atomically(&path, |out| out.write_all(text.as_bytes()))?)
+        Ok(replace(&path, text.as_bytes())?)
     }
+}
+
+/// Writes a file that is computed from the points: it appears complete or not at all, but does not wait for the disk,
+/// because the same command writes it again after a power failure.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), RecordError> {
+    // Hidden, and of no other process; a run removes what a killed one left.
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    std::fs::write(&temporary, content).and_then(|()| std::fs::rename(&temporary, path)).map_err(|source| {
+        // Whether or not there is a leftover, the error is what matters.
+        let _ = std::fs::remove_file(&temporary);
+        RecordError::Write { path: path.to_owned(), source }
+    })
 }
 
 fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, ResultsError> {

@@ -6,6 +6,7 @@
 
 use std::path::Path;
 use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -16,7 +17,7 @@ use super::figure::{Figure, Kind, Mark, Scale, Series};
 use super::number::significant;
 use super::style::{Marker, colour, marker};
 use super::ticks::{Axis, x_axis, y_axis};
-use super::{Files, ResultsError};
+use super::{Files, ResultsError, replace};
 
 /// Width and height of a picture.
 const SIZE: (i32, i32) = (760, 460);
@@ -43,29 +44,45 @@ fn ready_font() {
     });
 }
 
-/// Draws every picture twice into `plots/`, on all cores.
-pub(crate) fn draw_all(figures: &[Figure], files: &mut Files<'_>) -> Result<(), ResultsError> {
-    let mut jobs = Vec::new();
+/// Draws every picture twice into `plots/`, on all cores. Ends early if `stop` says so.
+pub(crate) fn draw_all(
+    figures: &[Figure],
+    files: &mut Files<'_>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<(), ResultsError> {
+    let (mut rasters, mut vectors) = (Vec::new(), Vec::new());
     for figure in figures {
-        let svg = files.at(&format!("plots/{}.svg", figure.name))?;
-        let png = files.at(&format!("plots/{}.png", figure.name))?;
-        jobs.push((figure, svg, png));
+        vectors.push((figure, files.at(&format!("plots/{}.svg", figure.name))?));
+        rasters.push((figure, files.at(&format!("plots/{}.png", figure.name))?));
     }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
-    let jobs = &jobs;
-    std::thread::scope(|scope| {
-        let work = |first: usize| {
-            move || {
-                jobs.iter().skip(first).step_by(threads.max(1)).try_for_each(|(figure, svg, png)| {
-                    let picture = svg_of(figure).map_err(|message| plot_error(svg, message))?;
-                    tailcut_record::write_atomically(svg, |out| out.write_all(picture.as_bytes()))?;
-                    write_png(figure, png)
-                })
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<(), ResultsError> {
+        // Made once for each thread: to map fresh memory for every picture takes as long as to draw it.
+        let mut canvas = Vec::new();
+        loop {
+            if stop() {
+                return Err(ResultsError::Stopped);
             }
-        };
-        let workers: Vec<_> = (0..threads).map(|first| scope.spawn(work(first))).collect();
-        let results = workers.into_iter().map(|worker| worker.join().expect("drawing does not panic"));
-        results.collect::<Result<(), ResultsError>>()
+            // The rasters take longer and go first, so that no thread waits for a last one.
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if let Some((figure, path)) = rasters.get(at) {
+                write_png(figure, path, &mut canvas)?;
+            } else if let Some((figure, path)) = vectors.get(at - rasters.len()) {
+                let picture = svg_of(figure).map_err(|message| plot_error(path, message))?;
+                replace(path, picture.as_bytes())?;
+            } else {
+                return Ok(());
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(figures.len());
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut result = work();
+        for other in others {
+            result = result.and(other.join().expect("drawing does not panic"));
+        }
+        result
     })
 }
 
@@ -86,50 +103,56 @@ pub(crate) fn svg_of(figure: &Figure) -> Result<String, String> {
     Ok(text.replacen(&drawn, &format!("width=\"{}\" height=\"{}\"", SIZE.0, SIZE.1), 1))
 }
 
-fn write_png(figure: &Figure, path: &Path) -> Result<(), ResultsError> {
+/// Draws and writes the picture as PNG; `large` is memory to draw in.
+fn write_png(figure: &Figure, path: &Path, large: &mut Vec<u8>) -> Result<(), ResultsError> {
     let (width, height) = ((SIZE.0 * SCALE) as usize, (SIZE.1 * SCALE) as usize);
-    let mut large = vec![255; width * height * 3];
+    if large.is_empty() {
+        // Zeros come from the system without being written; the drawing begins by making everything white.
+        *large = vec![0; width * height * 3];
+    }
     {
-        let root = BitMapBackend::with_buffer(&mut large, (width as u32, height as u32)).into_drawing_area();
+        let root = BitMapBackend::with_buffer(large, (width as u32, height as u32)).into_drawing_area();
         draw(figure, &root, false).map_err(|message| plot_error(path, message))?;
         root.present().map_err(|e| plot_error(path, e.to_string()))?;
     }
-    let small = averaged(&large, width, (SCALE / PNG_SCALE) as usize);
-    let size = ((SIZE.0 * PNG_SCALE) as u32, (SIZE.1 * PNG_SCALE) as u32);
-    // The encoder goes by the ending of the name.
-    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp.png", std::process::id()));
-    let store = || -> Result<(), String> {
-        let mut backend = BitMapBackend::new(&temporary, size);
-        backend.blit_bitmap((0, 0), size, &small).map_err(|e| e.to_string())?;
-        backend.present().map_err(|e| e.to_string())?;
-        drop(backend);
-        std::fs::rename(&temporary, path).map_err(|e| e.to_string())
-    };
-    store().map_err(|message| {
-        // Whether or not there is a leftover, the error is what matters.
-        let _ = std::fs::remove_file(&temporary);
-        plot_error(path, message)
-    })
+    let picture = encoded(&halved(large, width)).map_err(|e| plot_error(path, e.to_string()))?;
+    Ok(replace(path, &picture)?)
 }
 
-/// Averages squares of `by` pixels.
-fn averaged(large: &[u8], width: usize, by: usize) -> Vec<u8> {
-    let pixels = (by * by) as u32;
-    let mut small = Vec::with_capacity(large.len() / (by * by));
-    let mut sums = vec![0u32; 3 * (width / by)];
-    for rows in large.chunks_exact(3 * width * by) {
-        sums.fill(0);
-        for row in rows.chunks_exact(3 * width) {
-            for (sum, square) in sums.chunks_exact_mut(3).zip(row.chunks_exact(3 * by)) {
-                for pixel in square.chunks_exact(3) {
-                    for (sum, value) in sum.iter_mut().zip(pixel) {
-                        *sum += u32::from(*value);
-                    }
-                }
+/// A PNG of these pixels.
+fn encoded(pixels: &[u8]) -> Result<Vec<u8>, png::EncodingError> {
+    let mut file = Vec::with_capacity(1 << 17);
+    let mut encoder = png::Encoder::new(&mut file, (SIZE.0 * PNG_SCALE) as u32, (SIZE.1 * PNG_SCALE) as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::Fast);
+    encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(pixels)?;
+    writer.finish()?;
+    Ok(file)
+}
+
+const _: () = assert!(SCALE == 2 * PNG_SCALE, "a pixel of the PNG is a square of two by two");
+
+/// Averages squares of two by two pixels.
+fn halved(large: &[u8], width: usize) -> Vec<u8> {
+    const BLOCK: usize = 96;
+    const WHITE: [u8; BLOCK / 2] = [255; BLOCK / 2];
+    let mut small = Vec::with_capacity(large.len() / 4);
+    for rows in large.chunks_exact(6 * width) {
+        let (above, below) = rows.split_at(3 * width);
+        for (above, below) in above.chunks(BLOCK).zip(below.chunks(BLOCK)) {
+            // Most of a plot is white, and this loop is nearly all that there is to do.
+            if above.iter().zip(below).fold(255, |all, (a, b)| all & a & b) == 255 {
+                small.extend_from_slice(&WHITE[..above.len() / 2]);
+                continue;
+            }
+            for (a, b) in above.chunks_exact(6).zip(below.chunks_exact(6)) {
+                let sum = |at: usize| u16::from(a[at]) + u16::from(a[at + 3]) + u16::from(b[at]) + u16::from(b[at + 3]);
+                small.extend([0, 1, 2].map(|channel| ((sum(channel) + 2) / 4) as u8));
             }
         }
-        small.extend(sums.iter().map(|sum| ((sum + pixels / 2) / pixels) as u8));
     }
     small
 }
@@ -439,6 +462,18 @@ mod tests {
         // Two rows of four pixels: red, green and blue differ.
         let row = |values: [u8; 4]| values.map(|v| [v, v + 1, 100]).concat();
         let large = [row([0, 2, 10, 10]), row([4, 6, 10, 14])].concat();
-        assert_eq!(averaged(&large, 4, 2), [3, 4, 100, 11, 12, 100]);
+        assert_eq!(halved(&large, 4), [3, 4, 100, 11, 12, 100]);
+    }
+
+    #[test]
+    fn one_dark_pixel_on_white_darkens_one_square() {
+        const WIDTH: usize = 80;
+        for at in 0..2 * WIDTH {
+            let mut large = vec![255; 2 * WIDTH * 3];
+            large[at * 3] = 0;
+            let mut expected = vec![255; WIDTH / 2 * 3];
+            expected[at % WIDTH / 2 * 3] = 191;
+            assert_eq!(halved(&large, WIDTH), expected, "{at}");
+        }
     }
 }

@@ -1,0 +1,142 @@
+//! How a run divides the cores: between simulations side by side and threads within each of them.
+//!
+//! Simulations side by side cost nothing extra, threads within one have to wait for each other: threads are for runs
+//! with fewer points than cores, and for simulations that are large enough. The division is made once; when the last
+//! points of a run leave cores idle, nothing changes under way.
+
+use tailcut_base::{HostId, MTU_BYTES};
+use tailcut_sim::Scenario;
+
+/// Hosts from which on threads gain more than they wait for each other.
+const HOSTS_FOR_THREADS: u32 = 64;
+
+/// Expected packet-hops from which on threads are worth their start: about half a second of one core.
+const PACKET_HOPS_FOR_THREADS: f64 = 5e6;
+
+/// How large a simulation is expected to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size {
+    /// Hosts of its network.
+    pub hosts: u32,
+    /// Packets over links, ACKs included.
+    pub packet_hops: f64,
+}
+
+impl Size {
+    /// The size of a scenario by its forecast.
+    pub fn of(scenario: &Scenario) -> Size {
+        let network = scenario.network();
+        // Links on the way of a flow, on average over destinations of the first host.
+        let others = 1..network.hosts();
+        let links: usize = others.clone().map(|host| network.route(HostId(0), HostId(host)).links.len()).sum();
+        let mean_links = links as f64 / others.len().max(1) as f64;
+        // A packet and its ACK.
+        let packet_hops = scenario.forecast().wire_bytes / MTU_BYTES as f64 * 2.0 * mean_links;
+        Size { hosts: network.hosts(), packet_hops }
+    }
+
+    fn gains_from_threads(self) -> bool {
+        self.hosts >= HOSTS_FOR_THREADS && self.packet_hops >= PACKET_HOPS_FOR_THREADS
+    }
+}
+
+/// What the user asks for; `None` leaves it to the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Simulations at a time.
+    pub jobs: Option<usize>,
+    /// Threads in each simulation.
+    pub threads: Option<usize>,
+}
+
+/// How the cores are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// Simulations at a time.
+    pub(crate) jobs: usize,
+    /// Threads in a simulation that gains from them.
+    threads: usize,
+    /// Whether the user wants that many in every simulation.
+    always: bool,
+}
+
+impl Share {
+    /// Divides `cores` between `points` that are to be run. A number of jobs without one of threads stands for as many
+    /// cores: who leaves cores free keeps them.
+    pub(crate) fn new(points: usize, cores: usize, asked: Asked) -> Share {
+        let (points, cores) = (points.max(1), cores.max(1));
+        match (asked.jobs, asked.threads) {
+            (jobs, Some(threads)) => {
+                let threads = threads.max(1);
+                let jobs = jobs.unwrap_or(cores / threads).clamp(1, points);
+                Share { jobs, threads, always: true }
+            }
+            (jobs, None) => {
+                let side_by_side = jobs.unwrap_or(cores).clamp(1, points);
+                let cores = jobs.unwrap_or(cores).min(cores);
+                Share { jobs: side_by_side, threads: (cores / side_by_side).max(1), always: false }
+            }
+        }
+    }
+
+    /// Threads for a simulation of this size.
+    #[cfg_attr(not(test), expect(dead_code, reason = "for worlds that can use threads"))]
+    pub(crate) fn threads(self, size: Size) -> usize {
+        if self.always || size.gains_from_threads() { self.threads } else { 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGE: Size = Size { hosts: 1024, packet_hops: 1e9 };
+
+    /// Jobs, and threads of a large simulation.
+    fn share(points: usize, cores: usize, jobs: Option<usize>, threads: Option<usize>) -> (usize, usize) {
+        let share = Share::new(points, cores, Asked { jobs, threads });
+        (share.jobs, share.threads(LARGE))
+    }
+
+    #[test]
+    fn points_go_before_threads() {
+        for (points, cores, expected) in [
+            (100, 8, (8, 1)),
+            (8, 8, (8, 1)),
+            (7, 8, (7, 1)),
+            (4, 8, (4, 2)),
+            (3, 8, (3, 2)),
+            (1, 8, (1, 8)),
+            (1, 1, (1, 1)),
+            (0, 8, (1, 8)),
+            (5, 0, (1, 1)),
+        ] {
+            assert_eq!(share(points, cores, None, None), expected, "{points} points on {cores} cores");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_wins() {
+        // The user's threads leave fewer cores for simulations side by side, but always one.
+        assert_eq!(share(100, 8, None, Some(2)), (4, 2));
+        assert_eq!(share(100, 8, None, Some(3)), (2, 3));
+        assert_eq!(share(100, 8, None, Some(16)), (1, 16));
+        assert_eq!(share(100, 8, Some(6), Some(4)), (6, 4));
+        assert_eq!(share(2, 8, Some(6), Some(4)), (2, 4));
+        // The user's jobs are as many cores.
+        assert_eq!(share(100, 8, Some(3), None), (3, 1));
+        assert_eq!(share(1, 8, Some(1), None), (1, 1));
+        assert_eq!(share(1, 8, Some(4), None), (1, 4));
+        assert_eq!(share(100, 8, Some(32), None), (32, 1));
+        assert_eq!(share(2, 8, Some(32), None), (2, 4));
+    }
+
+    #[test]
+    fn small_simulations_have_one_thread_unless_the_user_wants_more() {
+        let small = [Size { hosts: 16, ..LARGE }, Size { packet_hops: 1e5, ..LARGE }];
+        for size in small {
+            assert_eq!(Share::new(1, 8, Asked::default()).threads(size), 1, "{size:?}");
+            assert_eq!(Share::new(1, 8, Asked { jobs: None, threads: Some(4) }).threads(size), 4, "{size:?}");
+        }
+    }
+}
