@@ -7,25 +7,33 @@ mod files;
 mod fuzz;
 mod python;
 mod shell;
+mod speed;
 mod test;
 mod tidy;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use shell::{Stop, cargo};
+use shell::Stop;
 
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  test             set up what is missing, then run every check: format, lints, documentation,
-                   Rust tests, tidiness, and the tests in Python of the command as a user runs it
+  test             set up what is missing, then run every check: format, tidiness, lints,
+                   documentation, Rust tests, the tests in Python of the command as a user runs it,
+                   and the count of instructions (left out where valgrind is missing, but not in CI)
   test --rust      the same without Python
   tidy             what neither the compiler nor clippy looks at: see xtask/src/tidy/
   fuzz [SECONDS] [TARGET]
                    feed hostile input to everything that reads what a user wrote, each target for
                    so long (default: 60); needs a C++ compiler
-  bench [NAME]     measure: calendar, port, whole
+  bench [NAME]     measure: calendar, limit, port, whole
+  speed            measure what a packet-hop costs beside the least that this machine can do
+  speed --all      measure every preset and variant on the fabric of its paper, beside DCTCP
+  instructions     count the instructions of a packet-hop with valgrind; fails if they are over 5 %
+                   more than crates/bench/instructions.toml says for the same compiler
+  instructions --bless
+                   count, and write that file
   help             this text
 
 Exit codes: 0 all is well, 1 a check failed, 2 it could not be run.
@@ -40,8 +48,9 @@ fn main() -> ExitCode {
         ["test", "--rust"] => test::all(&root, false),
         ["tidy"] => tidy::run(&root),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
-        ["bench"] => cargo(&root, &["bench", "--package", "tailcut-bench"]).run(),
-        ["bench", name] => cargo(&root, &["bench", "--package", "tailcut-bench", "--bench", name]).run(),
+        ["bench", rest @ ..] => speed::bench(&root, rest),
+        ["speed", rest @ ..] => speed::speed(&root, rest),
+        ["instructions", rest @ ..] => speed::instructions(&root, rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{HELP}");
             Ok(())

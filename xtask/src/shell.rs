@@ -42,11 +42,23 @@ impl Call {
     ///
     /// # Errors
     /// If it cannot be started, or ends with anything but success.
-    pub(crate) fn run(mut self) -> Done {
+    pub(crate) fn run(self) -> Done {
+        self.run_with(&[])
+    }
+
+    /// As [`Call::run`], for a program of this repository: its exit code 2 means that it could not do its work.
+    pub(crate) fn run_own(self) -> Done {
+        self.run_with(&[2])
+    }
+
+    fn run_with(mut self, unusable: &[i32]) -> Done {
         let shown = self.to_string();
         let status = self.command.status().map_err(|e| Stop::Unusable(format!("cannot run `{shown}`: {e}")))?;
         match (status.success(), status.code()) {
             (true, _) => Ok(()),
+            (false, Some(code)) if unusable.contains(&code) => {
+                Err(Stop::Unusable(format!("`{shown}` could not do its work")))
+            }
             (false, Some(code)) => Err(Stop::Failed(format!("`{shown}` ended with exit code {code}"))),
             (false, None) => Err(Stop::Failed(format!("`{shown}` was ended by a signal"))),
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::shell::{Call, Done, Stop, cargo, target_folder};
-use crate::{files, python, tidy};
+use crate::{files, python, speed, tidy};
 
 /// The profile of the tests' own build: its dependencies are there when the tests have been built, and it is optimised
 /// enough to simulate.
@@ -43,6 +43,7 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
             Box::new(|| python::test(root, &target_folder()?.join("debug").join(name("tailcut")))),
         ));
     }
+    steps.push(("instructions: cargo xtask instructions", Box::new(|| speed::instructions_if_possible(root))));
     in_order(&steps)
 }
 

@@ -1,11 +1,18 @@
 //! Measuring: several repetitions in turns, and their medians in a small table.
 //!
 //! Machines are shared and their speed drifts within seconds, so that what is compared is measured in turns, and the
-//! ratio is the median of the ratios of neighbours. Absolute times are those of the machine at hand.
+//! ratio is the median of the ratios of neighbours. Absolute times are those of the machine at hand, in CPU time of the
+//! thread, in which the time of others is not counted.
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
+pub mod instructions;
+pub mod limit;
+pub mod presets;
+pub mod simulation;
+
 use std::fmt::Display;
-use std::time::Instant;
+
+use rustix::time::{ClockId, clock_gettime};
 
 /// The middle of some numbers, and how far they spread.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,11 +45,17 @@ impl Display for Spread {
     }
 }
 
-/// Nanoseconds that each of `operations` takes in `work`.
+/// CPU time of the calling thread in ns, user and system.
+pub fn thread_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Nanoseconds of CPU time that each of `operations` takes in `work`.
 pub fn ns_each(operations: u64, work: impl FnOnce()) -> f64 {
-    let began = Instant::now();
+    let began = thread_cpu_ns();
     work();
-    began.elapsed().as_nanos() as f64 / operations as f64
+    (thread_cpu_ns() - began) as f64 / operations as f64
 }
 
 /// One thing to measure: each call does some work and says what it cost.

@@ -1,0 +1,115 @@
+//! Counts the instructions of the event loop under valgrind and compares them with those in `instructions.toml`.
+//!
+//! Started without arguments it starts itself under callgrind for each case, and `--bless` writes the file instead of
+//! comparing; with `--count SCHEME` it is the program that is counted.
+#![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints")]
+
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitCode, Stdio};
+
+use tailcut_bench::instructions::{CASES, Case, Counts, FILE, compiler, judge, total_of};
+use tailcut_bench::print_table;
+use tailcut_bench::simulation::{in_repository, run_event_loop, scenario};
+use tailcut_record::Recorder;
+use tailcut_sim::{Scenario, World};
+
+fn main() -> ExitCode {
+    // Cargo adds `--bench`.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => compare(),
+        ["--bless"] => bless().map(|()| ExitCode::SUCCESS),
+        ["--count", scheme] => count(scheme).map(|()| ExitCode::SUCCESS),
+        _ => Err(format!("`{}` is not known here: expected nothing or --bless", arguments.join(" "))),
+    };
+    result.unwrap_or_else(|message| {
+        eprintln!("error: {message}");
+        ExitCode::from(2)
+    })
+}
+
+fn compare() -> Result<ExitCode, String> {
+    let path = in_repository(FILE);
+    let text = std::fs::read_to_string(&path)
+        .map_err(|e| format!("cannot read {FILE}: {e}; `cargo xtask instructions --bless` writes it"))?;
+    let judgement = judge(&Counts::parse(&text)?, &count_all()?);
+    for note in &judgement.notes {
+        println!("note: {note}");
+    }
+    for failure in &judgement.failures {
+        eprintln!("failed: {failure}");
+    }
+    Ok(if judgement.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn bless() -> Result<(), String> {
+    std::fs::write(in_repository(FILE), count_all()?.to_text()).map_err(|e| format!("cannot write {FILE}: {e}"))?;
+    println!("{FILE} is written");
+    Ok(())
+}
+
+/// One case that is being counted.
+struct Counting {
+    case: Case,
+    child: Child,
+    out: PathBuf,
+}
+
+/// Counts every case, all at the same time: they do not disturb each other.
+fn count_all() -> Result<Counts, String> {
+    let compiler = compiler()?;
+    let children: Vec<Counting> = CASES.into_iter().map(start).collect::<Result<_, _>>()?;
+    let finished: Vec<(Case, u64, u64)> = children.into_iter().map(finish).collect::<Result<_, _>>()?;
+    let mut rows = Vec::new();
+    let mut per_hop = Vec::new();
+    for (case, instructions, hops) in finished {
+        let count = instructions as f64 / hops as f64;
+        let millions = |n: u64| format!("{:.2}", n as f64 / 1e6);
+        rows.push([case.scheme.to_owned(), millions(hops), millions(instructions), format!("{count:.1}")]);
+        per_hop.push((case.scheme.to_owned(), count));
+    }
+    println!("{compiler}");
+    print_table(["scheme", "M packet-hops", "M instructions", "per packet-hop"], &rows);
+    Ok(Counts { compiler, per_hop })
+}
+
+/// Starts this program under callgrind, which counts from the moment the event loop is entered until it is left.
+fn start(case: Case) -> Result<Counting, String> {
+    let program = std::env::current_exe().map_err(|e| format!("where am I? {e}"))?;
+    let out = std::env::temp_dir().join(format!("tailcut-callgrind-{}-{}", std::process::id(), case.scheme));
+    let child = Command::new("valgrind")
+        .args(["--tool=callgrind", "--quiet", "--collect-atstart=no", "--toggle-collect=*run_event_loop*"])
+        .arg(format!("--callgrind-out-file={}", out.display()))
+        .arg(program)
+        .args(["--count", case.scheme])
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("valgrind does not start: {e}"))?;
+    Ok(Counting { case, child, out })
+}
+
+/// Instructions and packet-hops of a case.
+fn finish(counting: Counting) -> Result<(Case, u64, u64), String> {
+    let Counting { case, child, out } = counting;
+    let said = child.wait_with_output().map_err(|e| format!("valgrind: {e}"))?;
+    let written = std::fs::read_to_string(&out);
+    // A file that cannot be removed from there does no harm.
+    let _ = std::fs::remove_file(&out);
+    if !said.status.success() {
+        return Err(format!("{} under valgrind: {}", case.scheme, said.status));
+    }
+    let written = written.map_err(|e| format!("callgrind wrote no {}: {e}", out.display()))?;
+    let instructions = total_of(&written)
+        .ok_or("callgrind counted nothing: is `run_event_loop` still the function that is counted?".to_owned())?;
+    let hops = String::from_utf8_lossy(&said.stdout).trim().parse();
+    Ok((case, instructions, hops.map_err(|e| format!("{} said no number of packet-hops: {e}", case.scheme))?))
+}
+
+/// What callgrind sees.
+fn count(scheme: &str) -> Result<(), String> {
+    let case = Case::find(scheme).ok_or_else(|| format!("`{scheme}` is not counted"))?;
+    let scenario: Scenario = scenario(case.file, case.set, case.scheme).map_err(|problem| problem.render(false))?;
+    let outcome = run_event_loop(World::new(&scenario, Recorder::new()));
+    println!("{}", outcome.engine.packet_hops);
+    Ok(())
+}

@@ -1,0 +1,229 @@
+//! Instructions for each packet-hop, counted by callgrind: the guard of the engine's speed.
+//!
+//! A count is the same on a busy machine as on an idle one, so that a test can fail on it; a time is not. It depends on
+//! the compiler, which is why the compiler stands beside the counts in [`FILE`].
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+/// The counts that are compared with, a path from the root of the repository.
+pub const FILE: &str = "crates/bench/instructions.toml";
+
+/// How far a count may be from the one in the file, as a share of it.
+pub const MARGIN: f64 = 0.05;
+
+/// The command that writes the file.
+const BLESS: &str = "cargo xtask instructions --bless";
+
+/// A short simulation whose event loop is counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// The name in the file: the scheme.
+    pub scheme: &'static str,
+    /// The scenario's file, a path from the root of the repository.
+    pub file: &'static str,
+    /// What is changed of it.
+    pub set: &'static [&'static str],
+}
+
+/// What is counted: FIFO ports, and ports with classes and push-out.
+pub const CASES: [Case; 2] = [
+    Case { scheme: "dctcp", file: "scenarios/peers.toml", set: &["workload.flows=300"] },
+    Case { scheme: "slytherin", file: "crates/bench/scenarios/leaf-spine.toml", set: &[] },
+];
+
+impl Case {
+    /// The case of this scheme.
+    pub fn find(scheme: &str) -> Option<&'static Case> {
+        CASES.iter().find(|case| case.scheme == scheme)
+    }
+}
+
+/// Instructions for each packet-hop, by scheme.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Counts {
+    /// The compiler, with its target.
+    pub compiler: String,
+    /// The count of each scheme.
+    pub per_hop: Vec<(String, f64)>,
+}
+
+impl Counts {
+    /// Reads the text of [`FILE`].
+    ///
+    /// # Errors
+    /// A sentence, if the text is not as [`Counts::to_text`] writes it.
+    pub fn parse(text: &str) -> Result<Counts, String> {
+        let table: toml::Table = text.parse().map_err(|e| format!("{FILE} is not TOML: {e}"))?;
+        let compiler = table.get("compiler").and_then(toml::Value::as_str);
+        let per_hop = table.get("per-hop").and_then(toml::Value::as_table);
+        let (Some(compiler), Some(per_hop)) = (compiler, per_hop) else {
+            return Err(format!("{FILE} has no `compiler` or no `[per-hop]`: write it anew with {BLESS}"));
+        };
+        let number = |value: &toml::Value| value.as_float().or(value.as_integer().map(|n| n as f64));
+        let count = |(scheme, value): (&String, &toml::Value)| match number(value) {
+            Some(count) if count > 0.0 => Ok((scheme.clone(), count)),
+            _ => Err(format!("{FILE}: `{scheme} = {value}` is not a number of instructions")),
+        };
+        Ok(Counts { compiler: compiler.to_owned(), per_hop: per_hop.iter().map(count).collect::<Result<_, _>>()? })
+    }
+
+    /// The text of [`FILE`].
+    pub fn to_text(&self) -> String {
+        let mut text = format!(
+            "# Instructions for each packet-hop of the event loop, as callgrind counts them.\n# Written by {BLESS}\n"
+        );
+        let _ = writeln!(text, "compiler = \"{}\"\n\n[per-hop]", self.compiler);
+        for (scheme, count) in &self.per_hop {
+            let _ = writeln!(text, "{scheme} = {count:.1}");
+        }
+        text
+    }
+
+    fn of(&self, scheme: &str) -> Option<f64> {
+        self.per_hop.iter().find(|(name, _)| name == scheme).map(|(_, count)| *count)
+    }
+}
+
+/// What new counts mean beside those in the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// Reasons to fail.
+    pub failures: Vec<String>,
+    /// What whoever reads should know.
+    pub notes: Vec<String>,
+}
+
+/// Compares new counts with those in the file.
+pub fn judge(stored: &Counts, counted: &Counts) -> Judgement {
+    let mut judgement = Judgement::default();
+    let same_compiler = stored.compiler == counted.compiler;
+    if !same_compiler {
+        judgement.notes.push(format!(
+            "{FILE} is of {}, and this is {}: nothing fails for a difference; {BLESS} writes the counts of this compiler",
+            stored.compiler, counted.compiler
+        ));
+    }
+    for (scheme, count) in &counted.per_hop {
+        let Some(before) = stored.of(scheme) else {
+            judgement.failures.push(format!("{FILE} has no count of {scheme}: {BLESS} writes it"));
+            continue;
+        };
+        let change = count / before - 1.0;
+        let what = format!(
+            "{scheme}: {count:.1} instructions per packet-hop, {:.1} % {} than the {before:.1} of {FILE}",
+            change.abs() * 100.0,
+            if change > 0.0 { "more" } else { "fewer" }
+        );
+        if change > MARGIN && same_compiler {
+            judgement.failures.push(format!("{what}: find what costs so much, or accept it with {BLESS}"));
+        } else if change > MARGIN {
+            judgement.notes.push(what);
+        } else if change < -MARGIN {
+            judgement.notes.push(format!("{what}: {BLESS} lowers the count in the file, so that it stays so"));
+        }
+    }
+    judgement
+}
+
+/// The sum of all instructions in a file that callgrind wrote.
+pub fn total_of(callgrind_out: &str) -> Option<u64> {
+    // One file may have several parts, each with a summary; `totals` is for all of them.
+    let totals = callgrind_out.lines().find_map(|line| line.strip_prefix("totals:"))?;
+    totals.split_whitespace().next()?.parse().ok().filter(|&total| total > 0)
+}
+
+/// The compiler and its target: `rustc 1.89.0 (29483883e 2025-08-04), x86_64-unknown-linux-gnu`.
+///
+/// # Errors
+/// A sentence, if it cannot be asked.
+pub fn compiler() -> Result<String, String> {
+    let program = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let asked = Command::new(program).args(["--version", "--verbose"]).output();
+    let said = asked.map_err(|e| format!("rustc does not start: {e}"))?;
+    compiler_in(&String::from_utf8_lossy(&said.stdout)).ok_or_else(|| "rustc does not say its version".to_owned())
+}
+
+fn compiler_in(said: &str) -> Option<String> {
+    let host = said.lines().find_map(|line| line.strip_prefix("host: "))?;
+    Some(format!("{}, {host}", said.lines().next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulation;
+
+    fn counts(compiler: &str, dctcp: f64) -> Counts {
+        Counts { compiler: compiler.to_owned(), per_hop: vec![("dctcp".to_owned(), dctcp)] }
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let counts = counts("rustc 1.89.0 (29483883e 2025-08-04), x86_64-unknown-linux-gnu", 431.5);
+        assert_eq!(Counts::parse(&counts.to_text()), Ok(counts));
+        for wrong in ["", "compiler = \"a\"", "compiler = 1\n[per-hop]", "compiler = \"a\"\n[per-hop]\nx = 0", "["] {
+            let problem = Counts::parse(wrong).unwrap_err();
+            assert!(problem.contains(FILE), "{wrong}: {problem}");
+        }
+    }
+
+    #[test]
+    fn the_file_in_the_repository_has_every_case() {
+        let stored = Counts::parse(&std::fs::read_to_string(simulation::in_repository(FILE)).unwrap()).unwrap();
+        let schemes: Vec<&str> = stored.per_hop.iter().map(|(scheme, _)| scheme.as_str()).collect();
+        assert_eq!(schemes, CASES.map(|case| case.scheme));
+    }
+
+    #[test]
+    fn more_than_the_margin_fails_and_less_is_told() {
+        let judged = |count| judge(&counts("a", 100.0), &counts("a", count));
+        assert_eq!(judged(104.9), Judgement::default());
+        assert_eq!(judged(95.1), Judgement::default());
+        let (slower, faster) = (judged(105.1), judged(94.9));
+        assert_eq!((slower.failures.len(), slower.notes.len()), (1, 0));
+        assert!(
+            slower.failures[0].starts_with("dctcp: 105.1 instructions per packet-hop, 5.1 % more than the 100.0 of ")
+        );
+        assert_eq!((faster.failures.len(), faster.notes.len()), (0, 1));
+        assert!(faster.notes[0].contains("5.1 % fewer than") && faster.notes[0].contains("--bless"));
+    }
+
+    #[test]
+    fn another_compiler_only_notes() {
+        let judged = judge(&counts("a", 100.0), &counts("b", 200.0));
+        assert_eq!((judged.failures.len(), judged.notes.len()), (0, 2), "{judged:?}");
+        assert_eq!(judge(&counts("a", 100.0), &counts("b", 100.0)).notes.len(), 1);
+    }
+
+    #[test]
+    fn a_case_without_a_count_fails() {
+        let stored = Counts { per_hop: Vec::new(), ..counts("a", 1.0) };
+        assert_eq!(judge(&stored, &counts("a", 1.0)).failures.len(), 1);
+    }
+
+    #[test]
+    fn the_total_is_read_from_what_callgrind_wrote() {
+        let out = "version: 1\npid: 7\nevents: Ir\nsummary: 5\n\nfn=(1) main\n1 5\n\ntotals: 12345\n";
+        assert_eq!(total_of(out), Some(12_345));
+        for wrong in ["summary: 5\n", "totals: 0\n", "totals: \n", "totals: x\n"] {
+            assert_eq!(total_of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_compiler_is_named_with_its_target() {
+        let said = "rustc 1.89.0 (29483883e 2025-08-04)\nbinary: rustc\nhost: x86_64-unknown-linux-gnu\n";
+        assert_eq!(compiler_in(said).as_deref(), Some("rustc 1.89.0 (29483883e 2025-08-04), x86_64-unknown-linux-gnu"));
+        assert_eq!(compiler_in("rustc 1.89.0\n"), None);
+    }
+
+    #[test]
+    fn the_cases_are_right() {
+        for case in CASES {
+            if let Err(problem) = simulation::scenario(case.file, case.set, case.scheme) {
+                panic!("{}", problem.render(false));
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What a packet simulator cannot do without: the least that an event costs on this machine.
+//!
+//! Every packet-hop is one event at least: it is taken from among all that are pending, a packet and a port are read and
+//! written, and another event is put in. The loop here does that and nothing else, with the pending events, the packets
+//! and the ports of a fabric of 144 busy hosts, so that the cost of a packet-hop in a simulation can be read as a multiple of it.
+
+use tailcut_base::{Instant, Span, mix64};
+use tailcut_calendar::Calendar;
+
+/// Events that are pending all the time.
+pub const PENDING: usize = 5_000;
+
+/// Records of packets: 10 MB.
+const PACKETS: usize = 10 * 1024 * 1024 / size_of::<Packet>();
+
+/// Records of ports.
+const PORTS: usize = 1_500;
+
+/// Delays are uniform from a short packet's transmission at 40 Gb/s to a full one's at 10 Gb/s with a link of 1 us
+/// behind it.
+const SHORTEST: Span = Span::from_ns(30);
+const LONGEST: Span = Span::from_ns(2_200);
+
+/// One cache line.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Packet([u64; 8]);
+
+/// Two cache lines.
+#[derive(Clone)]
+#[repr(align(64))]
+struct Port([u64; 16]);
+
+/// What one event is about, and how far ahead it lies.
+#[derive(Clone, Copy)]
+struct Draw {
+    key: u64,
+    ahead: Span,
+}
+
+/// Draw number `number`; the numbers are as good as random and cost next to nothing.
+#[inline]
+fn draw(number: u64) -> Draw {
+    const RANGE: u64 = LONGEST.as_ps() - SHORTEST.as_ps();
+    let bits = mix64(number);
+    // The top of a product with some of the bits: from 0 up to the factor.
+    let packet = ((bits & 0xffff_ffff) * PACKETS as u64) >> 32;
+    let port = (((bits >> 32) & 0xffff) * PORTS as u64) >> 16;
+    let ahead = SHORTEST.as_ps() + (((bits >> 48) * RANGE) >> 16);
+    Draw { key: port << 32 | packet, ahead: Span::from_ps(ahead) }
+}
+
+#[inline]
+fn packet_of(key: u64) -> usize {
+    (key & 0xffff_ffff) as usize
+}
+
+#[inline]
+fn port_of(key: u64) -> usize {
+    (key >> 32) as usize
+}
+
+/// The loop with its state.
+pub struct Limit {
+    calendar: Calendar,
+    packets: Vec<Packet>,
+    ports: Vec<Port>,
+    drawn: u64,
+    /// Keeps what was read from being thrown away.
+    sum: u64,
+}
+
+impl Default for Limit {
+    fn default() -> Limit {
+        Limit::new()
+    }
+}
+
+impl Limit {
+    /// The state as it always is: events are pending, and every record was touched once.
+    pub fn new() -> Limit {
+        let mut limit = Limit {
+            calendar: Calendar::new(),
+            packets: vec![Packet([1; 8]); PACKETS],
+            ports: vec![Port([1; 16]); PORTS],
+            drawn: 0,
+            sum: 0,
+        };
+        for _ in 0..PENDING {
+            limit.put_in(Instant::ZERO);
+        }
+        limit.iterate(20 * PENDING as u64);
+        limit
+    }
+
+    /// Takes out the earliest event, touches its records, puts in another one: `iterations` times.
+    pub fn iterate(&mut self, iterations: u64) {
+        for _ in 0..iterations {
+            let (now, key) = self.calendar.pop().expect("as many events go in as come out");
+            self.touch(key);
+            self.put_in(now);
+        }
+    }
+
+    /// The same, and reads a word of the packet of the event that follows before anything else, where the calendar knows
+    /// it: the memory is on its way while this event is handled.
+    pub fn iterate_reading_ahead(&mut self, iterations: u64) {
+        for _ in 0..iterations {
+            let (now, key) = self.calendar.pop().expect("as many events go in as come out");
+            if let Some(next) = self.calendar.peek_key() {
+                self.sum ^= self.packets[packet_of(next)].0[0];
+            }
+            self.touch(key);
+            self.put_in(now);
+        }
+    }
+
+    /// The calendar's part: no record is touched.
+    pub fn order(&mut self, iterations: u64) {
+        for _ in 0..iterations {
+            let (now, key) = self.calendar.pop().expect("as many events go in as come out");
+            self.sum ^= key;
+            self.put_in(now);
+        }
+    }
+
+    /// The memory's part: records are touched in random order, and nothing waits for a time.
+    pub fn memory(&mut self, iterations: u64) {
+        for _ in 0..iterations {
+            self.drawn += 1;
+            self.touch(draw(self.drawn).key);
+        }
+    }
+
+    /// Something that depends on all that was read.
+    pub fn sum(&self) -> u64 {
+        self.sum
+    }
+
+    #[inline]
+    fn touch(&mut self, key: u64) {
+        let packet = &mut self.packets[packet_of(key)].0;
+        let port = &mut self.ports[port_of(key)].0;
+        self.sum ^= packet[0];
+        packet[7] = packet[7].wrapping_add(key);
+        self.sum ^= port[0];
+        port[7] = port[7].wrapping_add(packet[0]);
+        self.sum ^= port[8];
+        port[15] = port[15].wrapping_add(key);
+    }
+
+    #[inline]
+    fn put_in(&mut self, now: Instant) {
+        self.drawn += 1;
+        let draw = draw(self.drawn);
+        self.calendar.push(now + draw.ahead, draw.key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_reach_every_record_and_keep_to_their_delays() {
+        let draws: Vec<Draw> = (0..200_000).map(draw).collect();
+        let mut ports: Vec<usize> = draws.iter().map(|draw| port_of(draw.key)).collect();
+        ports.sort_unstable();
+        ports.dedup();
+        assert_eq!((ports.len(), ports[PORTS - 1]), (PORTS, PORTS - 1));
+        let mut packets: Vec<usize> = draws.iter().map(|draw| packet_of(draw.key)).collect();
+        packets.sort_unstable();
+        packets.dedup();
+        // Of n draws among m, m (1 - exp(-n / m)) are distinct: 115,500.
+        assert!((114_000..117_000).contains(&packets.len()) && packets[packets.len() - 1] < PACKETS);
+        assert!(draws.iter().all(|draw| (SHORTEST..=LONGEST).contains(&draw.ahead)));
+        let mean = draws.iter().map(|draw| draw.ahead.as_ns_f64()).sum::<f64>() / draws.len() as f64;
+        assert!((1_105.0..1_125.0).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn the_events_stay_as_many_and_every_way_does_the_same() {
+        let (mut limit, mut ahead) = (Limit::new(), Limit::new());
+        limit.iterate(10_000);
+        ahead.iterate_reading_ahead(10_000);
+        assert_eq!((limit.calendar.len(), ahead.calendar.len()), (PENDING, PENDING));
+        assert_eq!(limit.calendar.now(), ahead.calendar.now());
+        assert!(limit.packets.iter().zip(&ahead.packets).all(|(a, b)| a.0 == b.0));
+    }
+}

@@ -1,0 +1,80 @@
+//! Whole simulations, run as the command runs them.
+
+use std::path::{Path, PathBuf};
+
+use tailcut_record::Recorder;
+use tailcut_sim::{Node, Outcome, Preset, Problem, Scenario, World};
+
+use crate::thread_cpu_ns;
+
+/// Keys of a scenario file that are not of one simulation.
+const OF_A_RUN: [&str; 6] = ["name", "title", "schemes", "seeds", "sweep", "scheme"];
+
+/// A file of this repository, by its path from the root.
+pub fn in_repository(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file)
+}
+
+/// The simulation of `scheme`, a preset or `preset@variant`, on the scenario in `file`, a path from the root, with the
+/// assignments of `set` and seed 1. Where both speak, the scheme's word counts, so that a variant differs from its preset.
+///
+/// # Errors
+/// If the scenario cannot be read or is wrong.
+pub fn scenario(file: &str, set: &[&str], scheme: &str) -> Result<Scenario, Problem> {
+    let path = in_repository(file);
+    let text = std::fs::read_to_string(&path).map_err(|e| Problem::new(format!("cannot read {file}: {e}")))?;
+    let mut node = Node::parse(file, &text)?;
+    for key in OF_A_RUN {
+        node.take(key);
+    }
+    node.merge(Preset::layer(scheme)?);
+    for assignment in set {
+        node.merge(Node::parse_assignment(assignment)?);
+    }
+    Scenario::new(&node, 1, path.parent().unwrap_or(Path::new("")))
+}
+
+/// Runs a world from its first event to its last. Never inlined: its name is what callgrind looks for.
+#[inline(never)]
+pub fn run_event_loop(world: World<'_>) -> Outcome {
+    world.run()
+}
+
+/// Builds the world of `scenario` and runs it with the default recording. The outcome, and the CPU time of both in ns.
+pub fn run(scenario: &Scenario) -> (Outcome, u64) {
+    let began = thread_cpu_ns();
+    let outcome = run_event_loop(World::new(scenario, Recorder::new()));
+    (outcome, thread_cpu_ns() - began)
+}
+
+#[cfg(test)]
+mod tests {
+    use tailcut_sim::Config;
+
+    use super::*;
+
+    fn config(set: &[&str], scheme: &str) -> Config {
+        let scenario = scenario("scenarios/peers.toml", set, scheme);
+        scenario.unwrap_or_else(|problem| panic!("{}", problem.render(false))).config().clone()
+    }
+
+    #[test]
+    fn a_scheme_is_laid_over_the_scenario_and_assignments_over_both() {
+        let mut dctcp = config(&[], "dctcp");
+        let shallow = config(&[], "slytherin@shallow");
+        assert_eq!((dctcp.port.limit.0, shallow.port.limit.0), (240 * 1500, 240_000));
+        assert_eq!(config(&["port.limit=1MB"], "slytherin@shallow").port.limit.0, 1_000_000);
+        let marker = format!("{:?}", config(&[], "slytherin").port.marker);
+        assert!(marker.contains("inclusive: true"), "{marker}");
+        // What the scheme does not speak of is the scenario's.
+        dctcp.port = shallow.port.clone();
+        assert_eq!(shallow, dctcp);
+    }
+
+    #[test]
+    fn what_is_wrong_is_a_problem() {
+        assert!(scenario("scenarios/peers.toml", &[], "dctp").is_err());
+        assert!(scenario("scenarios/peer.toml", &[], "dctcp").is_err());
+        assert!(scenario("scenarios/peers.toml", &["port.limit=3"], "dctcp").is_err());
+    }
+}
