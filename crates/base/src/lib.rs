@@ -4,11 +4,13 @@
 
 mod hash;
 mod ids;
+mod memory;
 mod quantity;
 mod stream;
 
 pub use hash::mix64;
 pub use ids::{HostId, Id, IdVec, PortId, SwitchId};
+pub use memory::{prefer_large_pages, prefetch};
 pub use quantity::{BitRate, Bytes, Instant, ParseQuantityError, Span};
 pub use stream::{Seeds, Stream};
 

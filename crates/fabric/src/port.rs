@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, Instant, Span};
+use tailcut_base::{Bytes, Instant, Span, prefetch};
 use tailcut_model::seat::{
     BufferPolicy, Classifier, DropReason, MAX_CLASSES, Marker, Occupancy, PortScheduler, Verdict,
 };
@@ -143,6 +143,14 @@ impl Port {
             scheduler: config.scheduler.build(&context).map_err(|e| e.within("scheduler"))?,
             histogram: None,
         })
+    }
+
+    /// Calls what an arriving packet needs of the port into the cache.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(self);
+        prefetch(&self.limit);
+        prefetch(&self.scheduler);
     }
 
     /// Counts since the start.

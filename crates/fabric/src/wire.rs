@@ -128,6 +128,12 @@ impl Wire {
         Some((arena.arrival(id), id))
     }
 
+    /// The packet that lands next.
+    #[inline]
+    pub fn first_in_flight(&self) -> Option<PacketId> {
+        self.flight.front()
+    }
+
     /// The first packet in flight reaches the far end. Returns it, and when the next one does.
     #[inline]
     pub fn land(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {

@@ -4,7 +4,7 @@
 //! dropped; everything else holds its 32-bit id. The links of a list stand in a table of their own beside the packets,
 //! so that queueing a packet does not touch the packet in front of it.
 
-use tailcut_base::{HEADER_BYTES, HostId, Instant};
+use tailcut_base::{HEADER_BYTES, HostId, Instant, prefer_large_pages, prefetch};
 
 use crate::FlowId;
 
@@ -267,9 +267,19 @@ impl Arena {
             self.packets[id.index()] = packet;
             return id;
         }
+        self.grow(packet)
+    }
+
+    #[inline(never)]
+    fn grow(&mut self, packet: Packet) -> PacketId {
         let id = PacketId(u32::try_from(self.packets.len()).expect("fewer than 2^32 packets at a time"));
+        let room = self.packets.capacity();
         self.packets.push(packet);
         self.links.push(Link { next: PacketId::NONE, previous: PacketId::NONE, arrival: Instant::ZERO });
+        if self.packets.capacity() > room {
+            prefer_large_pages(&self.packets);
+            prefer_large_pages(&self.links);
+        }
         id
     }
 
@@ -289,6 +299,13 @@ impl Arena {
     #[inline]
     pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.packets[id.index()]
+    }
+
+    /// Calls a packet into the cache.
+    #[inline]
+    pub fn prefetch(&self, id: PacketId) {
+        prefetch(&self.packets[id.index()]);
+        prefetch(&self.links[id.index()]);
     }
 
     /// When the packet reaches the node at the far end of its link.
@@ -362,7 +379,7 @@ impl List {
         let link = &mut arena.links[id.index()];
         link.next = PacketId::NONE;
         link.previous = self.tail;
-        if self.tail == PacketId::NONE {
+        if self.head == PacketId::NONE {
             self.head = id;
         } else {
             arena.links[self.tail.index()].next = id;
@@ -374,12 +391,9 @@ impl List {
     #[inline]
     pub fn pop_front(&mut self, arena: &mut Arena) -> Option<PacketId> {
         let id = self.front()?;
+        // Whether it was the last one can hardly be guessed, so nothing here depends on it: `tail` means nothing in an
+        // empty list, and neither does `previous` of the packet in front.
         self.head = arena.links[id.index()].next;
-        if self.head == PacketId::NONE {
-            self.tail = PacketId::NONE;
-        } else {
-            arena.links[self.head.index()].previous = PacketId::NONE;
-        }
         Some(id)
     }
 
@@ -389,10 +403,10 @@ impl List {
             return None;
         }
         let id = self.tail;
-        self.tail = arena.links[id.index()].previous;
-        if self.tail == PacketId::NONE {
+        if id == self.head {
             self.head = PacketId::NONE;
         } else {
+            self.tail = arena.links[id.index()].previous;
             arena.links[self.tail.index()].next = PacketId::NONE;
         }
         Some(id)

@@ -72,6 +72,15 @@ impl Event {
         class << CLASS_SHIFT | entity << ENTITY_SHIFT | u64::from(low)
     }
 
+    /// Port and end of a landing, by its key.
+    #[inline]
+    pub(crate) fn landing(key: u64) -> Option<(PortId, End)> {
+        match Event::of_key(key) {
+            Event::Land(port, end) => Some((port, end)),
+            _ => None,
+        }
+    }
+
     #[inline]
     pub(crate) fn of_key(key: u64) -> Event {
         let (entity, low) = ((key >> ENTITY_SHIFT & ENTITY_MASK) as u32, key as u32);

@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use tailcut_base::{HostId, Id, IdVec, Instant, PortId, Seeds, Span, SwitchId};
+use tailcut_base::{HostId, Id, IdVec, Instant, PortId, Seeds, Span, SwitchId, prefer_large_pages, prefetch};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::{Link, Offered, Port, PortConfig, QueueHistogram};
 use tailcut_host::HostConfig;
@@ -24,6 +24,9 @@ use tailcut_topology::{Network, Node, PortSpec, Router};
 use super::cut::{Cut, Places};
 use crate::Scenario;
 use crate::event::{End, Event};
+
+/// What a core's own cache holds of ports, with room for everything else.
+const CACHE_BYTES: usize = 1 << 20;
 
 /// A host: its transport, and the control packets that wait for its NIC.
 struct Host {
@@ -132,6 +135,8 @@ pub(super) struct Part<'s> {
     switches: Vec<Switch>,
     /// Ports whose links end in another part: position, number, and which part.
     outward: Vec<(u32, PortId, u32)>,
+    /// Whether the ports are too many for the processor's cache, so that it pays to look ahead.
+    is_large: bool,
     flows: FlowTable,
     /// Flows about to start of which this part has an end; the first one is an event.
     agenda: VecDeque<Start>,
@@ -163,7 +168,9 @@ impl<'s> Part<'s> {
             transport: HostConfig::build_shared(&host_config).expect(valid),
             control: List::new(),
         };
-        let hosts: Vec<Host> = host_ids.iter().map(host).collect();
+        let mut hosts: Vec<Host> = Vec::with_capacity(host_ids.len());
+        prefer_large_pages(&hosts);
+        hosts.extend(host_ids.iter().map(host));
         let switch_ids: Vec<SwitchId> = network.switches().ids().filter(|&id| is_here(Node::Switch(id))).collect();
         let path = |id| config.path.build(&PathContext { switch: id, seeds }).expect(valid);
         let switches: Vec<Switch> = switch_ids.iter().map(|&id| Switch { id, path: path(id) }).collect();
@@ -182,7 +189,9 @@ impl<'s> Part<'s> {
             port.wire.set_leads_elsewhere(!is_here(peer));
             port
         };
-        let ports: Vec<Port> = ids.iter().map(port).collect();
+        let mut ports: Vec<Port> = Vec::with_capacity(ids.len());
+        prefer_large_pages(&ports);
+        ports.extend(ids.iter().map(port));
 
         let host_at = position(network.hosts() as usize, &host_ids);
         let switch_at = position(network.switches().len(), &switch_ids);
@@ -219,6 +228,7 @@ impl<'s> Part<'s> {
             hosts,
             switches,
             outward,
+            is_large: ports.len() * size_of::<Port>() > CACHE_BYTES,
             flows: FlowTable::new(),
             agenda: VecDeque::new(),
             record_histograms: config.record.queue_histogram,
@@ -243,6 +253,9 @@ impl<'s> Part<'s> {
         let mut left = budget;
         while let Some((now, key)) = self.calendar.pop_before(horizon) {
             self.key = key;
+            if self.is_large {
+                self.fetch_ahead();
+            }
             match Event::of_key(key) {
                 Event::Land(port, end) => self.land(now, port, end),
                 Event::Free(host) => self.free(now, host),
@@ -255,6 +268,35 @@ impl<'s> Part<'s> {
             left -= 1;
             if left == 0 {
                 return;
+            }
+        }
+    }
+
+    /// Calls into the cache what the next events will touch: first the port where a packet lands, an event later the
+    /// packet, and an event later where that goes. Each step reads what the one before has called.
+    #[inline]
+    fn fetch_ahead(&self) {
+        let landing = |others| self.calendar.upcoming_key(others).and_then(Event::landing);
+        if let Some((port, _)) = landing(2) {
+            prefetch(&self.ports[self.places.port(port)]);
+        }
+        if let Some((port, _)) = landing(1)
+            && let Some(first) = self.ports[self.places.port(port)].wire.first_in_flight()
+        {
+            self.arena.prefetch(first);
+        }
+        if let Some((port, end)) = landing(0)
+            && let Some(first) = self.ports[self.places.port(port)].wire.first_in_flight()
+        {
+            match end {
+                End::Host(host) => prefetch(&self.hosts[host as usize]),
+                End::Switch(switch) => {
+                    let packet = self.arena.get(first);
+                    let hops = self.router.next_hops(self.switches[switch as usize].id, packet.dst);
+                    if hops.count == 1 {
+                        self.ports[self.places.port(self.router.port(hops, 0))].prefetch();
+                    }
+                }
             }
         }
     }
