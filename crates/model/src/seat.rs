@@ -298,10 +298,13 @@ pub trait Transport {
     fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId);
     /// A timer that was wished for fires.
     fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId);
-    /// The NIC is free: the next data packet, if any flow may send.
+    /// The NIC is free: the next data packet, if any flow may send. The time is that at which the NIC became free, if
+    /// something waited for it; the call may come later, but before any other call of this host.
     fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet>;
     /// Whether `poll_send` might give a packet.
     fn wants_to_send(&self) -> bool;
+    /// No timer that `poll_send` wishes for fires sooner than this after the call.
+    fn shortest_timer(&self) -> Span;
     /// Reports of the flows that have not ended, for a run that is cut off.
     fn unfinished(&self) -> Vec<Unfinished>;
     /// Bytes that the host's flows hold on to.

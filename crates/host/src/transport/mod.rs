@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tailcut_base::Span;
 use tailcut_model::seat::{HostCx, Transport, Unfinished};
 use tailcut_model::{FlowId, FlowSpec, Packet, PacketId, register};
 
@@ -37,6 +38,9 @@ impl Transport for TransportSeat {
     #[inline]
     fn wants_to_send(&self) -> bool {
         match_transport!(self, model => model.wants_to_send())
+    }
+    fn shortest_timer(&self) -> Span {
+        match_transport!(self, model => model.shortest_timer())
     }
     fn unfinished(&self) -> Vec<Unfinished> {
         match_transport!(self, model => model.unfinished())

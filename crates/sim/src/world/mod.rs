@@ -248,14 +248,14 @@ impl Source<'_> {
             // What is missing is not known: the reason is all that there is to tell.
             return Err(self.recorder.finish().map_or_else(Stopped::Record, |_| Stopped::Asked));
         }
+        if end == EndReason::CutOff {
+            let deadline = self.deadline();
+            parts.iter_mut().for_each(|part| part.catch_up(deadline));
+        }
         let mut unfinished = 0u64;
         for open in parts.iter().flat_map(Part::unfinished) {
             self.recorder.cut_off(open);
             unfinished += 1;
-        }
-        if end == EndReason::CutOff {
-            let deadline = self.deadline();
-            parts.iter_mut().for_each(|part| part.catch_up(deadline));
         }
         let sum = |count: fn(&Part<'_>) -> u64| parts.iter().map(count).sum::<u64>();
         let held = sum(|part| part.arena().len() as u64) + in_the_mail;

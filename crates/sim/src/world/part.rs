@@ -1,6 +1,6 @@
 //! A part of the network, or all of it: its entities, its calendar, and the loop that takes it from event to event.
 //!
-//! The way of a packet: a host's NIC is free and pulls it ([`Part::pull`]); it lands at a switch ([`Part::land`]), which
+//! The way of a packet: a host's NIC is free and pulls it ([`Part::send_next`]); it lands at a switch ([`Part::land`]), which
 //! routes it and offers it to a port ([`Part::forward`]); it waits there or goes on at once; it lands at its host, which
 //! takes it in ([`Part::deliver`]) and may answer.
 //!
@@ -31,8 +31,19 @@ const CACHE_BYTES: usize = 1 << 20;
 /// A host: its transport, and the control packets that wait for its NIC.
 struct Host {
     id: HostId,
+    /// Whether the NIC must be called at the moment at which it is free and more waits. Mostly it need not: as at a port
+    /// of a switch, what waits then is what waited after the last call, and the landing of the packet in front comes
+    /// in time. But not if it lands in another part, or if a timer that is set with a packet may fire before.
+    is_called: bool,
     transport: TransportSeat,
     control: List,
+}
+
+impl Host {
+    #[inline]
+    fn has_more(&self) -> bool {
+        !self.control.is_empty() || self.transport.wants_to_send()
+    }
 }
 
 struct Switch {
@@ -163,10 +174,11 @@ impl<'s> Part<'s> {
 
         let host_config: Arc<HostConfig> = Arc::new(config.host.clone());
         let host_ids: Vec<HostId> = (0..network.hosts()).map(HostId).filter(|&id| is_here(Node::Host(id))).collect();
-        let host = |&id: &HostId| Host {
-            id,
-            transport: HostConfig::build_shared(&host_config).expect(valid),
-            control: List::new(),
+        let host = |&id: &HostId| {
+            let transport = HostConfig::build_shared(&host_config).expect(valid);
+            let nic = &specs[network.nic(id)];
+            let is_called = !is_here(nic.peer) || transport.shortest_timer() <= nic.delay;
+            Host { id, is_called, transport, control: List::new() }
         };
         let mut hosts: Vec<Host> = Vec::with_capacity(host_ids.len());
         prefer_large_pages(&hosts);
@@ -336,6 +348,7 @@ impl<'s> Part<'s> {
             self.with_host(now, dst, |transport, cx| transport.on_expect(cx, flow, &spec));
         }
         if let Some(src) = src {
+            self.catch_up_host(now, src);
             self.with_host(now, src, |transport, cx| transport.on_send(cx, flow, &spec));
             self.pull(now, src);
         }
@@ -348,6 +361,8 @@ impl<'s> Part<'s> {
         let (id, next) = self.ports[at].land(&mut self.arena);
         if let Some(next) = next {
             self.calendar.push(next, self.key);
+        } else if at < self.hosts.len() {
+            self.catch_up_host(now, at);
         }
         let packet = self.arena.get(id);
         self.counts.packet_hops += 1;
@@ -407,6 +422,7 @@ impl<'s> Part<'s> {
     /// A packet has reached its host.
     #[inline]
     fn deliver(&mut self, now: Instant, host: usize, id: PacketId) {
+        self.catch_up_host(now, host);
         self.with_host(now, host, |transport, cx| transport.on_packet(cx, id));
         self.arena.remove(id);
         self.counts.delivered += 1;
@@ -417,24 +433,42 @@ impl<'s> Part<'s> {
     fn timer(&mut self, now: Instant, host: HostId, flow: FlowId) {
         self.counts.calls += 1;
         let host = self.places.host(host);
+        self.catch_up_host(now, host);
         self.with_host(now, host, |transport, cx| transport.on_timer(cx, flow));
         self.pull(now, host);
     }
 
-    /// The NIC of a host takes its next packet if it is free, and is called again if more waits.
+    /// The NIC of a host takes its next packet if it is free, and is called again if more waits and it must be.
     #[inline]
     fn pull(&mut self, now: Instant, host: usize) {
-        if self.ports[host].wire.is_free(now)
-            && let Some(id) = self.next_of_host(now, host)
-            && let Some(land) = self.ports[host].wire.transmit(now, &mut self.arena, id)
-        {
-            self.calendar.push(land, self.landings[host]);
+        if self.ports[host].wire.is_free(now) {
+            self.send_next(now, host);
         }
-        let Host { id, transport, control } = &self.hosts[host];
-        if (!control.is_empty() || transport.wants_to_send())
+        let Host { id, is_called, .. } = self.hosts[host];
+        if is_called
+            && self.hosts[host].has_more()
             && let Some(at) = self.ports[host].wire.agree_free()
         {
-            self.calendar.push(at, Event::Free(*id).key());
+            self.calendar.push(at, Event::Free(id).key());
+        }
+    }
+
+    /// Sends what the NIC of a host was to send until `now`, each packet at the moment at which the NIC became free for it.
+    /// Must come before anything else happens at the host.
+    #[inline]
+    fn catch_up_host(&mut self, now: Instant, host: usize) {
+        while self.ports[host].wire.is_free(now) && self.hosts[host].has_more() {
+            self.send_next(self.ports[host].wire.free_at(), host);
+        }
+    }
+
+    /// The NIC of a host, which is free, begins to send the next packet, if there is one.
+    #[inline]
+    fn send_next(&mut self, begins: Instant, host: usize) {
+        if let Some(id) = self.next_of_host(begins, host)
+            && let Some(land) = self.ports[host].wire.transmit(begins, &mut self.arena, id)
+        {
+            self.calendar.push(land, self.landings[host]);
         }
     }
 
@@ -459,7 +493,7 @@ impl<'s> Part<'s> {
         host: usize,
         call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R,
     ) -> R {
-        let Host { id, transport, control } = &mut self.hosts[host];
+        let Host { id, transport, control, .. } = &mut self.hosts[host];
         let mut cx = HostCx {
             now,
             host: *id,
@@ -518,8 +552,11 @@ impl<'s> Part<'s> {
         self.calendar.push(now + self.sampling.period, Event::Sample.key());
     }
 
-    /// Brings every port to `now`, so that its counts can be read.
+    /// Brings every host and port to `now`, so that its counts can be read.
     pub(super) fn catch_up(&mut self, now: Instant) {
+        for host in 0..self.hosts.len() {
+            self.catch_up_host(now, host);
+        }
         self.ports.iter_mut().for_each(|port| port.catch_up(now, &mut self.arena));
     }
 

@@ -335,6 +335,10 @@ impl Transport for Model {
         !self.order.is_empty()
     }
 
+    fn shortest_timer(&self) -> Span {
+        tcp(&self.config).min_rto
+    }
+
     fn unfinished(&self) -> Vec<Unfinished> {
         let senders = self.senders.iter().map(|s| Unfinished::Sender(s.flow(), s.report()));
         let receivers = self.receivers.iter().map(|r| Unfinished::Receiver(r.flow(), r.report()));
