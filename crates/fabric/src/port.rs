@@ -100,12 +100,12 @@ pub struct PortStats {
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Port {
+    waiting: u32,
+    classes: u8,
     /// The transmitter and its link.
     pub wire: Wire,
     backlog: u64,
     limit: u64,
-    waiting: u32,
-    classes: u8,
     classifier: ClassifierSeat,
     buffer: BufferSeat,
     marker: MarkerSeat,
