@@ -101,6 +101,12 @@ pub trait PathChoice {
     /// Which of `alternatives` (at least 2) next hops toward `destination`, a number of the router's for where the
     /// packet leaves the fabric, `packet` takes.
     fn choose(&mut self, packet: &Packet, destination: u32, alternatives: u32) -> u32;
+    /// What `choose` would answer, if it can be told without changing anything: what lies there is then called into the
+    /// cache in time.
+    fn foresee(&self, packet: &Packet, destination: u32, alternatives: u32) -> Option<u32> {
+        let _ = (packet, destination, alternatives);
+        None
+    }
 }
 
 /// A priority of a packet, given by its sender.

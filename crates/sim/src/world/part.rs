@@ -304,9 +304,12 @@ impl<'s> Part<'s> {
                 End::Host(host) => prefetch(&self.hosts[host as usize]),
                 End::Switch(switch) => {
                     let packet = self.arena.get(first);
-                    let hops = self.router.next_hops(self.switches[switch as usize].id, packet.dst);
-                    if hops.count == 1 {
-                        self.ports[self.places.port(self.router.port(hops, 0))].prefetch();
+                    let Switch { id, path } = &self.switches[switch as usize];
+                    let hops = self.router.next_hops(*id, packet.dst);
+                    let choice =
+                        if hops.count > 1 { path.foresee(packet, hops.destination, hops.count) } else { Some(0) };
+                    if let Some(choice) = choice {
+                        self.ports[self.places.port(self.router.port(hops, choice))].prefetch();
                     }
                 }
             }

@@ -36,6 +36,18 @@ impl Model {
 impl PathChoice for Model {
     #[inline]
     fn choose(&mut self, packet: &Packet, _: u32, alternatives: u32) -> u32 {
+        self.way(packet, alternatives)
+    }
+
+    #[inline]
+    fn foresee(&self, packet: &Packet, _: u32, alternatives: u32) -> Option<u32> {
+        Some(self.way(packet, alternatives))
+    }
+}
+
+impl Model {
+    #[inline]
+    fn way(&self, packet: &Packet, alternatives: u32) -> u32 {
         let pair = u64::from(packet.src.0) << 32 | u64::from(packet.dst.0);
         // An odd factor spreads the connections of one pair of hosts over all 64 bits.
         let tuple = pair ^ u64::from(packet.connection).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -38,6 +38,10 @@ impl PathChoice for Path {
     fn choose(&mut self, packet: &Packet, destination: u32, alternatives: u32) -> u32 {
         match_path!(self, model => model.choose(packet, destination, alternatives))
     }
+    #[inline]
+    fn foresee(&self, packet: &Packet, destination: u32, alternatives: u32) -> Option<u32> {
+        match_path!(self, model => model.foresee(packet, destination, alternatives))
+    }
 }
 
 #[cfg(test)]
@@ -90,6 +94,19 @@ mod tests {
                         path.choose(&data(flow + 1000 * alternatives, 0), alternatives, alternatives) < alternatives
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_foreseen_is_chosen() {
+        for text in ALL {
+            let mut path = path(text, 0, 1);
+            for flow in 0..1000 {
+                let foreseen = path.foresee(&data(flow, 0), 7, 10);
+                assert_eq!(foreseen.is_some(), text == FLOW_ECMP);
+                let chosen = path.choose(&data(flow, 0), 7, 10);
+                assert!(foreseen.is_none_or(|foreseen| foreseen == chosen));
             }
         }
     }
