@@ -63,6 +63,7 @@ MISTAKES = [
         "the shares sum to 0.9",
         "expected shares",
     ),
+    Mistake("class named as all flows", "traffic.long", "traffic.«all»", "a class cannot be called `all`", "another name"),
     Mistake("incast of more hosts than there are", "degree = 8", "degree = «16»", "degree of 16", "expected 1 to 15"),
     Mistake("unknown scheme", '"slytherin"', '«"slyterin"»', "no scheme `slyterin`", "did you mean `slytherin`?"),
     Mistake("unknown profile", '"slytherin"', '«"slytherin@deep"»', "no profile `deep`", "expected"),
@@ -206,7 +207,12 @@ def test_what_is_set_to_nothing_is_refused(tmp_path: Path) -> None:
     assert "has no `=`" in shown and "expected `--set path=value`" in shown
 
 
-@pytest.mark.parametrize("options", [("--seeds", "x"), ("--seeds", "0"), ("--jobs", "0"), ("--job", "1"), ("--seeds", "1,1")])
+@pytest.mark.parametrize(
+    "options",
+    [("--seeds", "x"), ("--seeds", "0"), ("--jobs", "0"), ("--job", "1"), ("--seeds", "1,1")]
+    + [(option, wrong) for option in ("--threads", "--jobs") for wrong in ("x", "-1", "1.5", "65536")]
+    + [("--threads", "0")],
+)
 def test_a_wrong_option_is_refused(tmp_path: Path, options: tuple[str, ...]) -> None:
     (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
     shown = check(run("run", "small.toml", *options, cwd=tmp_path), tmp_path, "small.toml")

@@ -75,6 +75,79 @@ def test_what_the_command_line_sets_is_saved_with_the_run(tmp_path: Path) -> Non
     assert Folder(tmp_path / "again").digests() == first.digests()
 
 
+def without_costs(points: dict[str, dict]) -> dict[str, dict]:
+    """The summaries without what depends on the machine and on how it is used."""
+    costs = ("cpu_ns", "wall_ns", "threads", "peak_bytes")
+    return {
+        key: point | {"engine": {name: fact for name, fact in point["engine"].items() if name not in costs}}
+        for key, point in points.items()
+    }
+
+
+def test_threads_change_nothing_but_the_time(small: Folder, tmp_path: Path) -> None:
+    write(tmp_path)
+    for threads in (1, 2, 3):
+        options = ("--jobs", "2", "--threads", str(threads))
+        succeeded(run("run", "small.toml", "--out", f"threads{threads}", *options, cwd=tmp_path))
+        other = Folder(tmp_path / f"threads{threads}")
+        engines = [point["engine"] for point in other.points().values()]
+        assert [engine["threads"] for engine in engines] == [threads] * 8
+        # No thread is counted for longer than the clock on the wall, and their work is counted.
+        assert all(0 < engine["cpu_ns"] for engine in engines)
+        assert sum(engine["cpu_ns"] for engine in engines) <= sum(engine["wall_ns"] for engine in engines) * threads
+        assert without_costs(other.points()) == without_costs(small.points())
+        assert other.flow_files() == small.flow_files()
+        assert other.summary() == small.summary()
+        for key in small.points():
+            for name in ("ports.parquet", "queues.parquet"):
+                place = Path("points") / key / name
+                assert (other.path / place).read_bytes() == (small.path / place).read_bytes(), place
+
+
+def test_points_are_reused_whatever_the_number_of_threads(small: Folder, tmp_path: Path) -> None:
+    write(tmp_path)
+    shutil.copytree(small.path, tmp_path / "run")
+    removed, kept = sorted(small.points())[:2], sorted(small.points())[2:]
+    for key in removed:
+        shutil.rmtree(tmp_path / "run" / "points" / key)
+    done = succeeded(run("run", "small.toml", "--out", "run", "--threads", "2", cwd=tmp_path))
+    assert "6 point(s) are finished already" in done.stderr
+    again = Folder(tmp_path / "run")
+    assert again.flow_files() == small.flow_files() and again.summary() == small.summary()
+    engines = {key: point["engine"] for key, point in again.points().items()}
+    assert all(engines[key]["threads"] == 2 for key in removed)
+    assert all(engines[key] == small.points()[key]["engine"] for key in kept)
+
+
+#: One simulation of 64 hosts that is as large as it must be to gain from threads.
+LARGE = (
+    SMALL.replace("hosts_per_leaf = 4", "hosts_per_leaf = 16")
+    .replace("spines = 2", "spines = 8")
+    .replace('"workload.load" = [0.4, 0.8]', '"workload.load" = [0.5]')
+    .replace("flows = 600", "flows = 20000")
+)
+ONE_POINT = ("--seeds", "1", "--set", 'schemes=["dctcp"]')
+
+
+def test_a_large_simulation_has_the_cores_that_no_other_needs(tmp_path: Path) -> None:
+    cores = len(os.sched_getaffinity(0))
+    write(tmp_path, LARGE)
+    succeeded(run("run", "small.toml", "--out", "run", *ONE_POINT, cwd=tmp_path))
+    ((key, point),) = Folder(tmp_path / "run").points().items()
+    # There are four racks.
+    assert point["engine"]["threads"] == min(cores, 4)
+    assert point["engine"]["packet_hops"] > 4e6, "near the size from which on threads are used"
+    succeeded(run("run", "small.toml", "--out", "alone", *ONE_POINT, "--jobs", "1", cwd=tmp_path))
+    ((_, alone),) = Folder(tmp_path / "alone").points().items()
+    assert alone["engine"]["threads"] == 1, "who asks for one job gives it one core"
+    assert alone["engine"]["digest"] == point["engine"]["digest"]
+    # A small one has none to gain.
+    smaller = ("--set", "workload.flows=400")
+    succeeded(run("run", "small.toml", "--out", "small", *ONE_POINT, *smaller, cwd=tmp_path))
+    ((_, point),) = Folder(tmp_path / "small").points().items()
+    assert point["engine"]["threads"] == 1
+
+
 def test_a_run_without_a_terminal_tells_how_far_it_is(tmp_path: Path) -> None:
     write(tmp_path)
     done = succeeded(run("run", "small.toml", "--out", "run", "--jobs", "2", cwd=tmp_path))
@@ -223,17 +296,27 @@ def test_a_run_that_is_stopped_says_what_it_keeps_and_goes_on_from_there(tmp_pat
     same_results(stopped, Folder(tmp_path / "whole"), complete=True)
 
 
-def test_a_simulation_is_stopped_in_the_middle(tmp_path: Path) -> None:
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_simulation_is_stopped_in_the_middle(tmp_path: Path, threads: str) -> None:
     # Each point would take longer than the test waits.
     write(tmp_path, SMALL.replace("flows = 600", "flows = 5000000"))
     folder = Folder(tmp_path / "run")
-    process = start(tmp_path, "run")
-    wait_for(lambda: halves(folder), process)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert errors.startswith(b"stopped: 0 of 8 points are finished"), errors
-    assert not list(folder.path.glob("points/*")) and not halves(folder)
+    # Results as another program may have left them, and a file that is nobody's result.
+    stale = ["summary.csv", "report.html", "tables/all.csv", "tables/all.txt", "plots/fct.svg", "plots/fct.png"]
+    for round in range(2):
+        process = start(tmp_path, "run", "--threads", threads)
+        wait_for(lambda: halves(folder), process)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert errors.startswith(b"stopped: 0 of 8 points are finished"), errors
+        assert not list(folder.path.glob("points/*")) and not halves(folder)
+        left = {str(file.relative_to(folder.path)) for file in folder.path.rglob("*") if file.is_file()}
+        own = {"run.json", "run.lock", "scenario.toml"}
+        assert left == (own if round == 0 else own | {"plots/poster.pdf"})
+        for name in [*stale, "plots/poster.pdf"]:
+            (folder.path / name).parent.mkdir(exist_ok=True)
+            (folder.path / name).write_text("of another program", encoding="utf-8")
     # A smaller scenario in the same folder is another run; the same one would go on.
     refused = run("run", "small.toml", "--out", "run", "--set", "workload.flows=600", cwd=tmp_path)
     assert refused.returncode == 2 and "holds another run" in refused.stderr

@@ -1,14 +1,16 @@
 //! `tailcut check`.
 
-use tailcut_base::MTU_BYTES;
-use tailcut_lab::Size;
 use tailcut_sim::{Problem, Scenario};
 
 use crate::ScenarioArguments;
 use crate::page::Page;
 
-/// CPU time of a packet over a link that the forecast assumes, in ns; every run prints the true one.
-const NS_PER_PACKET_HOP: f64 = 110.0;
+/// CPU time in ns of a packet over a link that the forecast assumes, where caches hold most of a simulation's state and
+/// where they do not; every run prints the true one.
+const NS_PER_PACKET_HOP: [f64; 2] = [110.0, 250.0];
+
+/// State in bytes that caches hold most of.
+const CACHED: f64 = 100e6;
 
 /// Flows above the 99th percentile that a class should have, so that its interval means something.
 const TAIL_FLOWS: f64 = 10.0;
@@ -16,15 +18,17 @@ const TAIL_FLOWS: f64 = 10.0;
 pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
     let plan = arguments.plan()?;
     let mut out = Page::default();
-    let (mut flows, mut bytes, mut hops) = (0.0, 0.0, 0.0);
+    let (mut flows, mut bytes, mut hops, mut ns, mut memory) = (0.0, 0.0, 0.0, 0.0, 0.0f64);
     let mut largest = None::<(f64, Scenario)>;
     for planned in &plan.points {
         let scenario = planned.scenario(&plan.base_dir)?;
         let forecast = scenario.forecast();
         flows += forecast.flows;
         bytes += forecast.wire_bytes;
-        let expected = Size::of(&scenario).packet_hops;
+        let expected = planned.size.packet_hops;
         hops += expected;
+        ns += expected * NS_PER_PACKET_HOP[usize::from(planned.size.bytes > CACHED)];
+        memory = memory.max(planned.size.bytes);
         if largest.as_ref().is_none_or(|(most, _)| expected > *most) {
             largest = Some((expected, scenario));
         }
@@ -49,11 +53,12 @@ pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
         bytes / 1e9
     ));
     out.line(format_args!(
-        "  cost       about {:.0} M packet-hops, {:.0} s of CPU time at {NS_PER_PACKET_HOP} ns each",
+        "  cost       about {:.0} M packet-hops, {:.0} s of CPU time at {:.0} ns each",
         hops / 1e6,
-        hops * NS_PER_PACKET_HOP / 1e9
+        ns / 1e9,
+        ns / hops.max(1.0)
     ));
-    out.line(format_args!("  memory     about {:.0} MB for each simulation that runs", memory(&scenario) / 1e6));
+    out.line(format_args!("  memory     about {:.0} MB for each simulation that runs", memory / 1e6));
     out.line("  in the largest point:");
     let forecast = scenario.forecast();
     for class in &forecast.classes {
@@ -81,13 +86,4 @@ pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
     }
     out.print();
     Ok(())
-}
-
-/// State of a simulation in bytes: the tables of the network, and packets for a tenth of the buffers.
-fn memory(scenario: &Scenario) -> f64 {
-    const PORT: f64 = 600.0;
-    const PACKET: f64 = 84.0;
-    let ports = scenario.network().ports().len() as f64;
-    let buffered = ports * scenario.config().port.limit.0 as f64 / MTU_BYTES as f64 / 10.0;
-    ports * PORT + buffered.min(1e6) * PACKET + scenario.forecast().flows * 200.0 + 5e6
 }

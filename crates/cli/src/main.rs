@@ -66,10 +66,10 @@ struct RunCommand {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Simulations at a time [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// Threads in each simulation [default: one, or more if there are fewer points than cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Config, Node, Origin, Preset, Problem, SCHEME_TABLES, Scenario, Value};
 
-use crate::results::{Axis, Point};
-use crate::share::Size;
+use crate::results::{ALL, Axis, Point, SHORT_AND_INCAST};
+use crate::size::Size;
 use crate::version::{fingerprint, version};
 
 /// Name of the only scheme of a scenario that names none.
@@ -220,6 +220,7 @@ impl Plan {
                     node.merge(Node::at_path(&axis.path, value.clone(), &axis.origin)?);
                 }
                 node.merge(over.clone());
+                check_class_names(&node)?;
                 let node = Arc::new(node);
                 let first = Scenario::new(&node, self.seeds[0], &self.base_dir)?;
                 for &seed in &self.seeds[1..] {
@@ -385,6 +386,21 @@ fn check_name(name: &str, lab: &Node) -> Result<(), Problem> {
     Err(place(problem, lab.get("name")))
 }
 
+/// Classes stand in the results beside sets of them.
+fn check_class_names(node: &Node) -> Result<(), Problem> {
+    for (name, class) in node.get("workload").and_then(|node| node.get("traffic")).map_or(&[][..], Node::entries) {
+        let set = match name.as_str() {
+            ALL => "all flows",
+            SHORT_AND_INCAST => "the flows of the classes `short` and `incast`",
+            _ => continue,
+        };
+        let problem = Problem::new(format!("a class cannot be called `{name}`: results call {set} so"))
+            .help("expected another name, such as [workload.traffic.short]");
+        return Err(place(problem, Some(class)));
+    }
+    Ok(())
+}
+
 fn seeds_of(lab: &Node) -> Result<Vec<u64>, Problem> {
     let Some(node) = lab.get("seeds") else { return Ok(vec![1]) };
     let wrong = |node: &Node| {
@@ -535,7 +551,7 @@ mod tests {
         [workload]
         load = 0.5
         duration = "1ms"
-        [workload.traffic.all]
+        [workload.traffic.fixed]
         share = 1.0
         sizes.fixed = "10KB"
     "#;
@@ -592,6 +608,7 @@ mod tests {
             ("[port]\nmarker.step.threshold = 65\n", 2, "`65` has no unit", "65pkt"),
             ("[port]\nlimit = \"0B\"\n", 2, "does not hold one packet", "1500B"),
             ("[port]\nbuffer = \"push-out\"\n", 2, "has one class", "classes = 2"),
+            ("[workload.traffic.all]\nshare = 1.0\n", 1, "cannot be called `all`", "another name"),
             ("[host]\ntag = \"pias\"\n", 2, "no port reads them", "classifier"),
         ] {
             let problem = plan_with(head, &RunArguments::default()).expect_err(head);

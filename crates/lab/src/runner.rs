@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant as WallClock;
 
-use rustix::time::{ClockId, clock_gettime};
 use tailcut_record::{RecordError, Recorder, write_atomically, write_ports, write_queues};
 use tailcut_sim::{Outcome, Scenario, Stopped, World};
 
+use crate::cpu::CpuClock;
 use crate::plan::{Plan, PlannedPoint};
 use crate::results::{self, EngineFacts, FlowCounts, Load, Point, PointSummary, ResultsError, RunInfo, Summary};
 use crate::rows::RowFile;
@@ -137,6 +137,10 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     // The longest first, so that no core waits for a last long one; equal ones in the order of the plan.
     todo.sort_by(|a, b| b.size.packet_hops.total_cmp(&a.size.packet_hops));
     let reused = plan.points.len() - todo.len();
+    if !todo.is_empty() {
+        // Those of another program, say: if this run is stopped, they are not to be taken for its own.
+        results::remove_results(&options.out)?;
+    }
     progress.begin(todo.len(), reused);
 
     let failures = run_points(&todo, plan, options, &points_dir, progress)?;
@@ -173,13 +177,15 @@ fn run_points(
     let broken = Mutex::new(None);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let share = Share::new(todo.len(), cores, options.asked);
+    let clock = CpuClock::default();
     let work = || {
         while !stop.load(Ordering::Relaxed) && !progress.stop() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(planned) = todo.get(index) else { return };
             let folder = points_dir.join(&planned.point.key);
             let attempt = catch_unwind(AssertUnwindSafe(|| {
-                run_point(planned, plan, &folder, |fraction| {
+                let threads = share.threads(planned.size);
+                run_point(planned, plan, &folder, threads, &clock, |fraction| {
                     progress.advanced(index, fraction);
                     progress.stop()
                 })
@@ -249,6 +255,8 @@ fn claim(out: &Path, info: &RunInfo) -> Result<File, RunError> {
     // A killed run may have left halves of files; the lock says that nobody writes them now.
     remove_halves(out);
     info.write(&known)?;
+    // Points without it would be refused as something else. A file system that cannot sync a folder has done what it can.
+    let _ = File::open(out).and_then(|folder| folder.sync_all());
     let scenario = format!("# {}\n# tailcut {}\n\n{}", info.command, info.version, info.scenario_toml);
     results::replace(&out.join("scenario.toml"), scenario.as_bytes())?;
     Ok(lock)
@@ -285,18 +293,14 @@ fn remove_halves(folder: &Path) {
     }
 }
 
-/// CPU time of the calling thread in ns.
-pub(crate) fn thread_cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// Runs a point and writes its files; `None` if it was stopped. `advanced` is told how far it is, and says whether to
-/// stop.
+/// Runs a point on up to `threads` threads and writes its files; `None` if it was stopped. `advanced` is told how far
+/// it is, and says whether to stop.
 fn run_point(
     planned: &PlannedPoint,
     plan: &Plan,
     folder: &Path,
+    threads: usize,
+    clock: &CpuClock,
     advanced: impl Fn(f64) -> bool,
 ) -> Result<Option<PointSummary>, RunError> {
     let scenario = planned.scenario(&plan.base_dir).expect("every point was checked before the first one ran");
@@ -304,8 +308,12 @@ fn run_point(
     let writing_ns = Arc::new(AtomicU64::new(0));
     let rows = RowFile::create(&folder.join("flows.parquet"), scenario.classes(), Arc::clone(&writing_ns))?;
     let expected = scenario.forecast().duration.as_secs_f64();
-    let (wall, cpu) = (WallClock::now(), thread_cpu_ns());
-    let attempt = World::new(&scenario, Recorder::with_sink(Box::new(rows))).run_with(|now| {
+    let wall = WallClock::now();
+    let world = World::new(&scenario, Recorder::with_sink(Box::new(rows)))
+        .with_threads(u32::try_from(threads).unwrap_or(u32::MAX));
+    let threads = world.threads();
+    let cpu = clock.start(threads);
+    let attempt = world.run_with(|now| {
         let fraction = if expected > 0.0 { (now.as_secs_f64() / expected).min(1.0) } else { 0.0 };
         if advanced(fraction) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -314,18 +322,28 @@ fn run_point(
         Err(Stopped::Asked) => return Ok(None),
         Err(Stopped::Record(error)) => return Err(error.into()),
     };
-    // The rows are written by the thread that simulates.
-    let cpu_ns = (thread_cpu_ns() - cpu).saturating_sub(writing_ns.load(Ordering::Relaxed));
-    let wall_ns = wall.elapsed().as_nanos() as u64;
+    let used = Used {
+        cpu_ns: cpu.used_ns().saturating_sub(writing_ns.load(Ordering::Relaxed)),
+        wall_ns: wall.elapsed().as_nanos() as u64,
+        threads,
+    };
+    drop(cpu);
 
     write_ports(&folder.join("ports.parquet"), &outcome.ports)?;
     write_queues(&folder.join("queues.parquet"), &outcome.queues)?;
-    let summary = summarise(&planned.point, &scenario, &outcome, cpu_ns, wall_ns);
+    let summary = summarise(&planned.point, &scenario, &outcome, &used);
     summary.write(&folder.join("summary.json"))?;
     Ok(Some(summary))
 }
 
-fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, cpu_ns: u64, wall_ns: u64) -> PointSummary {
+/// What a simulation took from the machine.
+struct Used {
+    cpu_ns: u64,
+    wall_ns: u64,
+    threads: u32,
+}
+
+fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, used: &Used) -> PointSummary {
     let offered = &scenario.forecast().offered;
     let realised = &outcome.realised;
     let mut loads = std::collections::BTreeMap::new();
@@ -363,9 +381,9 @@ fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, cpu_ns: u64,
         engine: EngineFacts {
             packet_hops: outcome.engine.packet_hops,
             events: outcome.engine.events,
-            cpu_ns,
-            wall_ns,
-            threads: 1,
+            cpu_ns: used.cpu_ns,
+            wall_ns: used.wall_ns,
+            threads: used.threads,
             peak_bytes: outcome.engine.peak_bytes,
             digest: format!("{:016x}", outcome.engine.digest),
             version: version().to_owned(),

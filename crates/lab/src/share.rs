@@ -4,41 +4,13 @@
 //! with fewer points than cores, and for simulations that are large enough. The division is made once; when the last
 //! points of a run leave cores idle, nothing changes under way.
 
-use tailcut_base::{HostId, MTU_BYTES};
-use tailcut_sim::Scenario;
+use crate::size::Size;
 
 /// Hosts from which on threads gain more than they wait for each other.
 const HOSTS_FOR_THREADS: u32 = 64;
 
 /// Expected packet-hops from which on threads are worth their start: about half a second of one core.
 const PACKET_HOPS_FOR_THREADS: f64 = 5e6;
-
-/// How large a simulation is expected to be.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Size {
-    /// Hosts of its network.
-    pub hosts: u32,
-    /// Packets over links, ACKs included.
-    pub packet_hops: f64,
-}
-
-impl Size {
-    /// The size of a scenario by its forecast.
-    pub fn of(scenario: &Scenario) -> Size {
-        let network = scenario.network();
-        // Links on the way of a flow, on average over destinations of the first host.
-        let others = 1..network.hosts();
-        let links: usize = others.clone().map(|host| network.route(HostId(0), HostId(host)).links.len()).sum();
-        let mean_links = links as f64 / others.len().max(1) as f64;
-        // A packet and its ACK.
-        let packet_hops = scenario.forecast().wire_bytes / MTU_BYTES as f64 * 2.0 * mean_links;
-        Size { hosts: network.hosts(), packet_hops }
-    }
-
-    fn gains_from_threads(self) -> bool {
-        self.hosts >= HOSTS_FOR_THREADS && self.packet_hops >= PACKET_HOPS_FOR_THREADS
-    }
-}
 
 /// What the user asks for; `None` leaves it to the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,17 +52,20 @@ impl Share {
     }
 
     /// Threads for a simulation of this size.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for worlds that can use threads"))]
     pub(crate) fn threads(self, size: Size) -> usize {
-        if self.always || size.gains_from_threads() { self.threads } else { 1 }
+        if self.always || gains_from_threads(size) { self.threads } else { 1 }
     }
+}
+
+fn gains_from_threads(size: Size) -> bool {
+    size.hosts >= HOSTS_FOR_THREADS && size.packet_hops >= PACKET_HOPS_FOR_THREADS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LARGE: Size = Size { hosts: 1024, packet_hops: 1e9 };
+    const LARGE: Size = Size { hosts: 1024, packet_hops: 1e9, bytes: 1e8 };
 
     /// Jobs, and threads of a large simulation.
     fn share(points: usize, cores: usize, jobs: Option<usize>, threads: Option<usize>) -> (usize, usize) {

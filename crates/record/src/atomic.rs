@@ -1,4 +1,9 @@
 //! Files that are either the old ones or complete: written under a temporary name in the same folder, then renamed.
+//!
+//! After a power failure, too: the bytes are on the disk before the file has its name. The name itself reaches the disk
+//! with the folder, at some time after [`AtomicFile::commit`] and before [`write_atomically`] gives another file in the
+//! folder its name. A file that is written by the latter so says that all that were committed before it are there, and
+//! one folder of files costs one wait for the folder.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -42,17 +47,27 @@ impl AtomicFile {
     ///
     /// # Errors
     /// If the bytes cannot be stored or the name cannot be given; then the file does not appear.
-    pub fn commit(mut self) -> Result<(), RecordError> {
+    pub fn commit(self) -> Result<(), RecordError> {
+        self.store(|_| ())
+    }
+
+    /// The same, after the names of all files that were committed to the folder before.
+    fn commit_after_others(self) -> Result<(), RecordError> {
+        self.store(|path| {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            // A file system that cannot sync a folder has done what it can.
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        })
+    }
+
+    fn store(mut self, before_the_name: impl FnOnce(&Path)) -> Result<(), RecordError> {
         let store = || {
             self.file.sync_all()?;
+            before_the_name(&self.path);
             fs::rename(&self.temporary, &self.path)
         };
         store().map_err(|e| RecordError::write(&self.path, e))?;
         self.committed = true;
-        // The new name itself is stored with the folder. A file system that cannot sync a folder has done what it can.
-        if let Some(Ok(folder)) = self.path.parent().map(File::open) {
-            let _ = folder.sync_all();
-        }
         Ok(())
     }
 }
@@ -76,14 +91,15 @@ impl Drop for AtomicFile {
     }
 }
 
-/// Writes a whole file by `fill`, which gets a buffered writer, so that it appears complete or not at all.
+/// Writes a whole file by `fill`, which gets a buffered writer, so that it appears complete or not at all, and not
+/// before the files that were committed to its folder earlier.
 ///
 /// # Errors
 /// If the file cannot be written, or `fill` says so.
 pub fn write_atomically(path: &Path, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), RecordError> {
     let mut buffer = BufWriter::new(AtomicFile::create(path)?);
     fill(&mut buffer).map_err(|e| RecordError::write(path, e))?;
-    buffer.into_inner().map_err(|e| RecordError::write(path, e.into_error()))?.commit()
+    buffer.into_inner().map_err(|e| RecordError::write(path, e.into_error()))?.commit_after_others()
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ impl FlowWriter {
 }
 
 impl FlowSink for FlowWriter {
-    fn write(&mut self, rows: &FlowColumns) -> Result<(), RecordError> {
+    fn write(&mut self, rows: &mut FlowColumns) -> Result<(), RecordError> {
         self.out.write(rows).map_err(|e| RecordError::write(&self.file, e))
     }
 
@@ -46,7 +46,7 @@ impl FlowSink for FlowWriter {
 /// If the file cannot be written.
 pub fn write_flows(path: &Path, classes: &[String], rows: &FlowColumns) -> Result<(), RecordError> {
     let mut writer = Box::new(FlowWriter::create(path, classes)?);
-    writer.write(rows)?;
+    writer.out.write(rows).map_err(|e| RecordError::write(path, e))?;
     writer.finish()
 }
 
@@ -256,9 +256,9 @@ mod tests {
     fn an_unfinished_file_does_not_appear() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("flows.parquet");
-        let rows: FlowColumns = [row(0)].iter().collect();
+        let mut rows: FlowColumns = [row(0)].iter().collect();
         let mut writer = FlowWriter::create(&path, &classes()).unwrap();
-        writer.write(&rows).unwrap();
+        writer.write(&mut rows).unwrap();
         assert!(!path.exists());
         drop(writer);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -19,11 +19,11 @@ pub const GROUP_ROWS: usize = 1 << 16;
 
 /// Takes completed rows while the run goes on.
 pub trait FlowSink: Send {
-    /// Takes a group of rows, in the order in which the flows were completed.
+    /// Takes a group of rows, in the order in which the flows were completed; it may put them into another one.
     ///
     /// # Errors
     /// If they cannot be stored. The recorder then gives it no more.
-    fn write(&mut self, rows: &FlowColumns) -> Result<(), RecordError>;
+    fn write(&mut self, rows: &mut FlowColumns) -> Result<(), RecordError>;
 
     /// Every row has been written.
     ///
@@ -226,7 +226,7 @@ impl Recorder {
                     return Err(failure);
                 }
                 if !self.done.is_empty() {
-                    sink.write(&self.done)?;
+                    sink.write(&mut self.done)?;
                 }
                 sink.finish()?;
                 Ok(FlowColumns::new())
@@ -281,7 +281,7 @@ impl Recorder {
         let Some(sink) = &mut self.sink else { return };
         if self.done.len() == GROUP_ROWS {
             if self.failure.is_none() {
-                self.failure = sink.write(&self.done).err();
+                self.failure = sink.write(&mut self.done).err();
             }
             self.done.clear();
         }
@@ -461,7 +461,7 @@ mod tests {
     }
 
     impl FlowSink for Notes {
-        fn write(&mut self, rows: &FlowColumns) -> Result<(), RecordError> {
+        fn write(&mut self, rows: &mut FlowColumns) -> Result<(), RecordError> {
             let mut groups = self.groups.lock().unwrap();
             if groups.len() == self.accepts {
                 return Err(RecordError::Format { path: PathBuf::from("notes"), message: "enough".into() });

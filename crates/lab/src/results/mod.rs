@@ -30,6 +30,7 @@ mod fabricate;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -138,11 +139,12 @@ pub struct EngineFacts {
     pub packet_hops: u64,
     /// Events taken from the calendar.
     pub events: u64,
-    /// CPU time in ns.
+    /// CPU time in ns of all its threads, waiting for each other included, writing rows not. Where simulations of several
+    /// threads ran side by side: its share, by threads, of that of the whole process.
     pub cpu_ns: u64,
     /// Time that passed meanwhile in ns.
     pub wall_ns: u64,
-    /// Threads.
+    /// Threads that it ran on; nothing else of the results depends on them but times and memory.
     pub threads: u32,
     /// Largest memory in bytes.
     pub peak_bytes: u64,
@@ -284,6 +286,31 @@ pub fn write_results_unless(
         missing: analysis.missing,
         files: files.written,
     })
+}
+
+/// Removes what [`write_results`] has written to `dir` but for `run.json`: results of other points than those that will
+/// be there. Files with other endings in its folders are not touched.
+///
+/// # Errors
+/// If a file cannot be removed.
+pub(crate) fn remove_results(dir: &Path) -> Result<(), RecordError> {
+    let mut stale = vec![dir.join("summary.csv"), dir.join("report.html")];
+    for (folder, endings) in [("tables", ["txt", "csv"]), ("plots", ["svg", "png"])] {
+        let entries = std::fs::read_dir(dir.join(folder)).into_iter().flatten().flatten();
+        let ours = |path: &PathBuf| path.extension().is_some_and(|found| endings.iter().any(|ending| found == *ending));
+        stale.extend(entries.map(|entry| entry.path()).filter(ours));
+    }
+    for path in stale {
+        match std::fs::remove_file(&path) {
+            Err(source) if source.kind() != ErrorKind::NotFound => return Err(RecordError::Write { path, source }),
+            _ => {}
+        }
+    }
+    for folder in ["tables", "plots"] {
+        // It stays if it holds something else.
+        let _ = std::fs::remove_dir(dir.join(folder));
+    }
+    Ok(())
 }
 
 /// Where results are written, and what has been.

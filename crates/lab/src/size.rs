@@ -1,0 +1,135 @@
+//! How large a simulation will be, before it runs.
+
+use tailcut_base::{HostId, MTU_BYTES};
+use tailcut_record::GROUP_ROWS;
+use tailcut_sim::Scenario;
+use tailcut_workload::{ClassForecast, Distribution, ParetoSizes, Sizes, Traffic, UniformSizes};
+
+/// How large a simulation is expected to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Size {
+    /// Hosts of its network.
+    pub hosts: u32,
+    /// Packets over links, ACKs included.
+    pub packet_hops: f64,
+    /// Memory in bytes, of the simulation alone.
+    pub bytes: f64,
+}
+
+impl Size {
+    /// The size of a scenario by its forecast.
+    pub fn of(scenario: &Scenario) -> Size {
+        let network = scenario.network();
+        // Links on the way of a flow, on average over destinations of the first host.
+        let others = 1..network.hosts();
+        let links: usize = others.clone().map(|host| network.route(HostId(0), HostId(host)).links.len()).sum();
+        let mean_links = links as f64 / others.len().max(1) as f64;
+        // A packet and its ACK.
+        let packet_hops = carried(scenario) / MTU_BYTES as f64 * 2.0 * mean_links;
+        Size { hosts: network.hosts(), packet_hops, bytes: memory(scenario) }
+    }
+}
+
+/// Bytes that hosts will send: those that are offered, but of each flow no more than its host's link carries until
+/// the time to drain is over. What other flows take from a flow is not known; neither are the sizes in a file.
+fn carried(scenario: &Scenario) -> f64 {
+    let drain = scenario.config().run.drain.as_secs_f64();
+    let duration = scenario.forecast().duration.as_secs_f64();
+    let bytes_per_second = scenario.network().host_link().as_bps() as f64 / 8.0;
+    let of_class = |class: &ClassForecast| {
+        let part = traffic(scenario, class).and_then(sizes).map_or(1.0, |sizes| {
+            // Flows start all the time: the middles of equal parts stand for all.
+            const PARTS: u32 = 16;
+            let left = (0..PARTS).map(|i| drain + duration * (f64::from(i) + 0.5) / f64::from(PARTS));
+            left.map(|seconds| part_within(&sizes, seconds * bytes_per_second)).sum::<f64>() / f64::from(PARTS)
+        });
+        class.flows * class.mean_wire * part
+    };
+    scenario.forecast().classes.iter().map(of_class).sum()
+}
+
+/// The distribution of a traffic's sizes; `None` if it stands in a file.
+fn sizes(traffic: &Traffic) -> Option<Distribution> {
+    match traffic.sizes.as_ref()? {
+        Sizes::Fixed(size) => Some(Distribution::fixed(size.0)),
+        Sizes::Uniform(UniformSizes { min, max }) => Some(Distribution::uniform(min.0, max.0)),
+        Sizes::Pareto(ParetoSizes { min, max, shape }) => Some(Distribution::pareto(min.0, max.0, *shape)),
+        Sizes::Distribution(name) => Some(tailcut_workload::distribution(name)?.distribution()),
+        Sizes::File(_) => None,
+    }
+}
+
+/// The part of all bytes that is within the first `limit` bytes of flows.
+fn part_within(sizes: &Distribution, limit: f64) -> f64 {
+    let beyond = sizes.bytes_above(limit) - limit * (1.0 - sizes.cdf(limit)) / sizes.mean();
+    (1.0 - beyond).clamp(0.0, 1.0)
+}
+
+/// State of a simulation in bytes, by what each of its parts was measured to take; right to a factor of two.
+fn memory(scenario: &Scenario) -> f64 {
+    const HOST: f64 = 168.0;
+    const PORT: f64 = 330.0;
+    // Both ends and the row, and 30 packets that are under way.
+    const ACTIVE_FLOW: f64 = 720.0 + 30.0 * 84.0;
+    const ROW: f64 = 100.0;
+    let (network, forecast) = (scenario.network(), scenario.forecast());
+    let rows = forecast.flows.min(GROUP_ROWS as f64);
+    f64::from(network.hosts()) * HOST
+        + network.ports().len() as f64 * PORT
+        + active_flows(scenario) * ACTIVE_FLOW
+        + rows * ROW
+}
+
+/// Flows at a time: those that start in the time that one takes. That is its time on an empty link, of all answers to a
+/// query together, longer by the busiest link's load as in a queue that is shared evenly (M/G/1-PS), and two round trips.
+fn active_flows(scenario: &Scenario) -> f64 {
+    const FULL: f64 = 0.95;
+    let (network, forecast) = (scenario.network(), scenario.forecast());
+    let busiest = forecast.links.iter().map(|(_, utilisation)| *utilisation).fold(0.0, f64::max).min(FULL);
+    let bytes_per_second = network.host_link().as_bps() as f64 / 8.0;
+    let trips = 2.0 * network.rtt(HostId(0), HostId(network.hosts() - 1)).as_secs_f64();
+    let of_class = |class: &ClassForecast| {
+        let incast = traffic(scenario, class).and_then(|traffic| traffic.incast.as_ref());
+        let at_once = incast.map_or(1.0, |incast| f64::from(incast.degree));
+        let seconds = class.mean_wire * at_once / bytes_per_second / (1.0 - busiest) + trips;
+        class.flows * (seconds / forecast.duration.as_secs_f64()).min(1.0)
+    };
+    forecast.classes.iter().map(of_class).sum()
+}
+
+/// The traffic of a class; `None` for a class that a list names.
+fn traffic<'s>(scenario: &'s Scenario, class: &ClassForecast) -> Option<&'s Traffic> {
+    let traffics = &scenario.config().workload.traffic.0;
+    traffics.iter().find(|(name, _)| *name == class.name).map(|(_, traffic)| traffic)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tailcut_sim::Node;
+
+    use super::*;
+
+    fn size(run: &str) -> Size {
+        let text = format!(
+            "topology.star = {{ hosts = 8, host_link = {{ rate = \"10Gbps\", delay = \"1us\" }} }}\n\
+             run.drain = \"{run}\"\n\
+             [workload]\nload = 0.5\nload_bytes = \"wire\"\nduration = \"1ms\"\n\
+             [workload.traffic.long]\nshare = 1.0\nsizes.uniform = {{ min = \"8MB\", max = \"12MB\" }}\n"
+        );
+        let node = Node::parse("test", &text).unwrap();
+        Size::of(&Scenario::new(&node, 1, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false))))
+    }
+
+    #[test]
+    fn what_is_cut_off_is_not_counted() {
+        // 8 hosts offer 10 Gb/s x 0.5 x 1 ms each, over two links and back: 26,667 packet-hops.
+        let all = 8.0 * 625e3 / 1500.0 * 4.0;
+        assert!((size("1s").packet_hops / all - 1.0).abs() < 1e-6);
+        // A flow of 10 MB has half a millisecond on average: 625 KB.
+        assert!((size("0s").packet_hops / all - 0.0625).abs() < 1e-6, "{}", size("0s").packet_hops / all);
+        // With two milliseconds more, 3.125 MB.
+        assert!((size("2ms").packet_hops / all - 0.3125).abs() < 1e-6);
+    }
+}
