@@ -29,8 +29,8 @@ use threads::{Alone, Desk, Rounds};
 const FLOWS_AHEAD: usize = 64;
 /// Events of a part that is alone between two looks at the world around it.
 const ROUND_EVENTS: u64 = 1 << 18;
-/// Rounds of several parts between two calls of `progress`.
-const PROGRESS_ROUNDS: u64 = 1 << 10;
+/// Events between two calls of `progress`: some tenths of a second.
+const PROGRESS_EVENTS: u64 = 1 << 20;
 
 /// One simulation.
 pub struct World<'s> {
@@ -137,7 +137,7 @@ impl Source<'_> {
         lookahead: Option<Span>,
         mut progress: impl FnMut(Instant) -> ControlFlow<()>,
     ) -> Result<EndReason, Stopped> {
-        let mut nth = 0u64;
+        let mut handled = 0;
         loop {
             let next_event = (0..rounds.parts()).filter_map(|part| rounds.desk(part).next).min();
             let next_start = self.next.as_ref().map(|spec| spec.start);
@@ -149,8 +149,9 @@ impl Source<'_> {
             let horizon = self.pull_flows(rounds, cut, lookahead.map(|lookahead| now + lookahead));
             rounds.round(horizon, ROUND_EVENTS);
             self.write_down(rounds);
-            nth += 1;
-            if lookahead.is_none() || nth.is_multiple_of(PROGRESS_ROUNDS) {
+            handled += (0..rounds.parts()).map(|part| std::mem::take(&mut rounds.desk(part).handled)).sum::<u64>();
+            if handled >= PROGRESS_EVENTS {
+                handled = 0;
                 if progress(now).is_break() {
                     return Err(Stopped::Asked);
                 }

@@ -261,7 +261,8 @@ impl<'s> Part<'s> {
     }
 
     /// Handles events in their order until the next one is not before `horizon`, or until `budget` of them are done.
-    pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) {
+    /// Returns how many were.
+    pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
         let mut left = budget;
         while let Some((now, key)) = self.calendar.pop_before(horizon) {
             self.key = key;
@@ -279,9 +280,10 @@ impl<'s> Part<'s> {
             }
             left -= 1;
             if left == 0 {
-                return;
+                break;
             }
         }
+        budget - left
     }
 
     /// Calls into the cache what the next events will touch: first the port where a packet lands, an event later the

@@ -26,6 +26,8 @@ pub(super) struct Desk {
     pub(super) measure_until: Option<Instant>,
     /// What happened to flows, in order.
     pub(super) notes: Vec<Note>,
+    /// Events handled since the coordinator last looked.
+    pub(super) handled: u64,
     /// When something happens next, in the part or where it has sent packets to.
     pub(super) next: Option<Instant>,
     panic: Option<Box<dyn Any + Send>>,
@@ -65,7 +67,7 @@ impl Rounds for Alone<'_, '_> {
     fn round(&mut self, horizon: Instant, budget: u64) {
         let desk = self.desk.get_mut().unwrap_or_else(PoisonError::into_inner);
         take_orders(self.part, desk);
-        self.part.run_until(horizon, budget);
+        desk.handled += self.part.run_until(horizon, budget);
         self.part.take_notes(&mut desk.notes);
         desk.next = self.part.next_time();
     }
@@ -111,7 +113,7 @@ impl Hall {
         for from in (0..parts).filter(|&from| from != number) {
             lock(&self.mail[from + number * parts]).drain(..).for_each(|crossing| part.take_mail(crossing));
         }
-        part.run_until(horizon, u64::MAX);
+        desk.handled += part.run_until(horizon, u64::MAX);
         let mut boxes: Vec<Option<MutexGuard<'_, Vec<Crossing>>>> = (0..parts).map(|_| None).collect();
         let mut landing: Option<Instant> = None;
         let leaving = part.send_mail(Instant::from_ps(horizon.as_ps() - 1), |to, crossing| {
