@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tailcut_base::Instant;
 
-use super::part::{Crossing, Note, Part, Start};
+use super::part::{Mail, Note, Part, Start};
 
 /// What a part is told before a round, and what it answers.
 #[derive(Default)]
@@ -91,7 +91,7 @@ fn take_orders(part: &mut Part<'_>, desk: &mut Desk) {
 struct Hall {
     desks: Vec<Mutex<Desk>>,
     /// Packets from each part to each part: `from + to * parts`.
-    mail: Vec<Mutex<Vec<Crossing>>>,
+    mail: Vec<Mutex<Mail>>,
     /// Number of the round that is to be run.
     round: AtomicUsize,
     /// End of the round, in picoseconds.
@@ -111,16 +111,12 @@ impl Hall {
         let mut desk = lock(&self.desks[number]);
         take_orders(part, &mut desk);
         for from in (0..parts).filter(|&from| from != number) {
-            lock(&self.mail[from + number * parts]).drain(..).for_each(|crossing| part.take_mail(crossing));
+            part.take_mail(&mut lock(&self.mail[from + number * parts]));
         }
         desk.handled += part.run_until(horizon, u64::MAX);
-        let mut boxes: Vec<Option<MutexGuard<'_, Vec<Crossing>>>> = (0..parts).map(|_| None).collect();
-        let mut landing: Option<Instant> = None;
-        let leaving = part.send_mail(Instant::from_ps(horizon.as_ps() - 1), |to, crossing| {
-            landing = Some(landing.map_or(crossing.at(), |landing| landing.min(crossing.at())));
-            boxes[to as usize].get_or_insert_with(|| lock(&self.mail[number + to as usize * parts])).push(crossing);
-        });
-        desk.next = [part.next_time(), leaving, landing].into_iter().flatten().min();
+        let mut outgoing: Vec<_> = (0..parts).map(|to| lock(&self.mail[number + to * parts])).collect();
+        let due = part.send_mail(Instant::from_ps(horizon.as_ps() - 1), &mut outgoing);
+        desk.next = part.next_time().into_iter().chain(due).min();
         part.take_notes(&mut desk.notes);
     }
 
