@@ -30,6 +30,8 @@ cargo xtask COMMAND
   bench [NAME]     measure: calendar, limit, port, whole
   speed            measure what a packet-hop costs beside the least that this machine can do
   speed --all      measure every preset and variant on the fabric of its paper, beside DCTCP
+  speed --scale    measure it from 128 to 65,536 hosts, by load and by threads, in about six minutes;
+                   with --plot FILE.svg draw it there, and as PNG beside it
   instructions     count the instructions of a packet-hop with valgrind; fails if they are over 5 %
                    more than crates/bench/instructions.toml says for the same compiler
   instructions --bless

@@ -22,15 +22,26 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Done {
     names.into_iter().try_for_each(|name| program(root, name).run())
 }
 
-/// `cargo xtask speed [--all]`.
+/// `cargo xtask speed [--all | --scale [--plot FILE.svg]]`.
 pub(crate) fn speed(root: &Path, arguments: &[&str]) -> Done {
-    only("speed", "--all", arguments)?;
-    program(root, "speed").args(["--"]).args(arguments).run_own()
+    match arguments {
+        [] | ["--all"] => program(root, "speed").args(["--"]).args(arguments).run_own(),
+        ["--scale"] | ["--scale", "--plot", _] => program(root, "scale").args(["--"]).args(&arguments[1..]).run_own(),
+        _ => {
+            let given = arguments.join(" ");
+            let expected = "expected nothing, --all, --scale or --scale --plot FILE.svg";
+            Err(Stop::Unusable(format!("`cargo xtask speed` knows no `{given}`: {expected}")))
+        }
+    }
 }
 
 /// `cargo xtask instructions [--bless]`.
 pub(crate) fn instructions(root: &Path, arguments: &[&str]) -> Done {
-    only("instructions", "--bless", arguments)?;
+    if !matches!(arguments, [] | ["--bless"]) {
+        let given = arguments.join(" ");
+        let expected = "expected nothing or --bless";
+        return Err(Stop::Unusable(format!("`cargo xtask instructions` knows no `{given}`: {expected}")));
+    }
     if !has_valgrind(root) {
         return Err(Stop::Unusable(format!("valgrind is missing, which counts the instructions: {INSTALL}")));
     }
@@ -53,15 +64,6 @@ fn has_valgrind(root: &Path) -> bool {
     Call::new(root, "valgrind", &["--version"]).output().is_some()
 }
 
-/// Refuses anything but nothing and `option`.
-fn only(command: &str, option: &str, arguments: &[&str]) -> Done {
-    if arguments.is_empty() || arguments == [option] {
-        return Ok(());
-    }
-    let given = arguments.join(" ");
-    Err(Stop::Unusable(format!("`cargo xtask {command}` knows no `{given}`: expected nothing or {option}")))
-}
-
 /// A benchmark, optimised as a release.
 fn program(root: &Path, name: &str) -> Call {
     cargo(root, &["bench", "--locked", "--package", "tailcut-bench", "--bench", name])
@@ -79,6 +81,8 @@ mod tests {
             bench(&root, &["port", "whole"]),
             speed(&root, &["--bless"]),
             speed(&root, &["--all", "--all"]),
+            speed(&root, &["--plot", "x.svg"]),
+            speed(&root, &["--scale", "--plot"]),
             instructions(&root, &["--all"]),
         ];
         for result in refused {
@@ -88,8 +92,11 @@ mod tests {
 
     #[test]
     fn every_benchmark_is_there() {
-        for name in BENCHES.into_iter().chain(["speed", "instructions"]) {
-            assert!(crate::root().join(format!("crates/bench/benches/{name}.rs")).is_file(), "{name}");
+        for name in BENCHES.into_iter().chain(["instructions", "scale", "speed"]) {
+            let benches = crate::root().join("crates/bench/benches");
+            let is_there =
+                [format!("{name}.rs"), format!("{name}/main.rs")].iter().any(|at| benches.join(at).is_file());
+            assert!(is_there, "{name}");
         }
     }
 }

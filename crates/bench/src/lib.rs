@@ -8,6 +8,7 @@
 pub mod instructions;
 pub mod limit;
 pub mod presets;
+pub mod scale;
 pub mod simulation;
 
 use std::fmt::Display;

@@ -23,7 +23,15 @@ pub fn in_repository(file: &str) -> PathBuf {
 pub fn scenario(file: &str, set: &[&str], scheme: &str) -> Result<Scenario, Problem> {
     let path = in_repository(file);
     let text = std::fs::read_to_string(&path).map_err(|e| Problem::new(format!("cannot read {file}: {e}")))?;
-    let mut node = Node::parse(file, &text)?;
+    scenario_of(file, &text, path.parent().unwrap_or(Path::new("")), set, scheme)
+}
+
+/// As [`scenario`], of a scenario's text. Messages call it `name`, and it finds its files in `folder`.
+///
+/// # Errors
+/// If it is wrong.
+pub fn scenario_of(name: &str, text: &str, folder: &Path, set: &[&str], scheme: &str) -> Result<Scenario, Problem> {
+    let mut node = Node::parse(name, text)?;
     for key in OF_A_RUN {
         node.take(key);
     }
@@ -31,7 +39,7 @@ pub fn scenario(file: &str, set: &[&str], scheme: &str) -> Result<Scenario, Prob
     for assignment in set {
         node.merge(Node::parse_assignment(assignment)?);
     }
-    Scenario::new(&node, 1, path.parent().unwrap_or(Path::new("")))
+    Scenario::new(&node, 1, folder)
 }
 
 /// Runs a world from its first event to its last. Never inlined: its name is what callgrind looks for.

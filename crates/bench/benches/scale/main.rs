@@ -1,0 +1,174 @@
+//! The cost of a packet-hop by hosts, by load and by threads: tables, and a picture of them if `--plot FILE.svg` says
+//! where.
+#![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints")]
+
+mod plot;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use tailcut_bench::scale::{Case, LOADS_LARGE, LOADS_SMALL, Measurable, SIZES, Sample};
+use tailcut_bench::simulation::{in_repository, scenario};
+use tailcut_bench::{Contender, Spread, in_turns, print_table, ratio};
+use tailcut_record::Recorder;
+use tailcut_sim::World;
+
+use plot::{Curve, Panel};
+
+const ROUNDS: usize = 3;
+
+/// Threads are compared on the 400 hosts of Slytherin's paper at the highest of its loads.
+const THREADS_FILE: &str = "scenarios/tail.toml";
+const THREADS_SET: [&str; 2] = ["workload.load=0.8", "workload.duration=12ms"];
+const THREADS_SCHEME: &str = "dctcp";
+const THREADS_ROUNDS: usize = 5;
+const MOST_THREADS: u32 = 4;
+
+fn main() -> ExitCode {
+    // Cargo adds `--bench`.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => measure(None),
+        // Cargo starts a benchmark in the folder of its package; a path is meant from the root.
+        ["--plot", file] if file.ends_with(".svg") => measure(Some(in_repository(file))),
+        ["--plot", file] => Err(format!("`{file}` does not end in .svg: the PNG is written beside it")),
+        _ => Err(format!("`{}` is not known here: expected nothing or --plot FILE.svg", arguments.join(" "))),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn measure(picture: Option<PathBuf>) -> Result<(), String> {
+    println!(
+        "scale: web search, DCTCP, one thread, ns of CPU time, median (smallest to largest) of {ROUNDS} rounds in turns"
+    );
+    println!();
+    let by_size = rows(&SIZES)?;
+    println!();
+    let small = rows(&LOADS_SMALL)?;
+    println!();
+    let large = rows(&LOADS_LARGE)?;
+    println!();
+    threads()?;
+    let Some(picture) = picture else { return Ok(()) };
+    let points = |cases: &[Case], costs: &[Spread], of: fn(&Case) -> f64| -> Vec<(f64, f64)> {
+        cases.iter().zip(costs).map(|(case, cost)| (of(case), cost.median)).collect()
+    };
+    let curve_by_load = |cases: &[Case], costs: &[Spread]| Curve {
+        name: format!("{} hosts", grouped(cases[0].size.hosts())),
+        points: points(cases, costs, |case| case.load),
+    };
+    let of_hosts = Curve {
+        name: format!("load {}", SIZES[0].load),
+        points: points(&SIZES, &by_size, |case| f64::from(case.size.hosts())),
+    };
+    let panels = [
+        Panel { x_title: "hosts", logarithmic: true, curves: vec![of_hosts] },
+        Panel {
+            x_title: "load: share of the hosts' links",
+            logarithmic: false,
+            curves: vec![curve_by_load(&LOADS_SMALL, &small), curve_by_load(&LOADS_LARGE, &large)],
+        },
+    ];
+    plot::write(&picture, &panels).map_err(|e| format!("cannot draw {}: {e}", picture.display()))
+}
+
+/// Measures cases in turns and prints a row of each. Returns what a packet-hop costs in each.
+fn rows(cases: &[Case]) -> Result<Vec<Spread>, String> {
+    let measurable = |&case| Measurable::new(case).map_err(|problem| problem.render(false));
+    let mut measured: Vec<Measurable> = cases.iter().map(measurable).collect::<Result<_, _>>()?;
+    let mut samples: Vec<Vec<Sample>> = vec![Vec::new(); cases.len()];
+    for _ in 0..ROUNDS {
+        for (case, samples) in measured.iter_mut().zip(&mut samples) {
+            samples.push(case.measure());
+        }
+    }
+    let of = |samples: &[Sample], what: fn(&Sample) -> f64| samples.iter().map(what).collect::<Vec<f64>>();
+    let costs: Vec<Vec<f64>> = samples.iter().map(|samples| of(samples, |sample| sample.ns_per_hop)).collect();
+    let mut table = Vec::new();
+    for ((measured, samples), own) in measured.iter().zip(&samples).zip(&costs) {
+        let (case, work) = (measured.case, measured.work());
+        table.push([
+            grouped(case.size.hosts()),
+            grouped(case.size.ports()),
+            format!("{}", case.load),
+            format!("{} to {}", case.from_us as f64 / 1e3, case.until_us as f64 / 1e3),
+            format!("{:.1}", work.packet_hops as f64 / 1e6),
+            format!("{:.3}", work.events as f64 / work.packet_hops as f64),
+            Spread::of(own).to_string(),
+            format!("{:.2}", ratio(own, &costs[0])),
+            format!("{:.1}", work.peak_bytes as f64 / 1e6),
+            grouped((work.peak_bytes / u64::from(case.size.hosts())) as u32),
+            format!("{:.1}", Spread::of(&of(samples, |sample| sample.empty_ms)).median),
+        ]);
+    }
+    let heads = [
+        "hosts",
+        "ports",
+        "load",
+        "time (ms)",
+        "M packet-hops",
+        "events per hop",
+        "ns per packet-hop",
+        "to first",
+        "peak state (MB)",
+        "B per host",
+        "empty run (ms)",
+    ];
+    print_table(heads, &table);
+    Ok(costs.iter().map(|costs| Spread::of(costs)).collect())
+}
+
+/// Digits in groups of three.
+fn grouped(number: u32) -> String {
+    match number {
+        0..1000 => number.to_string(),
+        _ => format!("{},{:03}", grouped(number / 1000), number % 1000),
+    }
+}
+
+/// The same run by more and more threads.
+fn threads() -> Result<(), String> {
+    let scenario = scenario(THREADS_FILE, &THREADS_SET, THREADS_SCHEME).map_err(|problem| problem.render(false))?;
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let numbers: Vec<u32> = (1..=MOST_THREADS).filter(|&threads| threads as usize <= processors).collect();
+    println!(
+        "threads: {THREADS_FILE} with {}, ms of wall time, median (smallest to largest) of {THREADS_ROUNDS} rounds in turns, {processors} processors",
+        THREADS_SET.join(" ")
+    );
+    println!();
+    let digest = std::cell::Cell::new(None);
+    let contender = |&threads: &u32| -> Contender<'_> {
+        let (digest, scenario) = (&digest, &scenario);
+        Box::new(move || {
+            let began = Instant::now();
+            let engine = World::new(scenario, Recorder::new()).with_threads(threads).run().engine;
+            let ms = began.elapsed().as_secs_f64() * 1e3;
+            let same = digest.get().is_none_or(|before| before == (engine.digest, engine.packet_hops));
+            assert!(same, "{threads} threads give the run of one");
+            digest.set(Some((engine.digest, engine.packet_hops)));
+            ms
+        })
+    };
+    let mut contenders: Vec<Contender<'_>> = numbers.iter().map(contender).collect();
+    let times = in_turns(THREADS_ROUNDS, &mut contenders);
+    let hops = digest.get().map_or(0, |(_, hops)| hops) as f64;
+    let row = |(threads, own): (&u32, &Vec<f64>)| {
+        [
+            threads.to_string(),
+            format!("{:.1}", hops / 1e6),
+            Spread::of(own).to_string(),
+            format!("{:.1}", hops / Spread::of(own).median / 1e3),
+            format!("{:.2}", ratio(&times[0], own)),
+        ]
+    };
+    let rows: Vec<[String; 5]> = numbers.iter().zip(&times).map(row).collect();
+    print_table(["threads", "M packet-hops", "ms", "M packet-hops per s", "times as fast as one"], &rows);
+    Ok(())
+}

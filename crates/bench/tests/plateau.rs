@@ -1,0 +1,61 @@
+//! A run that is ten times as long needs no more memory, if its rows go to a sink.
+//!
+//! One test alone in its program, because it looks at the memory of the whole process.
+#![allow(missing_docs, reason = "a test")]
+
+use std::path::Path;
+
+use tailcut_bench::simulation::{run_event_loop, scenario_of};
+use tailcut_record::{FlowColumns, FlowSink, GROUP_ROWS, RecordError, Recorder};
+use tailcut_sim::World;
+
+/// Short flows among eight hosts: as many flows as possible in little time.
+const SCENARIO: &str = "[topology.star]\nhosts = 8\nhost_link = { rate = \"10Gbps\", delay = \"1us\" }
+[host.transport.tcp]\nmin_rto = \"1ms\"
+[workload]\nload = 0.5\nload_of = \"host-links\"\ntraffic.short = { share = 1.0, sizes.fixed = \"1KB\" }\n";
+
+/// Forgets the rows.
+struct Nowhere;
+
+impl FlowSink for Nowhere {
+    fn write(&mut self, rows: &mut FlowColumns) -> Result<(), RecordError> {
+        rows.clear();
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), RecordError> {
+        Ok(())
+    }
+}
+
+/// The flows of a run of so many milliseconds, and the engine's state at its peak in bytes.
+fn run(ms: u32) -> (u64, f64) {
+    let length = format!("workload.duration={ms}ms");
+    let scenario = scenario_of("plateau", SCENARIO, Path::new(""), &[&length], "dctcp");
+    let scenario = scenario.unwrap_or_else(|problem| panic!("{}", problem.render(false)));
+    let outcome = run_event_loop(World::new(&scenario, Recorder::with_sink(Box::new(Nowhere))));
+    (outcome.totals.started, outcome.engine.peak_bytes as f64)
+}
+
+/// Largest resident set of this process so far in bytes, where the system tells it.
+fn resident() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? * 1024.0)
+}
+
+#[test]
+fn ten_times_as_long_takes_the_same_memory() {
+    // Rows leave in groups, so that a group is full in the short run already.
+    let (flows, short) = run(20);
+    assert!(flows > GROUP_ROWS as u64, "{flows} flows");
+    let short_resident = resident();
+    let (many_flows, long) = run(200);
+    assert!(many_flows > 9 * flows, "{flows} and {many_flows} flows");
+    // A random process ten times as long has slightly higher peaks, and two tables grow by 8 B for 1024 flows.
+    assert!(long <= 1.02 * short, "{short} B, and {long} B after ten times as long");
+    if let (Some(short), Some(long)) = (short_resident, resident()) {
+        // What the allocator holds on to is not ours to say: a tenth, and a megabyte for its arenas.
+        assert!(long <= 1.1 * short + 1e6, "{short} B resident, and {long} B after ten times as long");
+    }
+}
