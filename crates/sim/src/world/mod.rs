@@ -113,16 +113,17 @@ impl<'s> World<'s> {
     pub fn run_with(self, progress: impl FnMut(Instant) -> ControlFlow<()>) -> Result<Outcome, Stopped> {
         let World { scenario, cut, mut source } = self;
         let lookahead = cut.lookahead(scenario.network());
-        let mut parts: Vec<Part<'_>> = (0..cut.parts()).map(|number| Part::new(scenario, &cut, number)).collect();
-        let (end, in_the_mail) = match &mut parts[..] {
-            [part] => {
-                let mut alone = Alone { part, desk: Mutex::new(Desk::default()) };
-                (source.coordinate(&mut alone, &cut, lookahead, progress)?, 0)
-            }
-            parts => threads::together(parts, |rounds| {
-                let end = source.coordinate(rounds, &cut, lookahead, progress)?;
-                Ok::<_, Stopped>((end, rounds.in_the_mail()))
-            })?,
+        let make = |number| Part::new(scenario, &cut, number);
+        let (end, in_the_mail, mut parts) = if cut.parts() == 1 {
+            let mut part = make(0);
+            let mut alone = Alone { part: &mut part, desk: Mutex::new(Desk::default()) };
+            (source.coordinate(&mut alone, &cut, lookahead, progress)?, 0, vec![part])
+        } else {
+            let (outcome, parts) = threads::together(cut.parts(), make, |rounds| {
+                source.coordinate(rounds, &cut, lookahead, progress).map(|end| (end, rounds.in_the_mail()))
+            });
+            let (end, in_the_mail) = outcome?;
+            (end, in_the_mail, parts)
         };
         source.finish(&cut, &mut parts, end, in_the_mail)
     }

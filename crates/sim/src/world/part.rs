@@ -129,6 +129,8 @@ pub(super) struct Counts {
 }
 
 /// The entities of a part.
+// Aligned, so that no cache line, nor the one that is fetched with it, is of two parts: each thread writes to its own.
+#[repr(align(128))]
 pub(super) struct Part<'s> {
     router: &'s Router,
     cut: &'s Cut,

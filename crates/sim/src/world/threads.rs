@@ -120,8 +120,9 @@ impl Hall {
         part.take_notes(&mut desk.notes);
     }
 
-    /// A thread's life: it runs its part in each round.
-    fn work(&self, number: usize, part: &mut Part<'_>) {
+    /// A thread's life: it makes its part, runs it in each round, and gives it back.
+    fn work<'s>(&self, number: u32, make: impl Fn(u32) -> Part<'s>) -> Part<'s> {
+        let mut part = None;
         let mut seen = 0;
         loop {
             let mut waiter = Waiter::new(self.patience);
@@ -134,11 +135,13 @@ impl Hall {
                 waiter.wait();
             }
             if self.over.load(Ordering::Acquire) {
-                return;
+                return part.unwrap_or_else(|| make(number));
             }
-            let attempt = catch_unwind(AssertUnwindSafe(|| self.run_part(number, part)));
+            let attempt = catch_unwind(AssertUnwindSafe(|| {
+                self.run_part(number as usize, part.get_or_insert_with(|| make(number)));
+            }));
             if let Err(panic) = attempt {
-                lock(&self.desks[number]).panic = Some(panic);
+                lock(&self.desks[number as usize]).panic = Some(panic);
             }
             self.done.fetch_add(1, Ordering::Release);
         }
@@ -217,29 +220,38 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// Coordinates `parts`, each on a thread of its own; the first on this one.
+/// Makes `count` parts with `make` and coordinates them, each on a thread of its own; the first on this one. Returns the
+/// parts as they are in the end.
+///
+/// A thread makes its part itself: what it writes to while it runs then lies apart from what others write to.
 ///
 /// # Panics
 /// If a part panics, with what it said.
-pub(super) fn together<R>(parts: &mut [Part<'_>], coordinate: impl FnOnce(&mut dyn Rounds) -> R) -> R {
-    let count = parts.len();
+pub(super) fn together<'s, R>(
+    count: u32,
+    make: impl Fn(u32) -> Part<'s> + Sync,
+    coordinate: impl FnOnce(&mut dyn Rounds) -> R,
+) -> (R, Vec<Part<'s>>) {
+    let size = count as usize;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let hall = Hall {
-        desks: (0..count).map(|_| Mutex::default()).collect(),
-        mail: (0..count * count).map(|_| Mutex::default()).collect(),
+        desks: (0..size).map(|_| Mutex::default()).collect(),
+        mail: (0..size * size).map(|_| Mutex::default()).collect(),
         round: AtomicUsize::new(0),
         horizon: AtomicU64::new(0),
         done: AtomicUsize::new(0),
         over: AtomicBool::new(false),
-        patience: if processors < count { 0 } else { 5_000 },
+        patience: if processors < size { 0 } else { 5_000 },
     };
-    let (first, others) = parts.split_first_mut().expect("there is a part");
     std::thread::scope(|scope| {
-        for (number, part) in (1..).zip(others) {
-            let hall = &hall;
-            scope.spawn(move || hall.work(number, part));
-        }
-        let _closing = Closing(&hall);
-        coordinate(&mut Together { hall: &hall, first })
+        let (hall, make) = (&hall, &make);
+        let threads: Vec<_> = (1..count).map(|number| scope.spawn(move || hall.work(number, make))).collect();
+        let (result, first) = {
+            let _closing = Closing(hall);
+            let mut first = make(0);
+            (coordinate(&mut Together { hall, first: &mut first }), first)
+        };
+        let others = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        (result, std::iter::once(first).chain(others).collect())
     })
 }
