@@ -105,17 +105,13 @@ impl Wire {
         self.stats.busy += tx;
         self.busy_until = now + tx;
         let land = self.busy_until + self.link.delay;
-        self.put_in_flight(land, arena, id)
+        self.put(land, arena, id)
     }
 
-    /// A packet is on its way that another wire sent, to land at `land`, which is not before the landing of the one in front
-    /// of it. Returns as [`Wire::transmit`].
-    pub fn put(&mut self, land: Instant, arena: &mut Arena, id: PacketId) -> Option<Instant> {
-        self.put_in_flight(land, arena, id)
-    }
-
+    /// A packet is on its way, sent here or by another wire of the same link, to land at `land`, which is not before the
+    /// landing of the one in front of it. Returns as [`Wire::transmit`].
     #[inline]
-    fn put_in_flight(&mut self, land: Instant, arena: &mut Arena, id: PacketId) -> Option<Instant> {
+    pub fn put(&mut self, land: Instant, arena: &mut Arena, id: PacketId) -> Option<Instant> {
         arena.set_arrival(id, land);
         let first = self.flight.is_empty() && !self.leads_elsewhere;
         self.flight.push_back(arena, id);
