@@ -4,7 +4,7 @@
 //! one carries the rest. Every data packet is acknowledged at once unless ACKs are delayed. Round-trip times come from the
 //! timestamp that every packet carries and every ACK echoes (RFC 7323), so that retransmissions may be sampled too.
 //!
-//! Left out: receive windows, Nagle's algorithm, limited transmit (RFC 3042), connection teardown, reneging.
+//! Left out: receive windows, Nagle's algorithm, connection teardown, reneging.
 
 mod receiver;
 mod scoreboard;
@@ -67,6 +67,10 @@ pub struct Config {
     pub dup_thresh: u32,
     /// Whether DupThresh starts a retransmission at all; off under packet spraying in the public ns-2 scripts.
     pub fast_retransmit: bool,
+    /// Whether a recovery that has no new data to send repeats segments that are not judged lost: those below the highest SACKed one,
+    /// then once the last one (RFC 6675, NextSeg, rules 3 and 4, which say SHOULD). Linux, ns-2 and the cited scripts do not: one
+    /// loss near the end of a flow then costs two retransmissions.
+    pub speculative_retransmit: bool,
     /// Acknowledge several packets at once; without it, every packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAck>,
@@ -83,6 +87,7 @@ impl Default for Config {
             max_rto: Span::from_ms(64_000),
             dup_thresh: 3,
             fast_retransmit: true,
+            speculative_retransmit: false,
             delayed_ack: None,
             handshake: Handshake::None,
         }

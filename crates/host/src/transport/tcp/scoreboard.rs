@@ -19,6 +19,16 @@ impl Segment {
     fn is_missing(self) -> bool {
         self.lost && !self.sacked && !self.retransmitted
     }
+
+    /// Of unknown fate: neither SACKed nor judged lost, and sent once.
+    fn is_open(self) -> bool {
+        !self.sacked && !self.lost && !self.retransmitted
+    }
+
+    /// Sent again without being judged lost: both copies may be on their way.
+    fn is_twice(self) -> bool {
+        self.retransmitted && !self.lost && !self.sacked
+    }
 }
 
 /// State of the outstanding segments.
@@ -29,6 +39,14 @@ pub(super) struct Scoreboard {
     segments: VecDeque<Segment>,
     sacked: u64,
     missing: u64,
+    /// Segments below the highest SACKed one whose fate is open.
+    open: u64,
+    /// Segments of which two copies may be on their way.
+    twice: u64,
+    /// Bytes sent beyond the window since the last new ACK, because of SACKs.
+    beyond: u64,
+    /// This recovery has had its rescue retransmission.
+    rescued: bool,
     /// Segments below this number that are not SACKed are lost.
     lost_below: u64,
     /// No segment below this number is missing: where the search for the next one begins.
@@ -46,6 +64,10 @@ impl Scoreboard {
             segments: VecDeque::new(),
             sacked: 0,
             missing: 0,
+            open: 0,
+            twice: 0,
+            beyond: 0,
+            rescued: false,
             lost_below: first,
             search_from: first,
             sacked_end: first,
@@ -72,23 +94,33 @@ impl Scoreboard {
             let segment = self.segments.pop_front().expect("only what was sent is acknowledged");
             self.sacked -= u64::from(segment.sacked);
             self.missing -= u64::from(segment.is_missing());
+            self.open -= u64::from(segment.is_open() && self.first < self.sacked_end);
+            self.twice -= u64::from(segment.is_twice());
             self.first += 1;
         }
+        self.beyond = 0;
         self.lost_below = self.lost_below.max(first);
         self.search_from = self.search_from.max(first);
+        self.sacked_end = self.sacked_end.max(first);
     }
 
     /// The receiver has the bytes of a block.
     pub(super) fn sack(&mut self, block: SackBlock) {
         // The last segment of a flow may be short: its block ends within the segment.
-        let (start, end) = (block.start / MSS_BYTES, block.end.div_ceil(MSS_BYTES));
-        for number in start.max(self.first)..end.min(self.first + self.segments.len() as u64) {
+        let start = (block.start / MSS_BYTES).max(self.first);
+        let end = block.end.div_ceil(MSS_BYTES).min(self.first + self.segments.len() as u64);
+        for number in self.sacked_end..end {
+            self.open += u64::from(self.segments[(number - self.first) as usize].is_open());
+        }
+        self.sacked_end = self.sacked_end.max(end);
+        for number in start..end {
             let segment = &mut self.segments[(number - self.first) as usize];
             if !segment.sacked {
                 self.missing -= u64::from(segment.is_missing());
+                self.open -= u64::from(segment.is_open());
+                self.twice -= u64::from(segment.is_twice());
                 segment.sacked = true;
                 self.sacked += 1;
-                self.sacked_end = self.sacked_end.max(number + 1);
             }
         }
     }
@@ -103,9 +135,15 @@ impl Scoreboard {
         self.missing
     }
 
-    /// Segments that are on their way: outstanding, not SACKed, not missing.
+    /// Segments below the highest SACKed one that are neither SACKed nor judged lost, and were not sent again.
+    pub(super) fn open(&self) -> u64 {
+        self.open
+    }
+
+    /// Segments that are on their way: outstanding, not SACKed, not missing; those sent again without being judged lost
+    /// count twice (RFC 6675, SetPipe).
     pub(super) fn pipe(&self) -> u64 {
-        self.segments.len() as u64 - self.sacked - self.missing
+        self.segments.len() as u64 - self.sacked - self.missing + self.twice
     }
 
     /// Every segment with at least `dup_thresh` SACKed ones above it is lost (RFC 6675, IsLost).
@@ -132,7 +170,7 @@ impl Scoreboard {
 
     /// The retransmission timer fired: all that is not SACKed is lost, and what was retransmitted is lost again.
     pub(super) fn lose_all(&mut self) {
-        self.missing = 0;
+        (self.missing, self.open, self.twice) = (0, 0, 0);
         for segment in &mut self.segments {
             segment.retransmitted = false;
             segment.lost = !segment.sacked;
@@ -155,10 +193,52 @@ impl Scoreboard {
         Some(self.search_from)
     }
 
+    /// The first segment whose fate is open, by number; it is now on its way a second time (RFC 6675, NextSeg, rule 3).
+    pub(super) fn repeat_open(&mut self) -> Option<u64> {
+        if self.open == 0 {
+            return None;
+        }
+        // All before `lost_below` is SACKed or judged lost.
+        let from = (self.lost_below - self.first) as usize;
+        let index = from + self.segments.iter().skip(from).position(|segment| segment.is_open())?;
+        self.segments[index].retransmitted = true;
+        self.open -= 1;
+        self.twice += 1;
+        Some(self.first + index as u64)
+    }
+
+    /// Whether the one segment that a recovery may send again without a sign of its loss is still to go.
+    pub(super) fn may_rescue(&self) -> bool {
+        !self.rescued && self.sacked < self.segments.len() as u64
+    }
+
+    /// The last segment that is not SACKed, by number, if this recovery may still send it again (RFC 6675, NextSeg, rule 4). Nothing
+    /// is noted of the segment: whether it is judged lost later is another matter.
+    pub(super) fn rescue(&mut self) -> Option<u64> {
+        if !self.may_rescue() {
+            return None;
+        }
+        self.rescued = true;
+        self.segments.iter().rposition(|segment| !segment.sacked).map(|index| self.first + index as u64)
+    }
+
+    /// So many bytes went out although the window was full (limited transmit, RFC 3042).
+    pub(super) fn sent_beyond_window(&mut self, bytes: u64) {
+        self.beyond += bytes;
+    }
+
+    /// A recovery begins; gives the bytes that were sent beyond the window.
+    pub(super) fn begin_recovery(&mut self) -> u64 {
+        self.rescued = false;
+        self.beyond
+    }
+
     fn lose_below(&mut self, number: u64) {
         for lost in self.lost_below..number {
             let segment = &mut self.segments[(lost - self.first) as usize];
             if !segment.lost && !segment.sacked {
+                self.open -= u64::from(segment.is_open() && lost < self.sacked_end);
+                self.twice -= u64::from(segment.is_twice());
                 segment.lost = true;
                 self.missing += u64::from(segment.is_missing());
             }
@@ -207,7 +287,7 @@ mod tests {
     proptest! {
         /// The counters are what a count from scratch gives.
         #[test]
-        fn counters_agree_with_a_recount(operations in prop::collection::vec((0u8..6, 0u64..30, 1u64..5), 1..60)) {
+        fn counters_agree_with_a_recount(operations in prop::collection::vec((0u8..7, 0u64..30, 1u64..5), 1..60)) {
             let (mut una, mut nxt) = (0, 10);
             let mut board = Scoreboard::new(0, nxt * MSS);
             for (operation, at, len) in operations {
@@ -217,13 +297,19 @@ mod tests {
                     2 => board.sack(block((una + at).min(nxt), (una + at + len).min(nxt))),
                     3 => board.infer_losses(3),
                     4 => { if let Some(number) = board.retransmit() { prop_assert!((una..nxt).contains(&number)); } }
+                    5 => {
+                        let first = (una..board.sacked_end).find(|n| board.segments[(n - una) as usize].is_open());
+                        prop_assert_eq!(board.repeat_open(), first);
+                    }
                     _ => board.lose_all(),
                 }
                 let count = |f: fn(&Segment) -> bool| board.segments.iter().filter(|s| f(s)).count() as u64;
                 prop_assert_eq!(board.segments.len() as u64, nxt - una);
                 prop_assert_eq!(board.sacked(), count(|s| s.sacked));
                 prop_assert_eq!(board.missing(), count(|s| s.is_missing()));
-                prop_assert_eq!(board.pipe(), count(|s| !s.sacked && !s.is_missing()));
+                let below = board.segments.iter().take((board.sacked_end - una) as usize);
+                prop_assert_eq!(board.open(), below.filter(|s| s.is_open()).count() as u64);
+                prop_assert_eq!(board.pipe(), count(|s| !s.sacked && !s.is_missing()) + count(|s| s.is_twice()));
             }
         }
     }

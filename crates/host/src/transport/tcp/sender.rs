@@ -61,7 +61,6 @@ pub(super) struct Sender {
     recovery: Recovery,
     /// Recovery ends when this byte is acknowledged: `nxt` at its start.
     recover: u64,
-    duplicates: u32,
     /// The first segment goes out whatever the window says (RFC 6675, section 5, step 4.3).
     forced: bool,
     board: Option<Box<Scoreboard>>,
@@ -80,6 +79,8 @@ pub(super) struct Sender {
     max_rto: Span,
     /// SACKed segments or duplicates that mean loss; `u32::MAX` if none do.
     dup_thresh: u32,
+    /// Whether a recovery without new data repeats what is not judged lost.
+    speculative: bool,
     tag: TagSeat,
     report: SenderReport,
 }
@@ -109,7 +110,6 @@ impl Sender {
             open: tcp.handshake == Handshake::None,
             recovery: Recovery::No,
             recover: 0,
-            duplicates: 0,
             forced: false,
             board: None,
             srtt: Span::ZERO,
@@ -122,6 +122,7 @@ impl Sender {
             min_rto: tcp.min_rto,
             max_rto: tcp.max_rto,
             dup_thresh: if tcp.fast_retransmit { tcp.dup_thresh } else { u32::MAX },
+            speculative: tcp.speculative_retransmit,
             tag: host.tag.build(&()).expect("the configuration was validated"),
             report: SenderReport::default(),
         }
@@ -190,8 +191,6 @@ impl Sender {
                 self.used_until = self.nxt;
             }
             self.advance(now, ack);
-        } else if ack == self.una && self.nxt > self.una {
-            self.duplicates += 1;
         }
         if self.recovery != Recovery::No
             && let Some(board) = &mut self.board
@@ -233,6 +232,8 @@ impl Sender {
         self.backoff = (self.backoff * 2).min(limit);
         self.start_timer(now);
         if !self.open {
+            // RFC 5681, section 3.1: a lost SYN leaves a first window of one segment.
+            self.window.cwnd = MSS_BYTES as f64;
             return Fired::Resend(self.syn(now));
         }
         if self.timeouts_in_row == 1 {
@@ -244,7 +245,6 @@ impl Sender {
         self.tag.on_timeout(self.timeouts_in_row, self.nxt);
         self.recovery = Recovery::Timeout;
         self.recover = self.nxt;
-        self.duplicates = 0;
         self.forced = false;
         let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
         board.lose_all();
@@ -268,8 +268,7 @@ impl Sender {
         if self.sendable() == 0 {
             return None;
         }
-        let resent = self.board.as_mut().and_then(|board| board.retransmit());
-        let (seq, retransmission) = match resent {
+        let (seq, retransmission) = match self.next_retransmission() {
             Some(number) => (number * MSS_BYTES, true),
             None => (self.nxt, false),
         };
@@ -292,6 +291,9 @@ impl Sender {
             self.nxt += u64::from(payload);
             if let Some(board) = &mut self.board {
                 board.extend(self.nxt);
+                if self.recovery == Recovery::No && (self.nxt - self.una) as f64 > self.window.cwnd {
+                    board.sent_beyond_window(u64::from(payload));
+                }
             }
         }
         self.used = self.used.max(self.in_use());
@@ -311,30 +313,55 @@ impl Sender {
         Some(self.timer)
     }
 
+    /// The segment to send again, by number, before any new data (RFC 6675, NextSeg, rule 1), or when there is none (rules 3 and 4).
+    #[inline]
+    fn next_retransmission(&mut self) -> Option<u64> {
+        let board = self.board.as_mut()?;
+        let lost = board.retransmit();
+        if lost.is_some() || !self.speculative || self.nxt < self.size || self.recovery != Recovery::Fast {
+            return lost;
+        }
+        board.repeat_open().or_else(|| board.rescue())
+    }
+
     /// Packets that may go now.
     #[inline]
     fn sendable(&self) -> u64 {
         if !self.open {
             return 0;
         }
-        let missing = self.board.as_ref().map_or(0, |board| board.missing());
         let fresh = (self.size - self.nxt).div_ceil(MSS_BYTES);
-        // Outside of recovery the flight counts whole, SACKed segments included (RFC 5681: limited transmit is left out).
-        let pipe = match (&self.board, self.recovery) {
-            (Some(board), Recovery::Fast | Recovery::Timeout) => board.pipe() * MSS_BYTES,
-            _ => self.nxt - self.una,
-        };
+        let Some(board) = &self.board else { return self.fits(0, fresh, self.nxt - self.una) };
+        let missing = board.missing();
+        match self.recovery {
+            Recovery::No => {
+                // Limited transmit; where reordering is usual and means nothing, the flight counts whole.
+                let arrived = if self.dup_thresh == u32::MAX { 0 } else { board.sacked() * MSS_BYTES };
+                self.fits(missing, fresh, (self.nxt - self.una).saturating_sub(arrived))
+            }
+            Recovery::Fast if self.speculative && missing + fresh == 0 => {
+                let again = board.open().max(u64::from(board.may_rescue()));
+                self.fits(again, 0, board.pipe() * MSS_BYTES)
+            }
+            Recovery::Fast | Recovery::Timeout => self.fits(missing, fresh, board.pipe() * MSS_BYTES),
+        }
+    }
+
+    /// How many segments fit into the window: of `again` whole ones to send again and of `fresh` new ones, while `pipe` bytes
+    /// are on their way.
+    #[inline]
+    fn fits(&self, again: u64, fresh: u64, pipe: u64) -> u64 {
         let room = self.window.cwnd - pipe as f64;
         let last = self.size - self.nxt;
         let allowed = if room >= MSS_BYTES as f64 {
             let whole = (room / MSS_BYTES as f64) as u64;
             // A short last segment may fit where a whole one does not.
             let rest = room - (whole * MSS_BYTES) as f64;
-            whole + u64::from(missing == 0 && fresh == whole + 1 && rest >= (last - whole * MSS_BYTES) as f64)
+            whole + u64::from(again == 0 && fresh == whole + 1 && rest >= (last - whole * MSS_BYTES) as f64)
         } else {
-            u64::from(missing == 0 && fresh == 1 && room >= last as f64)
+            u64::from(again == 0 && fresh == 1 && room >= last as f64)
         };
-        (missing + fresh).min(allowed.max(u64::from(self.forced)))
+        (again + fresh).min(allowed.max(u64::from(self.forced)))
     }
 
     /// Bytes of the window in use.
@@ -357,7 +384,6 @@ impl Sender {
 
     fn advance(&mut self, now: Instant, ack: u64) {
         self.una = ack;
-        self.duplicates = 0;
         self.backoff = 1;
         self.timeouts_in_row = 0;
         if let Some(board) = &mut self.board {
@@ -380,17 +406,19 @@ impl Sender {
         }
     }
 
+    /// Whether DupThresh segments above the first one were SACKed (RFC 6675, IsLost). As many duplicate ACKs mean the same: only an ACK
+    /// that SACKs what was not known to have arrived is one (section 2).
     fn sees_loss(&self) -> bool {
-        let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
-        self.duplicates >= self.dup_thresh || sacked >= u64::from(self.dup_thresh)
+        self.board.as_ref().is_some_and(|board| board.sacked() >= u64::from(self.dup_thresh))
     }
 
     fn enter_fast_recovery(&mut self) {
         self.recovery = Recovery::Fast;
         self.recover = self.nxt;
         self.forced = true;
-        self.congestion.on_loss(&mut self.window, self.nxt - self.una);
         let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
+        // RFC 5681, section 3.2, step 2: what limited transmit has sent is no part of the flight that is halved.
+        self.congestion.on_loss(&mut self.window, self.nxt - self.una - board.begin_recovery());
         board.lose_first();
         board.infer_losses(self.dup_thresh);
     }
@@ -517,7 +545,7 @@ mod tests {
         // Segment 5 is lost; those above it arrive.
         bench.ack(5, &[(6, 7)]);
         bench.ack(5, &[(6, 8)]);
-        assert_eq!(bench.send(), [0u64; 0]);
+        assert_eq!(bench.send(), [30, 31], "limited transmit");
         bench.ack(5, &[(6, 9)]);
         assert_eq!(bench.send(), [5], "the third duplicate retransmits, whatever the window");
         assert_eq!(bench.cwnd(), flight as f64 / 2.0);
