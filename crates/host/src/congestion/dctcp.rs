@@ -42,7 +42,7 @@ pub struct Model {
     marked: u64,
     /// The observation window ends when this byte is acknowledged.
     window_end: u64,
-    /// No second cut until bytes beyond this one are acknowledged.
+    /// No second cut until this byte and all before it are acknowledged.
     cut_until: u64,
 }
 
@@ -103,13 +103,14 @@ impl CongestionControl for Model {
             // Loss has cut the window for this round trip already.
             return false;
         }
-        if ack.ece && (ack.snd_una > self.cut_until || self.cut_every_ece) {
+        if ack.ece && (ack.snd_una >= self.cut_until || self.cut_every_ece) {
             window.cwnd = (window.cwnd * (1.0 - self.alpha / 2.0)).max(self.floor);
             window.ssthresh = window.cwnd;
-            self.cut_until = ack.snd_nxt;
+            self.cut_until = ack.snd_nxt + 1;
             return true;
         }
-        if ack.newly_acked > 0 && ack.window_limited {
+        // RFC 3168, section 6.1.2: an ACK with ECN echo does not open the window, whether or not it cuts it.
+        if ack.newly_acked > 0 && ack.window_limited && !ack.ece {
             super::increase(window, ack.newly_acked);
         }
         false

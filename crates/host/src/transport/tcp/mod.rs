@@ -68,8 +68,7 @@ pub struct Config {
     /// Whether DupThresh starts a retransmission at all; off under packet spraying in the public ns-2 scripts.
     pub fast_retransmit: bool,
     /// Whether a recovery that has no new data to send repeats segments that are not judged lost: those below the highest SACKed one,
-    /// then once the last one (RFC 6675, NextSeg, rules 3 and 4, which say SHOULD). Linux, ns-2 and the cited scripts do not: one
-    /// loss near the end of a flow then costs two retransmissions.
+    /// then once the last one (RFC 6675, NextSeg, rules 3 and 4, which say SHOULD). ns-2 has neither, ns-3 the first of them.
     pub speculative_retransmit: bool,
     /// Acknowledge several packets at once; without it, every packet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,7 +86,7 @@ impl Default for Config {
             max_rto: Span::from_ms(64_000),
             dup_thresh: 3,
             fast_retransmit: true,
-            speculative_retransmit: false,
+            speculative_retransmit: true,
             delayed_ack: None,
             handshake: Handshake::None,
         }

@@ -91,7 +91,8 @@ impl Receiver {
         }
         self.furthest = self.furthest.max(packet.seq);
 
-        if ce != self.ce && self.pending.packets > 0 {
+        let flipped = ce != self.ce;
+        if flipped && self.pending.packets > 0 {
             // RFC 8257, section 3.2: the packets before the flip are acknowledged with the old state first.
             send(self.acknowledge());
         }
@@ -109,8 +110,9 @@ impl Receiver {
         }
         self.pending.packets += 1;
         match delayed {
-            // A gap, a gap filled and the end of the flow are acknowledged at once (RFC 5681, section 4.2).
-            Some(delayed) if in_order && self.pending.packets < delayed.every && !self.is_done() => {
+            // A gap, a gap filled and the end of the flow are acknowledged at once (RFC 5681, section 4.2), and so is a flip of
+            // the mark, beside what was pending (RFC 8257, section 3.2).
+            Some(delayed) if in_order && !flipped && self.pending.packets < delayed.every && !self.is_done() => {
                 if self.pending.packets == 1 {
                     self.pending.deadline = now + delayed.timeout;
                 }
@@ -232,18 +234,18 @@ mod tests {
         let mut receiver = receiver(6);
         let pattern = [(0, false), (1, false), (2, true), (3, true), (4, false)];
         let acks = answers(&mut receiver, &pattern, Some(&delayed));
-        assert_eq!(acks, [(2, false, vec![]), (4, true, vec![])], "packet 5 is pending");
-        let deadline = Instant::from_ps(1000) + Span::from_us(500);
-        assert_eq!(receiver.wanted_timer(), Some(deadline));
-        let ack = receiver.on_timer(deadline).expect("due");
-        assert_eq!((ack.seq / MSS, ack.flags.has(Flags::ECE)), (5, false));
+        // Each flip acknowledges what was pending with the old state, and at once the packet that flipped it.
+        let expected = [(2, false, vec![]), (3, true, vec![]), (4, true, vec![]), (5, false, vec![])];
+        assert_eq!(acks, expected);
+        let delayed_ack = answers(&mut receiver, &[(5, false)], Some(&delayed));
+        assert_eq!(delayed_ack, [(6, false, vec![])], "the last packet is acknowledged at once");
     }
 
     #[test]
     fn a_flip_of_the_mark_acknowledges_what_is_pending_with_the_old_state() {
         let delayed = DelayedAck { every: 2, timeout: Span::from_us(500) };
         let acks = answers(&mut receiver(9), &[(0, false), (1, true), (2, true)], Some(&delayed));
-        assert_eq!(acks, [(1, false, vec![]), (3, true, vec![])]);
+        assert_eq!(acks, [(1, false, vec![]), (2, true, vec![])]);
     }
 
     #[test]

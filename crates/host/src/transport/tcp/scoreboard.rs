@@ -47,6 +47,8 @@ pub(super) struct Scoreboard {
     beyond: u64,
     /// This recovery has had its rescue retransmission.
     rescued: bool,
+    /// It may have it when more than the segment before this one is acknowledged.
+    rescue_after: u64,
     /// Segments below this number that are not SACKed are lost.
     lost_below: u64,
     /// No segment below this number is missing: where the search for the next one begins.
@@ -68,6 +70,7 @@ impl Scoreboard {
             twice: 0,
             beyond: 0,
             rescued: false,
+            rescue_after: 0,
             lost_below: first,
             search_from: first,
             sacked_end: first,
@@ -207,9 +210,11 @@ impl Scoreboard {
         Some(self.first + index as u64)
     }
 
-    /// Whether the one segment that a recovery may send again without a sign of its loss is still to go.
+    /// Whether the one segment that a recovery may send again without a sign of its loss is still to go. It waits until more
+    /// than the first segment that was sent again is acknowledged: before that, the rest may be on its way (RFC 6675,
+    /// section 5, step 4.3).
     pub(super) fn may_rescue(&self) -> bool {
-        !self.rescued && self.sacked < self.segments.len() as u64
+        !self.rescued && self.first > self.rescue_after && self.sacked < self.segments.len() as u64
     }
 
     /// The last segment that is not SACKed, by number, if this recovery may still send it again (RFC 6675, NextSeg, rule 4). Nothing
@@ -230,6 +235,7 @@ impl Scoreboard {
     /// A recovery begins; gives the bytes that were sent beyond the window.
     pub(super) fn begin_recovery(&mut self) -> u64 {
         self.rescued = false;
+        self.rescue_after = self.first + 1;
         self.beyond
     }
 

@@ -46,7 +46,7 @@ pub(super) struct Sender {
     nxt: u64,
     window: Window,
     congestion: CongestionSeat,
-    /// Whether the next packet says that the window was cut.
+    /// Whether the next new data says that the window was cut.
     cwr: bool,
     /// Packets offered to the send order and not taken yet.
     offered: u32,
@@ -244,6 +244,7 @@ impl Sender {
         }
         self.tag.on_timeout(self.timeouts_in_row, self.nxt);
         self.recovery = Recovery::Timeout;
+        self.say_window_was_cut();
         self.recover = self.nxt;
         self.forced = false;
         let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
@@ -282,7 +283,7 @@ impl Sender {
         packet.set_rank(priority.rank);
         packet.flags = Flags::NONE
             .with(Flags::ECT, self.congestion.ecn_capable())
-            .with(Flags::CWR, std::mem::take(&mut self.cwr))
+            .with(Flags::CWR, !retransmission && std::mem::take(&mut self.cwr))
             .with(Flags::RETRANSMITTED, retransmission);
         self.report.packets += 1;
         if retransmission {
@@ -361,7 +362,7 @@ impl Sender {
         } else {
             u64::from(again == 0 && fresh == 1 && room >= last as f64)
         };
-        (again + fresh).min(allowed.max(u64::from(self.forced)))
+        (again + fresh).min(allowed.max(u64::from(self.forced && again > 0)))
     }
 
     /// Bytes of the window in use.
@@ -412,8 +413,14 @@ impl Sender {
         self.board.as_ref().is_some_and(|board| board.sacked() >= u64::from(self.dup_thresh))
     }
 
+    /// The next new data tells the receiver so, whatever the reason was (RFC 3168, section 6.1.2).
+    fn say_window_was_cut(&mut self) {
+        self.cwr = self.congestion.ecn_capable();
+    }
+
     fn enter_fast_recovery(&mut self) {
         self.recovery = Recovery::Fast;
+        self.say_window_was_cut();
         self.recover = self.nxt;
         self.forced = true;
         let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
