@@ -109,8 +109,9 @@ impl CongestionControl for Model {
             self.cut_until = ack.snd_nxt + 1;
             return true;
         }
-        // RFC 3168, section 6.1.2: an ACK with ECN echo does not open the window, whether or not it cuts it.
-        if ack.newly_acked > 0 && ack.window_limited && !ack.ece {
+        // An ACK with ECN echo that does not cut opens the window as any other, as in the model of SIGCOMM 2010, section 3.3. RFC 3168, section
+        // 6.1.2, says that it should not: then the link is no longer full at the paper's least K (`docs/validation.md`).
+        if ack.newly_acked > 0 && ack.window_limited {
             super::increase(window, ack.newly_acked);
         }
         false
