@@ -38,7 +38,7 @@ def test_every_scheme_is_listed_and_shown(tmp_path: Path) -> None:
 
 def test_every_list_has_something(tmp_path: Path) -> None:
     everything = succeeded(run("list", cwd=tmp_path)).stdout
-    for kind in ("schemes", "topologies", "workloads", "markers", "buffers", "paths"):
+    for kind in ("schemes", "topologies", "workloads", "loss", "markers", "buffers", "paths"):
         shown = succeeded(run("list", kind, cwd=tmp_path)).stdout
         assert len(shown.splitlines()) >= 2 and shown.strip() in everything, kind
 
@@ -51,6 +51,8 @@ def test_every_list_has_something(tmp_path: Path) -> None:
         (("show", "topology", "leafspine"), "leaf-spine"),
         (("show", "workload", "websaerch"), "websearch"),
         (("show", "marker", "stpe"), "step"),
+        (("show", "loss", "randon"), "random"),
+        (("show", "los", "random"), "loss"),
         (("show", "scheem", "dctcp"), "scheme"),
     ],
 )

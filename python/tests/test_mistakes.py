@@ -52,6 +52,7 @@ MISTAKES = [
     Mistake("negative size", '"1MB"', '«"-1MB"»', "negative", "expected a size"),
     Mistake("size of zero", '"1MB"', '«"0B"»', "nothing to send", "expected at least"),
     Mistake("buffer of zero", '"120KB"', '«"0KB"»', "does not hold one packet", "expected at least"),
+    Mistake("loss of all packets", "[port]\n", "[port]\nloss.random.probability = «1.0»\n", "share of packets", "at least 0 and below 1"),
     Mistake("negative load", "0.4, 0.8", "0.4, «-0.8»", "a load of -0.8", "expected a fraction"),
     Mistake("load of zero", "0.4, 0.8", "«0.0», 0.8", "a load of 0", "expected a fraction"),
     Mistake("load that is no number", "0.4, 0.8", "«nan», 0.8", "a load of ", "expected a fraction"),

@@ -17,6 +17,13 @@ pub(crate) struct Seat {
     pub(crate) schema: fn() -> Schema,
 }
 
+impl Seat {
+    /// The name of one of its models: `marker` of `markers`, and `loss` as it is.
+    pub(crate) fn singular(&self) -> &'static str {
+        if self.name.ends_with("ss") { self.name } else { self.name.strip_suffix('s').unwrap_or(self.name) }
+    }
+}
+
 const fn seat<T: JsonSchema>(name: &'static str, key: &'static str) -> Seat {
     Seat { name, key, schema: Schema::of::<T> }
 }
@@ -27,6 +34,7 @@ pub(crate) const SEATS: &[Seat] = &[
     seat::<seats::CongestionConfig>("congestion", "host.congestion"),
     seat::<seats::OrderConfig>("orders", "host.order"),
     seat::<seats::TagConfig>("tags", "host.tag"),
+    seat::<seats::LossConfig>("loss", "port.loss"),
     seat::<seats::ClassifierConfig>("classifiers", "port.classifier"),
     seat::<seats::SchedulerConfig>("schedulers", "port.scheduler"),
     seat::<seats::MarkerConfig>("markers", "port.marker"),
@@ -89,6 +97,7 @@ fn print(out: &mut Page, kind: &str) {
                 ("flows.parquet", schema::FLOW_COLUMNS.to_vec()),
                 ("ports.parquet", schema::port_columns()),
                 ("queues.parquet", schema::QUEUE_COLUMNS.to_vec()),
+                ("queue_series.parquet", schema::SERIES_COLUMNS.to_vec()),
             ] {
                 out.line(format_args!("columns of {file}"));
                 let rows: Vec<_> = columns

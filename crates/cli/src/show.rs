@@ -16,11 +16,11 @@ pub(crate) fn show(kind: &str, name: &str) -> Result<(), Problem> {
         "topology" => topology(&mut out, name)?,
         "workload" => workload(&mut out, name)?,
         "table" => table(&mut out, name)?,
-        _ => match SEATS.iter().find(|seat| seat.name == kind || seat.name.strip_suffix('s') == Some(kind)) {
+        _ => match SEATS.iter().find(|seat| seat.name == kind || seat.singular() == kind) {
             Some(seat) => model(&mut out, &(seat.schema)(), seat.key, name)?,
             None => {
                 let mut known = vec!["scheme", "topology", "workload", "table"];
-                known.extend(SEATS.iter().map(|seat| seat.name.strip_suffix('s').unwrap_or(seat.name)));
+                known.extend(SEATS.iter().map(|seat| seat.singular()));
                 return Err(Problem::new(format!("there is no kind `{kind}`")).help(suggest(kind, &known)));
             }
         },

@@ -1,15 +1,16 @@
-//! An output port: classify, admit, mark, queue, transmit.
+//! An output port: lose, classify, admit, mark, queue, transmit.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, Instant, Span, prefetch};
+use tailcut_base::{Bytes, Instant, PortId, Seeds, Span, prefetch};
 use tailcut_model::seat::{
-    BufferPolicy, Classifier, DropReason, MAX_CLASSES, Marker, Occupancy, PortScheduler, Verdict,
+    BufferPolicy, Classifier, DropReason, Loss, MAX_CLASSES, Marker, Occupancy, PortScheduler, Verdict,
 };
 use tailcut_model::{Arena, Flags, Invalid, PacketId};
 
 use crate::buffer::{self, BufferConfig, BufferSeat};
 use crate::classify::{self, ClassifierConfig, ClassifierSeat};
+use crate::loss::{self, LossConfig, LossContext, LossSeat};
 use crate::mark::{self, MarkerConfig, MarkerSeat};
 use crate::sched::{self, SchedulerConfig, SchedulerSeat};
 use crate::{Link, QueueHistogram, Wire};
@@ -22,6 +23,8 @@ pub struct PortConfig {
     pub limit: Bytes,
     /// Number of classes, 1 to 8; class 0 is the highest.
     pub classes: u8,
+    /// Which packets are lost by chance as they arrive, before any other rule.
+    pub loss: LossConfig,
     /// How packets are sorted into classes.
     pub classifier: ClassifierConfig,
     /// Which waiting packet goes next.
@@ -37,6 +40,7 @@ impl Default for PortConfig {
         PortConfig {
             limit: Bytes(240 * tailcut_base::MTU_BYTES),
             classes: 1,
+            loss: LossConfig::Off(loss::off::Config {}),
             classifier: ClassifierConfig::Single(classify::single::Config {}),
             scheduler: SchedulerConfig::Strict(sched::strict::Config {}),
             marker: MarkerConfig::Off(mark::off::Config {}),
@@ -106,6 +110,7 @@ pub struct Port {
     pub wire: Wire,
     backlog: u64,
     limit: u64,
+    loss: LossSeat,
     classifier: ClassifierSeat,
     buffer: BufferSeat,
     marker: MarkerSeat,
@@ -116,11 +121,19 @@ pub struct Port {
 }
 
 impl Port {
-    /// A port with this behaviour on this link.
+    /// A port with this behaviour on this link, alone: what it draws, it draws as port 0 of a run with seed 0.
     ///
     /// # Errors
     /// If a value is out of range or seats do not go together; paths are relative to the `[port]` table.
     pub fn new(config: &PortConfig, link: Link) -> Result<Port, Invalid> {
+        Port::with_draws(config, link, &LossContext { seeds: Seeds::new(0), port: PortId(0) })
+    }
+
+    /// A port with this behaviour on this link, and with draws of its own.
+    ///
+    /// # Errors
+    /// As [`Port::new`].
+    pub fn with_draws(config: &PortConfig, link: Link, draws: &LossContext) -> Result<Port, Invalid> {
         if config.classes == 0 || usize::from(config.classes) > MAX_CLASSES {
             return Err(Invalid::new("classes", format!("a port cannot have {} classes", config.classes))
                 .help(format!("expected 1 to {MAX_CLASSES}")));
@@ -136,6 +149,7 @@ impl Port {
             waiting: 0,
             backlog: 0,
             limit: config.limit.0,
+            loss: config.loss.build(draws).map_err(|e| e.within("loss"))?,
             classifier: config.classifier.build(&context).map_err(|e| e.within("classifier"))?,
             marker: config.marker.build(&context).map_err(|e| e.within("marker"))?,
             buffer: config.buffer.build(&context).map_err(|e| e.within("buffer"))?,
@@ -173,6 +187,10 @@ impl Port {
     pub fn offer(&mut self, now: Instant, arena: &mut Arena, id: PacketId, evicted: &mut Vec<PacketId>) -> Offered {
         self.catch_up(now, arena);
         let packet = arena.get(id);
+        if self.loss.loses(packet) {
+            self.stats.drops[DropReason::RandomLoss as usize] += 1;
+            return Offered::Dropped(DropReason::RandomLoss);
+        }
         let size = u64::from(packet.size);
         let capable = packet.flags.has(Flags::ECT);
         let class = self.classifier.classify(packet, self.classes);

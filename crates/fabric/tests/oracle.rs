@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use tailcut_base::{BitRate, Bytes, HostId, Instant, Span};
 use tailcut_fabric::buffer::{self, BufferConfig};
 use tailcut_fabric::classify::{self, ClassifierConfig};
+use tailcut_fabric::loss::{self, LossConfig};
 use tailcut_fabric::mark::{self, MarkerConfig, Threshold, step::Scope};
 use tailcut_fabric::sched::{self, SchedulerConfig};
 use tailcut_fabric::{Link, Offered, PortConfig, PortContext, Wire};
@@ -90,6 +91,7 @@ impl Behaviour {
         PortConfig {
             limit: Bytes(self.limit),
             classes: self.classes,
+            loss: LossConfig::Off(loss::off::Config {}),
             classifier: match self.classifier {
                 0 => ClassifierConfig::Single(classify::single::Config {}),
                 1 => ClassifierConfig::Tag(classify::tag::Config {}),

@@ -9,10 +9,11 @@ use proptest::prelude::*;
 use tailcut_base::{Bytes, MSS_BYTES};
 use tailcut_fabric::buffer::{self, BufferConfig};
 use tailcut_fabric::classify::{self, ClassifierConfig};
+use tailcut_fabric::loss::{self, LossConfig};
 use tailcut_fabric::mark::{self, MarkerConfig, step::Scope};
 use tailcut_fabric::sched::{self, SchedulerConfig};
 use tailcut_fabric::{Offered, PortConfig};
-use tailcut_model::seat::DropReason::{PortFull, PushedOut};
+use tailcut_model::seat::DropReason::{PortFull, PushedOut, RandomLoss};
 use tailcut_model::{Flags, Packet};
 
 /// Packets of a flow that land after one of the same flow with a higher offset.
@@ -167,7 +168,7 @@ fn classes_share_one_limit_and_the_arrival_is_dropped() {
     bench.offer(2 * SLOT, sized(tagged(1, 12, 1), 1461));
     assert_eq!(bench.offer(2 * SLOT, ack(3, 1)), Offered::Dropped(PortFull));
     bench.drain();
-    assert_eq!(bench.port.stats().drops, [4, 0]);
+    assert_eq!(bench.port.stats().drops, [4, 0, 0]);
     assert_eq!(bench.dropped.len(), 4);
     assert_eq!(bench.landed.len(), 13);
 }
@@ -273,7 +274,7 @@ fn a_marked_packet_pushes_out_the_last_low_one_and_is_lost_only_when_its_class_f
     expected.extend((1..20).rev().map(|nth| ((0, nth), PushedOut)));
     expected.push(((1, 20), PortFull));
     assert_eq!(bench.dropped.iter().map(|(p, why)| (name(p), *why)).collect::<Vec<_>>(), expected);
-    assert_eq!(bench.port.stats().drops, [2, 19]);
+    assert_eq!(bench.port.stats().drops, [2, 19, 0]);
     bench.drain();
     assert_eq!(bench.order(), [(0, 0)].into_iter().chain((0..20).map(|nth| (1, nth))).collect::<Vec<_>>());
 }
@@ -429,4 +430,19 @@ fn a_port_that_is_accepted_lets_in_a_full_packet_of_every_class() {
         let mut bench = Bench::new(&config);
         assert!(matches!(bench.offer(0, data(0, 0)), Offered::Sent { .. }), "no full packet can ever pass");
     }
+}
+
+#[test]
+fn what_is_lost_by_chance_takes_no_room_and_no_mark() {
+    let random = loss::random::Config { probability: 0.5, of: loss::random::Of::All };
+    let config = PortConfig { loss: LossConfig::Random(random), ..marking(fifo(240), 50, Scope::Port) };
+    let mut bench = Bench::new(&config);
+    bench.offer_all(0, (0..200).map(|nth| data(0, nth)));
+    let lost = bench.dropped.len() as u64;
+    assert!((60..140).contains(&lost), "{lost}");
+    assert!(bench.dropped.iter().all(|(packet, why)| *why == RandomLoss && !is_marked(packet)));
+    assert_eq!(bench.port.stats().drops, [0, 0, lost]);
+    // One is on the wire, and 50 wait without a mark.
+    assert_eq!((u64::from(bench.port.waiting()), bench.port.stats().marks), (199 - lost, 199 - lost - 50));
+    bench.drain();
 }

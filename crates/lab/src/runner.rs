@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant as WallClock;
 
-use tailcut_record::{RecordError, Recorder, write_atomically, write_ports, write_queues};
+use tailcut_record::{RecordError, Recorder, write_atomically, write_ports, write_queue_series, write_queues};
 use tailcut_sim::{Outcome, Scenario, Stopped, World};
 
 use crate::cpu::CpuClock;
@@ -331,6 +331,9 @@ fn run_point(
 
     write_ports(&folder.join("ports.parquet"), &outcome.ports)?;
     write_queues(&folder.join("queues.parquet"), &outcome.queues)?;
+    if scenario.config().record.queue_series {
+        write_queue_series(&folder.join("queue_series.parquet"), &outcome.queue_series)?;
+    }
     let summary = summarise(&planned.point, &scenario, &outcome, &used);
     summary.write(&folder.join("summary.json"))?;
     Ok(Some(summary))

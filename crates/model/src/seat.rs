@@ -3,6 +3,7 @@
 //! | seat | trait | one per | lives in |
 //! |---|---|---|---|
 //! | classifier of a port | [`Classifier`] | port | `fabric/classify` |
+//! | loss by chance | [`Loss`] | port | `fabric/loss` |
 //! | scheduler of a port | [`PortScheduler`] | port | `fabric/sched` |
 //! | marker | [`Marker`] | port | `fabric/mark` |
 //! | buffer policy | [`BufferPolicy`] | port | `fabric/buffer` |
@@ -37,17 +38,20 @@ pub enum DropReason {
     PortFull,
     /// Evicted to make room for a packet of a higher class.
     PushedOut,
+    /// Lost by chance on its way into the port.
+    RandomLoss,
 }
 
 impl DropReason {
     /// Every reason, in the order of their columns.
-    pub const ALL: [DropReason; 2] = [DropReason::PortFull, DropReason::PushedOut];
+    pub const ALL: [DropReason; 3] = [DropReason::PortFull, DropReason::PushedOut, DropReason::RandomLoss];
 
     /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             DropReason::PortFull => "port_full",
             DropReason::PushedOut => "pushed_out",
+            DropReason::RandomLoss => "random_loss",
         }
     }
 }
@@ -61,6 +65,12 @@ pub enum Verdict {
     PushOut,
     /// Refuse it.
     Drop(DropReason),
+}
+
+/// Decides whether an arriving packet is lost by chance, before anything else is asked about it.
+pub trait Loss {
+    /// Whether `packet` is lost.
+    fn loses(&mut self, packet: &Packet) -> bool;
 }
 
 /// Sorts an arriving packet into a class of the port.

@@ -74,7 +74,7 @@ impl<W: Write + Send> GroupWriter<W> {
     }
 }
 
-fn ns(at: Instant) -> f64 {
+pub(crate) fn ns(at: Instant) -> f64 {
     at.saturating_since(Instant::ZERO).as_ns_f64()
 }
 
@@ -188,7 +188,7 @@ fn picoseconds(ns: f64) -> u64 {
     (ns * 1000.0).round() as u64
 }
 
-fn instant(ns: f64) -> Instant {
+pub(crate) fn instant(ns: f64) -> Instant {
     Instant::from_ps(picoseconds(ns))
 }
 

@@ -4,7 +4,7 @@
 //! to a [`FlowSink`] while the run goes on. The files are Parquet, and every column says in the file itself what it
 //! means and in which unit: the tables in [`schema`] are the only place where that is written down.
 //!
-//! Left out: time series, packet traces, and the split of an FCT into its causes.
+//! Left out: time series but for queues, packet traces, and the split of an FCT into its causes.
 //!
 //! Invariant: nothing here draws a random number, asks for an event or reads a clock.
 
@@ -18,6 +18,7 @@ mod queues;
 mod recorder;
 mod row;
 pub mod schema;
+mod series;
 mod table;
 
 pub use atomic::{AtomicFile, write_atomically};
@@ -29,3 +30,4 @@ pub use ports::{read_ports, write_ports};
 pub use queues::{QueueSamples, read_queues, write_queues};
 pub use recorder::{FlowSink, GROUP_ROWS, Recorder, Totals};
 pub use row::{DropCounts, FlowRow, PortRow, QueueStatistics};
+pub use series::{QueuePoint, QueueSeries, read_queue_series, write_queue_series};

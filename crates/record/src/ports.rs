@@ -91,7 +91,10 @@ fn read_group(group: &Group<'_>, rows: &mut Vec<PortRow>) -> Result<(), RecordEr
     let (owner, peer, tier) = (group.texts("owner")?, group.texts("peer")?, group.texts("tier")?);
     let mut drops = vec![DropCounts::default(); group.rows()];
     for reason in DropReason::ALL {
-        for (counts, packets) in drops.iter_mut().zip(count(&format!("drops_{}", reason.name()))?) {
+        let column = format!("drops_{}", reason.name());
+        // The program that wrote the file may not have known the reason: then nothing was dropped for it.
+        let packets = if group.has(&column) { count(&column)? } else { Vec::new() };
+        for (counts, packets) in drops.iter_mut().zip(packets) {
             counts.set(reason, packets);
         }
     }

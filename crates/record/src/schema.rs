@@ -180,6 +180,19 @@ pub const QUEUE_COLUMNS: &[Column] = &[
     column("samples", Integer, "", "How many samples of that length all ports of the tier gave, empty ports included."),
 ];
 
+/// Columns of `queue_series.parquet`: a row for each sample of the queue of a switch port that differs from the one before.
+pub const SERIES_COLUMNS: &[Column] = &[
+    column("port", Integer, "", "Number of the output port, as in ports.parquet."),
+    column("time_ns", Double, "ns", "When the sample was taken, since the start of the run."),
+    column(
+        "queue_bytes",
+        Integer,
+        "B",
+        "Bytes that wait from this sample on, until the next one of the port; before its first one none do. The packet on the \
+         wire is not counted.",
+    ),
+];
+
 /// The columns as JSON, as the files carry them.
 pub fn columns_json(columns: &[Column]) -> String {
     serde_json::to_string(columns).expect("a table of texts is JSON")
@@ -191,7 +204,7 @@ mod tests {
 
     #[test]
     fn every_column_has_one_name_and_a_meaning_in_a_sentence() {
-        for table in [FLOW_COLUMNS, &port_columns(), QUEUE_COLUMNS] {
+        for table in [FLOW_COLUMNS, &port_columns(), QUEUE_COLUMNS, SERIES_COLUMNS] {
             for (i, column) in table.iter().enumerate() {
                 assert!(table[..i].iter().all(|other| other.name != column.name), "{} twice", column.name);
                 assert!(column.meaning.ends_with(['.']), "{}: {}", column.name, column.meaning);
@@ -202,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_name_that_ends_in_a_unit_has_that_unit() {
-        for column in FLOW_COLUMNS.iter().chain(&port_columns()) {
+        for column in FLOW_COLUMNS.iter().chain(&port_columns()).chain(SERIES_COLUMNS) {
             for (ending, unit) in [("_ns", "ns"), ("_bytes", "B"), ("_bps", "bit/s")] {
                 if column.name.ends_with(ending) {
                     assert_eq!(column.unit, unit, "{}", column.name);

@@ -253,6 +253,12 @@ impl Group<'_> {
         self.table.format(message)
     }
 
+    /// Whether the table has this column, which may be younger than the file.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let schema = self.table.file.metadata().file_metadata().schema_descr();
+        schema.columns().iter().any(|column| column.path().string() == name)
+    }
+
     /// Numbers of a type narrower than 63 bits.
     pub(crate) fn integers<N: TryFrom<i64>>(&self, name: &str) -> Result<Vec<N>, RecordError> {
         let numbers = self.required::<Int64Type>(name)?.into_iter();

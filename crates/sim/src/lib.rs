@@ -21,6 +21,7 @@ pub mod seats {
     pub use tailcut_fabric::PortConfig;
     pub use tailcut_fabric::buffer::BufferConfig;
     pub use tailcut_fabric::classify::ClassifierConfig;
+    pub use tailcut_fabric::loss::LossConfig;
     pub use tailcut_fabric::mark::MarkerConfig;
     pub use tailcut_fabric::sched::SchedulerConfig;
     pub use tailcut_host::HostConfig;

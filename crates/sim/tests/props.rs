@@ -132,7 +132,7 @@ proptest! {
 #[test]
 fn random_scenarios_reach_loss_marks_and_overtaking() {
     let mut runner = TestRunner::deterministic();
-    let mut reached = [0; 10];
+    let mut reached = [0; 11];
     for _ in 0..400 {
         let case = cases().new_tree(&mut runner).expect("every choice makes a case").current();
         let outcome = run(&case.scenario("1000000s"));
@@ -142,6 +142,7 @@ fn random_scenarios_reach_loss_marks_and_overtaking() {
         for (count, happened) in reached.iter_mut().zip([
             drops(DropReason::PortFull),
             drops(DropReason::PushedOut),
+            drops(DropReason::RandomLoss),
             outcome.control_drops > 0,
             any(|row| row.max_packet_drops > 2),
             any(|row| row.timeouts > 1),

@@ -40,6 +40,7 @@ fn values_of_every_seat_are_refused_at_their_key() {
     assert_at_key("sjf", "host.tag.flow-size", "short = \"0B\"");
     assert_at_key("dctcp", "port.marker.step", "threshold = \"0B\"");
     assert_at_key("slytherin", "port.marker.step", "from_class = 7");
+    assert_at_key("tcp", "port.loss.random", "probability = 1.0");
 }
 
 // A tag that no port reads is a scheme that does nothing.

@@ -13,7 +13,7 @@ fn facts(outcome: &Outcome) -> impl PartialEq + std::fmt::Debug + use<> {
     let engine = (outcome.engine.digest, outcome.engine.packet_hops);
     let times = (outcome.end, outcome.ended_at, outcome.measured_from, outcome.measured);
     let rows: Vec<_> = outcome.flows.rows().collect();
-    let counts = (outcome.totals, outcome.control_drops, outcome.queues.clone());
+    let counts = (outcome.totals, outcome.control_drops, outcome.queues.clone(), outcome.queue_series.clone());
     (engine, times, rows, outcome.ports.clone(), counts)
 }
 
@@ -49,7 +49,7 @@ proptest! {
 fn four_hundred_hosts_run_the_same_on_one_to_four_threads() {
     for scheme in ["dctcp", "slytherin", "sjf"] {
         for path in ["flow-ecmp", "spray"] {
-            let record = "[record]\nqueue_sample = \"50us\"\nqueue_histogram = true\n";
+            let record = "[record]\nqueue_sample = \"50us\"\nqueue_histogram = true\nqueue_series = true\n";
             let text = format!("path = \"{path}\"\n{P1}{}{record}", slytherin_mix(0.8, "1ms"));
             let scenario = scenario(scheme, &text, 1);
             let expected = facts(&whole(&scenario));

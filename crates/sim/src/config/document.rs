@@ -11,9 +11,10 @@ use toml::de::{DeTable, DeValue};
 use super::problem::{Origin, Problem, Source};
 
 /// Keys whose table names one model of a seat: a layer that names another model replaces it, parameters and all.
-const SEATS: [&str; 13] = [
+const SEATS: [&str; 14] = [
     "topology",
     "path",
+    "loss",
     "classifier",
     "scheduler",
     "marker",

@@ -68,11 +68,13 @@ pub struct RecordConfig {
     pub queue_sample: Span,
     /// Whether each port also keeps a time-weighted histogram of its queue.
     pub queue_histogram: bool,
+    /// Whether the samples of each port are also kept over time, in `queue_series.parquet`.
+    pub queue_series: bool,
 }
 
 impl Default for RecordConfig {
     fn default() -> RecordConfig {
-        RecordConfig { queue_sample: Span::from_us(100), queue_histogram: false }
+        RecordConfig { queue_sample: Span::from_us(100), queue_histogram: false, queue_series: false }
     }
 }
 

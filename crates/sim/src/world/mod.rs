@@ -15,7 +15,7 @@ use tailcut_base::{Id, Instant, PortId, Span, mix64};
 use tailcut_fabric::QueueHistogram;
 use tailcut_model::seat::DropReason;
 use tailcut_model::{FlowId, FlowSpec};
-use tailcut_record::{DropCounts, FlowRow, PortRow, QueueSamples, QueueStatistics, Recorder};
+use tailcut_record::{DropCounts, FlowRow, PortRow, QueuePoint, QueueSamples, QueueStatistics, Recorder};
 use tailcut_topology::{Node, Route};
 use tailcut_workload::{Realised, Workload};
 
@@ -259,6 +259,8 @@ impl Source<'_> {
             self.recorder.cut_off(open);
             unfinished += 1;
         }
+        let mut queue_series: Vec<QueuePoint> = parts.iter_mut().flat_map(Part::take_queue_series).collect();
+        queue_series.sort_unstable();
         let sum = |count: fn(&Part<'_>) -> u64| parts.iter().map(count).sum::<u64>();
         let held = sum(|part| part.arena().len() as u64) + in_the_mail;
         // What was cut off may have been no more than a timer of a flow that had ended.
@@ -284,6 +286,7 @@ impl Source<'_> {
             flows: self.recorder.finish().map_err(Stopped::Record)?,
             ports,
             queues,
+            queue_series,
             totals,
             control_drops: sum(|part| part.counts().control_drops),
             realised: self.realised.loads(self.last_start.saturating_since(Instant::ZERO)),

@@ -13,12 +13,13 @@ use std::sync::Arc;
 
 use tailcut_base::{HostId, Id, IdVec, Instant, PortId, Seeds, Span, SwitchId, prefer_large_pages, prefetch};
 use tailcut_calendar::Calendar;
+use tailcut_fabric::loss::LossContext;
 use tailcut_fabric::{Link, Offered, Port, PortConfig, QueueHistogram};
 use tailcut_host::HostConfig;
 use tailcut_host::transport::TransportSeat;
 use tailcut_model::seat::{DropReason, HostCx, PathChoice, ReceiverReport, SenderReport, Transport, Unfinished, Wish};
 use tailcut_model::{Arena, FlowId, FlowSpec, FlowTable, Kind, List, Packet, PacketId};
-use tailcut_record::{Histogram, QueueSamples};
+use tailcut_record::{Histogram, QueuePoint, QueueSamples, QueueSeries};
 use tailcut_topology::path::{Path, PathContext};
 use tailcut_topology::{Network, Node, PortSpec, Router};
 
@@ -103,11 +104,13 @@ struct Measured {
 /// What is sampled of the queues while flows arrive.
 struct Sampling {
     period: Span,
-    /// Each switch port, with the number of its tier.
-    ports: Vec<(u32, u32)>,
+    /// Each switch port: position, number, and the number of its tier.
+    ports: Vec<(u32, PortId, u32)>,
     over_all: QueueSamples,
     /// Bytes that wait, by port; NICs have none.
     by_port: Vec<Histogram>,
+    /// The samples over time, if they are recorded.
+    series: Option<QueueSeries>,
 }
 
 /// What a part has counted.
@@ -198,7 +201,8 @@ impl<'s> Part<'s> {
         let port = |&id: &PortId| {
             let PortSpec { owner, peer, rate, delay, .. } = specs[id];
             let behaviour = if matches!(owner, Node::Switch(_)) && is_here(owner) { &config.port } else { &idle };
-            let mut port = Port::new(behaviour, Link::new(rate, delay)).expect(valid);
+            let draws = LossContext { seeds, port: id };
+            let mut port = Port::with_draws(behaviour, Link::new(rate, delay), &draws).expect(valid);
             port.wire.set_leads_elsewhere(!is_here(peer));
             port
         };
@@ -222,7 +226,7 @@ impl<'s> Part<'s> {
         let tier_of = |switch: SwitchId| tiers.iter().position(|&t| t == network.switches()[switch].tier);
         let sampled = (0..).zip(&ids).filter_map(|(at, &id)| match specs[id].owner {
             Node::Switch(switch) if is_here(specs[id].owner) => {
-                Some((at, tier_of(switch).expect("a tier of the same network") as u32))
+                Some((at, id, tier_of(switch).expect("a tier of the same network") as u32))
             }
             _ => None,
         });
@@ -250,6 +254,7 @@ impl<'s> Part<'s> {
                 ports: sampled.collect(),
                 over_all: QueueSamples::new(tiers.iter().map(|tier| tier.name())),
                 by_port: ports.iter().map(|_| Histogram::new()).collect(),
+                series: config.record.queue_series.then(QueueSeries::default),
             },
             ports,
             measured: Measured::default(),
@@ -550,10 +555,13 @@ impl<'s> Part<'s> {
             return;
         }
         self.catch_up(now);
-        for &(at, tier) in &self.sampling.ports {
+        for &(at, id, tier) in &self.sampling.ports {
             let port = &self.ports[at as usize];
             self.sampling.over_all.add(tier as usize, u64::from(port.waiting()));
             self.sampling.by_port[at as usize].add(port.backlog());
+            if let Some(series) = &mut self.sampling.series {
+                series.add(QueuePoint { at: now, port: id.0, bytes: port.backlog() });
+            }
         }
         self.calendar.push(now + self.sampling.period, Event::Sample.key());
     }
@@ -622,7 +630,7 @@ impl<'s> Part<'s> {
 
     /// The ports that belong to this part.
     pub(super) fn own_ports(&self) -> impl Iterator<Item = &Port> {
-        let last = self.sampling.ports.last().map_or(self.hosts.len(), |&(at, _)| at as usize + 1);
+        let last = self.sampling.ports.last().map_or(self.hosts.len(), |&(at, ..)| at as usize + 1);
         self.ports[..last].iter()
     }
 
@@ -638,6 +646,11 @@ impl<'s> Part<'s> {
     /// Queue lengths sampled over the switch ports of this part.
     pub(super) fn queues(&self) -> &QueueSamples {
         &self.sampling.over_all
+    }
+
+    /// Queue lengths of the switch ports of this part over time, if they were recorded.
+    pub(super) fn take_queue_series(&mut self) -> Vec<QueuePoint> {
+        self.sampling.series.take().map_or(Vec::new(), QueueSeries::into_points)
     }
 
     /// Bytes of state that the part holds on to; tables never shrink, so this is the peak.

@@ -92,6 +92,13 @@ fn schemes() -> impl Strategy<Value = (&'static str, String)> {
     prop_oneof![prop::sample::select(SCHEMES.to_vec()).prop_map(|preset| (preset, "[host]\n".to_owned())), own,]
 }
 
+/// What a port loses by chance: mostly nothing.
+fn losses() -> impl Strategy<Value = String> {
+    let random = (0.0..0.1, prop::sample::select(vec!["data", "all"]))
+        .prop_map(|(probability, of)| format!("loss.random = {{ probability = {probability}, of = \"{of}\" }}\n"));
+    prop_oneof![5 => Just(String::new()), 1 => random]
+}
+
 /// What a host does, but for its congestion control and tags.
 fn hosts() -> impl Strategy<Value = (bool, String)> {
     let order = prop::sample::select(vec!["\"round-robin\"", "\"fifo\"", "{ fifo = { mark = \"20pkt\" } }"]);
@@ -130,10 +137,11 @@ fn flows(hosts: u32) -> impl Strategy<Value = Vec<(u32, u32, u64, u64)>> {
 
 pub fn cases() -> impl Strategy<Value = Case> {
     let path = prop::sample::select(vec!["flow-ecmp", "flow-round-robin", "spray", "round-robin"]);
-    let limit = prop_oneof![3_000u64..30_000, 3_000u64..1_000_000];
-    (networks(), schemes(), hosts(), path, limit, 0u64..4, 0u64..3_000).prop_flat_map(
-        |((network, count, one_path), (scheme, seats), (host_marks, host), path, limit, seed, drain_us)| {
-            let text = format!("path = \"{path}\"\n{network}[port]\nlimit = \"{limit}B\"\n{seats}{host}");
+    let port = (prop_oneof![3_000u64..30_000, 3_000u64..1_000_000], losses())
+        .prop_map(|(limit, losses)| format!("[port]\nlimit = \"{limit}B\"\n{losses}"));
+    (networks(), schemes(), hosts(), path, port, 0u64..4, 0u64..3_000).prop_flat_map(
+        |((network, count, one_path), (scheme, seats), (host_marks, host), path, port, seed, drain_us)| {
+            let text = format!("path = \"{path}\"\n{network}{port}{seats}{host}");
             let one_way = one_path || path.starts_with("flow");
             flows(count).prop_map(move |flows| Case {
                 scheme,
