@@ -3,12 +3,14 @@
 //! It has no dependencies, so that it is there seconds after the first command on a fresh machine.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
 
+mod compare_ns3;
 mod files;
 mod fuzz;
 mod python;
 mod shell;
 mod speed;
 mod test;
+mod theory;
 mod tidy;
 
 use std::path::PathBuf;
@@ -36,6 +38,15 @@ cargo xtask COMMAND
                    more than crates/bench/instructions.toml says for the same compiler
   instructions --bless
                    count, and write that file
+  theory [NAME]    print closed forms of the literature beside what is simulated: queueing, dctcp,
+                   throughput, sharing; see docs/validation.md
+  compare-ns3 [CASE]
+                   install ns-3 from Debian's packages, run one case or all in it and in tailcut, and print
+                   how they agree and what either cost; all take a quarter of an hour
+  compare-ns3 --stored [CASE]
+                   compare with what ns-3 gave when it was last asked, without ns-3
+  compare-ns3 --bless [CASE]
+                   ask it, and write that file: crates/validation/ns3/reference.json
   help             this text
 
 Exit codes: 0 all is well, 1 a check failed, 2 it could not be run.
@@ -52,7 +63,9 @@ fn main() -> ExitCode {
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         ["bench", rest @ ..] => speed::bench(&root, rest),
         ["speed", rest @ ..] => speed::speed(&root, rest),
+        ["theory", rest @ ..] => theory::run(&root, rest),
         ["instructions", rest @ ..] => speed::instructions(&root, rest),
+        ["compare-ns3", rest @ ..] => compare_ns3::run(&root, rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{HELP}");
             Ok(())

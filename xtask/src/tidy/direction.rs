@@ -24,6 +24,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "bench",
         &["base", "calendar", "model", "fabric", "host", "control", "topology", "workload", "record", "sim", "lab"],
     ),
+    ("validation", FRONTS_MAY),
 ];
 
 const MODELS_MAY: &[&str] = &["base", "model"];

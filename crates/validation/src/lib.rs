@@ -1,0 +1,6 @@
+//! The simulator against what others say that it should do: ns-3, and queueing and congestion-control theory.
+//!
+//! `docs/validation.md` tells what is compared and how it came out.
+
+pub mod ns3;
+pub mod theory;

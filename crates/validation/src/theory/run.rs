@@ -1,0 +1,92 @@
+//! Scenarios as text, and their runs.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tailcut_record::{PortRow, Recorder};
+use tailcut_sim::{Node, Outcome, Preset, Scenario, World};
+
+/// More bytes than a flow can send while it is looked at.
+pub const ENDLESS: u64 = 1_000_000_000_000_000;
+
+/// A checked scenario: a preset below, `text` on top.
+///
+/// # Panics
+/// If the scenario is wrong.
+pub fn scenario(preset: &str, text: &str, seed: u64) -> Scenario {
+    let mut node = Preset::layer(preset).unwrap_or_else(|problem| panic!("{}", problem.render(false)));
+    node.merge(Node::parse("theory.toml", text).unwrap_or_else(|problem| panic!("{}", problem.render(false))));
+    Scenario::new(&node, seed, Path::new(".")).unwrap_or_else(|problem| panic!("{}", problem.render(false)))
+}
+
+/// Runs a scenario to its end, or until its time to drain is over.
+///
+/// # Panics
+/// If the scenario is wrong.
+pub fn run(preset: &str, text: &str, seed: u64) -> Outcome {
+    World::new(&scenario(preset, text, seed), Recorder::new()).run()
+}
+
+/// A flow of a list: source, destination, payload in bytes, and start in picoseconds.
+pub type Listed = (u32, u32, u64, u64);
+
+/// A `[workload]` of listed flows.
+pub fn listed(flows: &[Listed]) -> String {
+    let flow = |&(src, dst, size, ps): &Listed| {
+        let start = format!("{}.{:03}ns", ps / 1000, ps % 1000);
+        format!("{{ src = {src}, dst = {dst}, size = \"{size}B\", start = \"{start}\" }}")
+    };
+    format!("\n[workload.traffic.listed]\nlist = [{}]\n", flows.iter().map(flow).collect::<Vec<_>>().join(", "))
+}
+
+/// The row of the port from `owner` to `peer`.
+///
+/// # Panics
+/// If there is none.
+pub fn port<'a>(outcome: &'a Outcome, owner: &str, peer: &str) -> &'a PortRow {
+    outcome.ports.iter().find(|port| port.owner == owner && port.peer == peer).expect("the network has this port")
+}
+
+/// `of` each item, on all cores, in the order of the items.
+///
+/// # Panics
+/// If `of` does.
+pub fn each<I: Sync, R: Send>(items: &[I], of: impl Fn(&I) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
+    let work = || {
+        while let Some((at, item)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, items.get(at)?)))
+        {
+            let result = of(item);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_their_items() {
+        let items: Vec<u64> = (0..100).collect();
+        assert_eq!(each(&items, |item| item * item), items.iter().map(|item| item * item).collect::<Vec<_>>());
+        assert!(each(&[] as &[u64], |item| *item).is_empty());
+    }
+
+    #[test]
+    fn a_start_is_exact_to_the_picosecond() {
+        let text = format!(
+            "[topology.star]\nhosts = 2\nhost_link = {{ rate = \"10Gbps\", delay = \"1us\" }}\n{}",
+            listed(&[(0, 1, 1, 12_345)])
+        );
+        assert_eq!(run("tcp", &text, 1).flows.rows().next().unwrap().start.as_ps(), 12_345);
+    }
+}
