@@ -2,7 +2,7 @@
 //! one rule.
 //!
 //! [`cases`] says what is compared and how far the two may be apart, [`case`] makes a case runnable by either, [`own`] and
-//! [`peer`] run it, [`summary`] is what is kept of a run, and [`reference`] is what ns-3 gave when it was last asked, so
+//! [`peer`] run it, [`summary`] is what is kept of a run, and [`mod@reference`] is what ns-3 gave when it was last asked, so
 //! that the comparison can be repeated where there is no ns-3.
 
 pub mod case;
