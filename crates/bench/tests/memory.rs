@@ -11,7 +11,7 @@ use tailcut_model::{Arena, FlowId, Kind, Packet};
 
 /// Bytes of each, at most.
 const HOST: f64 = 200.0;
-const PORT: f64 = 300.0;
+const PORT: f64 = 360.0;
 const FLOW: f64 = 1_100.0;
 const PACKET: f64 = 84.0;
 
