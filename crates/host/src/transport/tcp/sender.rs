@@ -202,7 +202,8 @@ impl Sender {
             newly_acked,
             ece: packet.flags.has(Flags::ECE),
             snd_una: self.una,
-            snd_nxt: self.nxt,
+            // What waits in a NIC queue counts as sent, here as in the window that is used.
+            snd_nxt: (self.una + self.in_use()).min(self.size),
             // The ACK that ends fast recovery does not open the window either: it was set by the end of recovery.
             in_recovery: was_recovering == Recovery::Fast,
             window_limited,
@@ -365,7 +366,7 @@ impl Sender {
         (again + fresh).min(allowed.max(u64::from(self.forced && again > 0)))
     }
 
-    /// Bytes of the window in use.
+    /// Bytes of the window in use: sent, or in the NIC queue, and not acknowledged.
     #[inline]
     fn in_use(&self) -> u64 {
         self.nxt - self.una + if self.queued { u64::from(self.offered) * MSS_BYTES } else { 0 }
