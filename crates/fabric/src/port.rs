@@ -88,6 +88,8 @@ pub enum Offered {
 pub struct PortStats {
     /// Packets marked with CE.
     pub marks: u64,
+    /// Packets let into a lower class than their own.
+    pub demotions: u64,
     /// Packets dropped, by [`DropReason`] in the order of `DropReason::ALL`.
     pub drops: [u64; DropReason::ALL.len()],
 }
@@ -100,7 +102,7 @@ pub struct PortStats {
 /// an event for each packet that waits.
 ///
 /// A NIC is a port whose queue stays empty: it pulls, and uses the wire alone.
-// What a packet that comes or goes needs stands in the first two cache lines.
+// What a packet that comes or goes needs stands in the first three cache lines, which `prefetch` calls.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Port {
@@ -111,14 +113,20 @@ pub struct Port {
     backlog: u64,
     limit: u64,
     loss: LossSeat,
-    classifier: ClassifierSeat,
     buffer: BufferSeat,
+    classifier: ClassifierSeat,
     marker: MarkerSeat,
     scheduler: SchedulerSeat,
     stats: PortStats,
     /// For how long the queue was how long, while that is recorded.
     histogram: Option<Box<QueueHistogram>>,
 }
+
+const _: () = {
+    let hot = std::mem::offset_of!(Port, scheduler) + size_of::<SchedulerSeat>();
+    assert!(hot <= 192 && std::mem::offset_of!(Port, scheduler) >= 128, "the seats end in the third cache line");
+    assert!(size_of::<Port>() <= 256, "a port is four cache lines");
+};
 
 impl Port {
     /// A port with this behaviour on this link, alone: what it draws, it draws as port 0 of a run with seed 0.
@@ -188,22 +196,21 @@ impl Port {
         self.catch_up(now, arena);
         let packet = arena.get(id);
         if self.loss.loses(packet) {
-            self.stats.drops[DropReason::RandomLoss as usize] += 1;
-            return Offered::Dropped(DropReason::RandomLoss);
+            return self.refuse(DropReason::RandomLoss);
         }
         let size = u64::from(packet.size);
         let capable = packet.flags.has(Flags::ECT);
         let class = self.classifier.classify(packet, self.classes);
-        let occupancy = loop {
-            let occupancy =
-                Occupancy { port: self.backlog, class: self.scheduler.class_bytes(class), limit: self.limit };
+        let (class, occupancy) = loop {
+            let occupancy = self.occupancy(class);
             match self.buffer.admit(occupancy, class, size, self.scheduler.has_below(class)) {
-                Verdict::Take => break occupancy,
-                Verdict::Drop(reason) => {
-                    self.stats.drops[reason as usize] += 1;
-                    return Offered::Dropped(reason);
-                }
+                Verdict::Take => break (class, occupancy),
+                Verdict::Drop(reason) => return self.refuse(reason),
                 Verdict::PushOut => evicted.push(self.evict(now, arena)),
+                Verdict::Demote => match self.demote(class, size) {
+                    Ok(class) => break (class, self.occupancy(class)),
+                    Err(reason) => return self.refuse(reason),
+                },
             }
         };
         if self.marker.mark(occupancy, class, size) && capable {
@@ -269,6 +276,35 @@ impl Port {
             histogram.until(now, self.backlog);
         }
         self.backlog = backlog;
+    }
+
+    /// How full the port is for a packet of `class`.
+    #[inline]
+    fn occupancy(&self, class: u8) -> Occupancy {
+        Occupancy { port: self.backlog, class: self.scheduler.class_bytes(class), limit: self.limit }
+    }
+
+    /// The class below `class` that takes a packet of `size` bytes, or why none does.
+    #[cold]
+    fn demote(&mut self, mut class: u8, size: u64) -> Result<u8, DropReason> {
+        loop {
+            class += 1;
+            match self.buffer.admit(self.occupancy(class), class, size, self.scheduler.has_below(class)) {
+                Verdict::Take => {
+                    self.stats.demotions += 1;
+                    return Ok(class);
+                }
+                Verdict::Demote => {}
+                Verdict::Drop(reason) => return Err(reason),
+                Verdict::PushOut => unreachable!("a policy that demotes does not push out"),
+            }
+        }
+    }
+
+    #[inline]
+    fn refuse(&mut self, reason: DropReason) -> Offered {
+        self.stats.drops[reason as usize] += 1;
+        Offered::Dropped(reason)
     }
 
     fn evict(&mut self, now: Instant, arena: &mut Arena) -> PacketId {

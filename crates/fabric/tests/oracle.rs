@@ -5,6 +5,7 @@ mod common;
 use common::{Bench, SLOT, at, is_marked};
 use proptest::prelude::*;
 use tailcut_base::{BitRate, Bytes, HostId, Instant, Span};
+use tailcut_fabric::buffer::divided::{self, Overflow};
 use tailcut_fabric::buffer::{self, BufferConfig};
 use tailcut_fabric::classify::{self, ClassifierConfig};
 use tailcut_fabric::loss::{self, LossConfig};
@@ -63,15 +64,24 @@ struct Behaviour {
     classes: u8,
     classifier: u8,
     ranked: bool,
-    push_out: bool,
+    buffer: Buffer,
     /// Threshold, whether it marks itself, whether the class counts alone, the first class that is marked.
     step: Option<(u64, bool, bool, u8)>,
 }
 
+#[derive(Clone, Debug)]
+enum Buffer {
+    TailDrop,
+    PushOut,
+    /// Limit of each class, and whether what does not fit is demoted.
+    Divided(Vec<u64>, bool),
+}
+
 fn behaviours() -> impl Strategy<Value = Behaviour> {
     let step = prop::option::of((1u64..20_000, prop::bool::ANY, prop::bool::ANY, 0u8..8));
-    (1501u64..30_000, 1u8..=8, 0u8..3, prop::bool::weighted(0.25), prop::bool::ANY, step).prop_map(
-        |(limit, classes, classifier, ranked, push_out, step)| {
+    let parts = (prop::collection::vec(0.0..1.0, 8), prop::bool::ANY);
+    (1501u64..30_000, 1u8..=8, 0u8..3, prop::bool::weighted(0.25), (0..3, parts), step).prop_map(
+        |(limit, classes, classifier, ranked, (buffer, (parts, demote)), step)| {
             let classes = if ranked { 1 } else { classes };
             let several = classes > 1;
             Behaviour {
@@ -79,7 +89,14 @@ fn behaviours() -> impl Strategy<Value = Behaviour> {
                 classes,
                 classifier: if several { classifier } else { classifier.min(1) },
                 ranked,
-                push_out: push_out && several,
+                buffer: match buffer {
+                    1 if several => Buffer::PushOut,
+                    2 if several => {
+                        let part = |part: &f64| 1500 + ((limit - 1500) as f64 * part) as u64;
+                        Buffer::Divided(parts[..usize::from(classes)].iter().map(part).collect(), demote)
+                    }
+                    _ => Buffer::TailDrop,
+                },
                 step: step.map(|(threshold, inclusive, queue, from)| (threshold, inclusive, queue, from % classes)),
             }
         },
@@ -111,10 +128,13 @@ impl Behaviour {
                     from_class,
                 }),
             },
-            buffer: if self.push_out {
-                BufferConfig::PushOut(buffer::push_out::Config {})
-            } else {
-                BufferConfig::TailDrop(buffer::tail_drop::Config {})
+            buffer: match &self.buffer {
+                Buffer::TailDrop => BufferConfig::TailDrop(buffer::tail_drop::Config {}),
+                Buffer::PushOut => BufferConfig::PushOut(buffer::push_out::Config {}),
+                Buffer::Divided(limits, demote) => BufferConfig::Divided(divided::Config {
+                    limits: Some(limits.iter().map(|&bytes| Threshold::Bytes(Bytes(bytes))).collect()),
+                    overflow: if *demote { Overflow::Demote } else { Overflow::Drop },
+                }),
             },
         }
     }
@@ -140,6 +160,7 @@ struct SlowPort {
     /// When each packet has left the transmitter, in order, with its mark and its count of marks.
     left: Vec<(u64, u64, bool, u8)>,
     dropped: Vec<(u64, DropReason)>,
+    demotions: u64,
     marks: u64,
     /// When the backlog changed, and what it was from then on.
     backlog: Vec<(u64, u64)>,
@@ -168,8 +189,9 @@ impl SlowPort {
 
     fn offer(&mut self, now: u64, nth: u64, arrival: &Arrival) {
         self.run(now);
-        let Behaviour { limit, classes, classifier, ranked, push_out, step } = self.behaviour;
-        let class = match classifier {
+        let Behaviour { limit, classes, classifier, ranked, ref buffer, step } = self.behaviour;
+        let push_out = matches!(buffer, Buffer::PushOut);
+        let mut class = match classifier {
             0 => 0,
             1 => arrival.class.min(classes - 1),
             _ => u8::from(!(arrival.marked || arrival.kind == Kind::Ack)),
@@ -189,6 +211,16 @@ impl SlowPort {
             self.waiting.retain(|w| w.nth != last);
             self.backlog.push((now, self.bytes(None)));
             self.dropped.push((last, DropReason::PushedOut));
+        }
+        if let Buffer::Divided(limits, demote) = buffer {
+            let lowest = if *demote { classes - 1 } else { class };
+            let fits = |class: &u8| self.bytes(Some(*class)) + size <= limits[usize::from(*class)];
+            let Some(found) = (class..=lowest).find(fits) else {
+                self.dropped.push((nth, DropReason::ClassFull));
+                return;
+            };
+            self.demotions += u64::from(found > class);
+            class = found;
         }
         let marks = step.is_some_and(|(threshold, inclusive, queue, from)| {
             let length = self.bytes(queue.then_some(class)) + size;
@@ -240,7 +272,15 @@ proptest! {
         let rate = BitRate::from_bps(bps).unwrap();
         let mut bench = Bench::on(&behaviour.config(), Link::new(rate, Span::from_ps(delay)));
         let mut slow = SlowPort {
-            behaviour, rate, waiting: vec![], busy_until: 0, left: vec![], dropped: vec![], marks: 0, backlog: vec![],
+            behaviour,
+            rate,
+            waiting: vec![],
+            busy_until: 0,
+            left: vec![],
+            dropped: vec![],
+            demotions: 0,
+            marks: 0,
+            backlog: vec![],
         };
         bench.port.start_histogram(Instant::ZERO);
         let mut now = 0;
@@ -265,6 +305,7 @@ proptest! {
         // Nothing is lost and nothing comes twice.
         prop_assert_eq!(landed.len() + dropped.len(), arrivals.len());
         prop_assert_eq!(bench.port.stats().marks, slow.marks);
+        prop_assert_eq!(bench.port.stats().demotions, slow.demotions);
         for reason in DropReason::ALL {
             let count = slow.dropped.iter().filter(|(_, why)| *why == reason).count() as u64;
             prop_assert_eq!(bench.port.stats().drops[reason as usize], count);

@@ -3,18 +3,20 @@
 mod common;
 
 use common::{
-    ACK_SLOT, Bench, DELAY, SLOT, ack, by_tag, data, fifo, is_marked, marked, marking, name, ranked, slytherin, tagged,
+    ACK_SLOT, Bench, DELAY, SLOT, ack, by_tag, data, divided, fifo, is_marked, marked, marking, name, ranked,
+    slytherin, tagged,
 };
 use proptest::prelude::*;
-use tailcut_base::{Bytes, MSS_BYTES};
+use tailcut_base::{Bytes, HostId, Instant, MSS_BYTES};
+use tailcut_fabric::buffer::divided::Overflow;
 use tailcut_fabric::buffer::{self, BufferConfig};
 use tailcut_fabric::classify::{self, ClassifierConfig};
 use tailcut_fabric::loss::{self, LossConfig};
 use tailcut_fabric::mark::{self, MarkerConfig, step::Scope};
 use tailcut_fabric::sched::{self, SchedulerConfig};
 use tailcut_fabric::{Offered, PortConfig};
-use tailcut_model::seat::DropReason::{PortFull, PushedOut, RandomLoss};
-use tailcut_model::{Flags, Packet};
+use tailcut_model::seat::DropReason::{ClassFull, PortFull, PushedOut, RandomLoss};
+use tailcut_model::{Flags, FlowId, Packet};
 
 /// Packets of a flow that land after one of the same flow with a higher offset.
 fn reordered(bench: &Bench, flow: u32) -> usize {
@@ -168,7 +170,7 @@ fn classes_share_one_limit_and_the_arrival_is_dropped() {
     bench.offer(2 * SLOT, sized(tagged(1, 12, 1), 1461));
     assert_eq!(bench.offer(2 * SLOT, ack(3, 1)), Offered::Dropped(PortFull));
     bench.drain();
-    assert_eq!(bench.port.stats().drops, [4, 0, 0]);
+    assert_eq!(bench.port.stats().drops, [4, 0, 0, 0]);
     assert_eq!(bench.dropped.len(), 4);
     assert_eq!(bench.landed.len(), 13);
 }
@@ -252,13 +254,97 @@ fn either_half_of_slytherins_rule_can_be_left_out() {
     for (with_marked, with_acks, next) in
         [(true, true, (1, 0)), (true, false, (1, 0)), (false, true, (2, 0)), (false, false, (0, 1))]
     {
-        let classifier =
-            ClassifierConfig::CeOrAck(classify::ce_or_ack::Config { marked: with_marked, acks: with_acks });
+        let classifier = ClassifierConfig::CeOrAck(classify::ce_or_ack::Config {
+            marked: with_marked,
+            acks: with_acks,
+            largest_flow: None,
+        });
         let mut bench = Bench::new(&PortConfig { classifier, ..slytherin(400) });
         bench.offer_all(0, [data(0, 0), data(0, 1), marked(1, 0), ack(2, 0)]);
         bench.drain();
         assert_eq!(bench.order()[1], next);
     }
+}
+
+// Slytherin, section III-B: promotion of the short flows only.
+#[test]
+fn of_the_marked_packets_those_of_large_flows_can_be_left_where_they_are() {
+    let of_flow = |flow: u32, bytes: u64| {
+        let packet = Packet::data(FlowId(flow), HostId(0), HostId(1), 0, MSS_BYTES as u16, bytes, Instant::ZERO);
+        with(packet, 1500, Flags::ECT.with(Flags::CE, flow > 1))
+    };
+    let short = classify::ce_or_ack::Config { largest_flow: Some(Bytes(32_000)), ..Default::default() };
+    for (config, order) in [(short, [0, 3, 4, 1, 2]), (Default::default(), [0, 2, 3, 4, 1])] {
+        let classifier = ClassifierConfig::CeOrAck(config);
+        let mut bench = Bench::new(&PortConfig { classifier, ..slytherin(400) });
+        // Flow 0 is on the wire, and flow 1 waits without a mark.
+        bench.offer_all(0, [of_flow(0, 1), of_flow(1, 1), of_flow(2, 32_001), of_flow(3, 32_000)]);
+        bench.offer(0, ack(4, 0));
+        bench.drain();
+        assert_eq!(bench.landed.iter().map(|(_, packet)| packet.flow.0).collect::<Vec<_>>(), order);
+    }
+}
+
+// Slytherin, section V-F: with limited sub-queues PIAS drops or demotes.
+#[test]
+fn a_packet_that_does_not_fit_in_its_class_is_dropped_while_others_have_room() {
+    let mut bench = Bench::new(&divided(by_tag(3, 9), None, Overflow::Drop));
+    bench.offer_all(0, (0..6).map(|nth| tagged(1, nth, 1)));
+    bench.offer_all(0, (0..4).map(|nth| tagged(0, nth, 0)));
+    // One is on the wire; three wait in each of the classes 0 and 1, and none in class 2.
+    assert_eq!((bench.port.waiting(), bench.port.stats().demotions), (6, 0));
+    let dropped: Vec<_> = bench.dropped.iter().map(|(packet, why)| (name(packet), *why)).collect();
+    assert_eq!(dropped, [((1, 4), ClassFull), ((1, 5), ClassFull), ((0, 3), ClassFull)]);
+    assert_eq!(bench.port.stats().drops, [0, 0, 0, 3]);
+    bench.drain();
+}
+
+#[test]
+fn a_packet_that_does_not_fit_in_its_class_joins_the_next_one_with_room_and_is_overtaken() {
+    let mut bench = Bench::new(&divided(by_tag(3, 9), Some(&[2, 1, 9]), Overflow::Demote));
+    bench.offer(0, tagged(9, 0, 0));
+    bench.offer_all(0, (0..6).map(|nth| tagged(1, nth, 0)));
+    assert_eq!(bench.port.stats().demotions, 4, "one in class 1, three in class 2");
+    // There is room in class 0 again, for one packet.
+    bench.offer_all(SLOT, (6..8).map(|nth| tagged(1, nth, 0)));
+    bench.offer(SLOT, tagged(2, 0, 2));
+    assert_eq!((bench.port.stats().demotions, bench.dropped.len()), (5, 0));
+    bench.drain();
+    let order: Vec<u64> = bench.order().into_iter().filter(|(flow, _)| *flow == 1).map(|(_, nth)| nth).collect();
+    assert_eq!(order, [0, 1, 6, 2, 3, 4, 5, 7]);
+    assert_eq!(bench.order().last(), Some(&(2, 0)));
+    assert_eq!(reordered(&bench, 1), 4);
+}
+
+#[test]
+fn demotion_ends_in_a_drop_where_no_lower_class_or_the_port_has_no_room() {
+    let mut bench = Bench::new(&divided(by_tag(3, 9), Some(&[2, 3, 1]), Overflow::Demote));
+    bench.offer(0, tagged(9, 0, 0));
+    bench.offer_all(0, (0..7).map(|nth| tagged(1, nth, 1)));
+    // Class 0 has room, and lies above.
+    bench.offer(0, tagged(2, 0, 2));
+    assert_eq!((bench.port.stats().demotions, bench.port.stats().drops), (1, [0, 0, 0, 4]));
+    bench.offer(0, tagged(0, 0, 0));
+    bench.drain();
+
+    // The classes may hold more than the port together: its limit holds for each of them.
+    let mut bench = Bench::new(&divided(by_tag(2, 4), Some(&[3, 4]), Overflow::Demote));
+    bench.offer(0, tagged(9, 0, 0));
+    bench.offer_all(0, (0..5).map(|nth| tagged(1, nth, 0)));
+    assert_eq!((bench.port.stats().demotions, bench.port.stats().drops), (1, [1, 0, 0, 0]));
+    bench.drain();
+}
+
+// DCTCP's mark belongs to the queue in which the packet waits.
+#[test]
+fn a_demoted_packet_is_marked_by_the_length_of_the_class_that_it_joins() {
+    let by_queue = marking(by_tag(2, 40), 4, Scope::Queue);
+    let mut bench = Bench::new(&divided(by_queue, Some(&[3, 30]), Overflow::Demote));
+    bench.offer(0, tagged(9, 0, 0));
+    bench.offer_all(0, (0..10).map(|nth| tagged(1, nth, 0)));
+    bench.drain();
+    let marks: Vec<u64> = bench.landed.iter().filter(|(_, p)| is_marked(p)).map(|(_, p)| name(p).1).collect();
+    assert_eq!(marks, [7, 8, 9], "three wait in class 0, and four in class 1 before the first mark");
 }
 
 #[test]
@@ -274,7 +360,7 @@ fn a_marked_packet_pushes_out_the_last_low_one_and_is_lost_only_when_its_class_f
     expected.extend((1..20).rev().map(|nth| ((0, nth), PushedOut)));
     expected.push(((1, 20), PortFull));
     assert_eq!(bench.dropped.iter().map(|(p, why)| (name(p), *why)).collect::<Vec<_>>(), expected);
-    assert_eq!(bench.port.stats().drops, [2, 19, 0]);
+    assert_eq!(bench.port.stats().drops, [2, 19, 0, 0]);
     bench.drain();
     assert_eq!(bench.order(), [(0, 0)].into_iter().chain((0..20).map(|nth| (1, nth))).collect::<Vec<_>>());
 }
@@ -404,6 +490,8 @@ fn what_cannot_be_a_port_is_refused_at_its_key() {
     let step = |threshold, from_class| {
         MarkerConfig::Step(mark::step::Config { threshold, from_class, ..mark::step::Config::default() })
     };
+    let short_but_unmarked =
+        classify::ce_or_ack::Config { marked: false, largest_flow: Some(Bytes(1)), ..Default::default() };
     let ranked_scheduler = SchedulerConfig::Ranked(sched::ranked::Config {});
     for (config, keys) in [
         (PortConfig { classes: 0, ..fifo(9) }, "classes"),
@@ -412,6 +500,9 @@ fn what_cannot_be_a_port_is_refused_at_its_key() {
         (PortConfig { scheduler: ranked_scheduler, ..by_tag(2, 9) }, "scheduler"),
         (PortConfig { classes: 1, ..slytherin(9) }, "classifier"),
         (PortConfig { buffer: BufferConfig::PushOut(buffer::push_out::Config {}), ..fifo(9) }, "buffer"),
+        (divided(fifo(9), None, Overflow::Drop), "buffer divided"),
+        (divided(by_tag(3, 9), Some(&[9, 9]), Overflow::Drop), "buffer limits"),
+        (PortConfig { classifier: ClassifierConfig::CeOrAck(short_but_unmarked), ..slytherin(9) }, "largest_flow"),
         (PortConfig { marker: step(mark::Threshold::Bytes(Bytes(0)), 0), ..fifo(9) }, "marker threshold"),
         (PortConfig { marker: step(mark::Threshold::Percent(25.0), 1), ..fifo(9) }, "marker from_class"),
     ] {
@@ -441,7 +532,7 @@ fn what_is_lost_by_chance_takes_no_room_and_no_mark() {
     let lost = bench.dropped.len() as u64;
     assert!((60..140).contains(&lost), "{lost}");
     assert!(bench.dropped.iter().all(|(packet, why)| *why == RandomLoss && !is_marked(packet)));
-    assert_eq!(bench.port.stats().drops, [0, 0, lost]);
+    assert_eq!(bench.port.stats().drops, [0, 0, lost, 0]);
     // One is on the wire, and 50 wait without a mark.
     assert_eq!((u64::from(bench.port.waiting()), bench.port.stats().marks), (199 - lost, 199 - lost - 50));
     bench.drain();

@@ -40,11 +40,14 @@ pub enum DropReason {
     PushedOut,
     /// Lost by chance on its way into the port.
     RandomLoss,
+    /// No room in the packet's class, nor in a lower one that it may join, while the port has some.
+    ClassFull,
 }
 
 impl DropReason {
     /// Every reason, in the order of their columns.
-    pub const ALL: [DropReason; 3] = [DropReason::PortFull, DropReason::PushedOut, DropReason::RandomLoss];
+    pub const ALL: [DropReason; 4] =
+        [DropReason::PortFull, DropReason::PushedOut, DropReason::RandomLoss, DropReason::ClassFull];
 
     /// The name in results.
     pub fn name(self) -> &'static str {
@@ -52,6 +55,7 @@ impl DropReason {
             DropReason::PortFull => "port_full",
             DropReason::PushedOut => "pushed_out",
             DropReason::RandomLoss => "random_loss",
+            DropReason::ClassFull => "class_full",
         }
     }
 }
@@ -63,6 +67,8 @@ pub enum Verdict {
     Take,
     /// Evict the packet that came last to the lowest class, which lies below the arriving one's, and ask again.
     PushOut,
+    /// Ask again for the next lower class, which exists. A policy that demotes does not push out.
+    Demote,
     /// Refuse it.
     Drop(DropReason),
 }

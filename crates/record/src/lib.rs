@@ -1,10 +1,10 @@
-//! What a run leaves behind: a row for each flow, a row for each port, and the lengths of the queues.
+//! What a run leaves behind: a row for each flow, a row for each port, the lengths of the queues, and what arrived when.
 //!
 //! The world feeds a [`Recorder`]; rows of flows whose two ends have reported are kept in columns, or handed in groups
 //! to a [`FlowSink`] while the run goes on. The files are Parquet, and every column says in the file itself what it
 //! means and in which unit: the tables in [`schema`] are the only place where that is written down.
 //!
-//! Left out: time series but for queues, packet traces, and the split of an FCT into its causes.
+//! Left out: time series but for queues and throughput, packet traces, and the split of an FCT into its causes.
 //!
 //! Invariant: nothing here draws a random number, asks for an event or reads a clock.
 
@@ -20,6 +20,7 @@ mod row;
 pub mod schema;
 mod series;
 mod table;
+mod throughput;
 
 pub use atomic::{AtomicFile, write_atomically};
 pub use columns::FlowColumns;
@@ -31,3 +32,4 @@ pub use queues::{QueueSamples, read_queues, write_queues};
 pub use recorder::{FlowSink, GROUP_ROWS, Recorder, Totals};
 pub use row::{DropCounts, FlowRow, PortRow, QueueStatistics};
 pub use series::{QueuePoint, QueueSeries, read_queue_series, write_queue_series};
+pub use throughput::{Throughput, ThroughputBin, ThroughputFile, read_throughput, write_throughput};

@@ -56,6 +56,7 @@ fn values(column: &str, rows: &[PortRow]) -> Values {
         "packets" => integers(&|row| row.packets),
         "bytes" => integers(&|row| row.bytes),
         "utilisation" => Values::Doubles(rows.iter().map(|row| row.utilisation).collect()),
+        "demotions" => integers(&|row| row.demotions),
         "marks" => integers(&|row| row.marks),
         "queue_mean_bytes" => {
             Values::MaybeDoubles(rows.iter().map(|row| row.queue.map(|queue| queue.mean_bytes)).collect())
@@ -98,6 +99,8 @@ fn read_group(group: &Group<'_>, rows: &mut Vec<PortRow>) -> Result<(), RecordEr
             counts.set(reason, packets);
         }
     }
+    // As with a reason to drop: an older program demoted nothing.
+    let demotions = if group.has("demotions") { count("demotions")? } else { vec![0; group.rows()] };
     let (mean, p50) = (group.maybe_doubles("queue_mean_bytes")?, group.maybe_integers("queue_p50_bytes")?);
     let (p99, max) = (group.maybe_integers("queue_p99_bytes")?, group.maybe_integers("queue_max_bytes")?);
     let histograms = group.histograms("queue_histogram")?;
@@ -121,6 +124,7 @@ fn read_group(group: &Group<'_>, rows: &mut Vec<PortRow>) -> Result<(), RecordEr
             bytes: bytes[at],
             utilisation: utilisation[at],
             drops: drops[at],
+            demotions: demotions[at],
             marks: marks[at],
             queue: queue(),
             queue_histogram: histograms[at].as_ref().map(bins),
@@ -151,6 +155,7 @@ mod tests {
             bytes: 2,
             utilisation: 0.25,
             drops,
+            demotions: 3,
             marks: 4,
             queue: None,
             queue_histogram: None,

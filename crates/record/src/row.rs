@@ -148,6 +148,8 @@ pub struct PortRow {
     pub utilisation: f64,
     /// Packets dropped.
     pub drops: DropCounts,
+    /// Packets let into a lower class than their own.
+    pub demotions: u64,
     /// Packets marked with CE.
     pub marks: u64,
     /// Length of the queue at periodic samples; `None` if it was not sampled.

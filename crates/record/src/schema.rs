@@ -23,6 +23,9 @@ pub const COLUMNS_KEY: &str = "tailcut.columns";
 /// Key of the file metadata of a table of flows that holds the names of the workload's classes in order, as JSON.
 pub const CLASSES_KEY: &str = "tailcut.classes";
 
+/// Key of the file metadata of a table of bins of time that holds their width in ns.
+pub const BIN_KEY: &str = "tailcut.bin_ns";
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -151,6 +154,12 @@ pub fn port_columns() -> Vec<Column> {
         ..column("", Integer, "packets", "")
     }));
     columns.extend([
+        column(
+            "demotions",
+            Integer,
+            "packets",
+            "Packets let into a lower class than their own, because that was full; later packets of the flow can overtake them.",
+        ),
         column("marks", Integer, "packets", "Packets marked with CE."),
         nullable(
             "queue_mean_bytes",
@@ -193,6 +202,25 @@ pub const SERIES_COLUMNS: &[Column] = &[
     ),
 ];
 
+/// Columns of `throughput.parquet`: a row for each bin of time and each class of which any byte arrived in it.
+pub const THROUGHPUT_COLUMNS: &[Column] = &[
+    column(
+        "time_ns",
+        Double,
+        "ns",
+        "When the bin begins, since the start of the run. The file's metadata has its width as tailcut.bin_ns; bins without \
+         bytes have no row.",
+    ),
+    column("class", Text, "", "Traffic class of the workload."),
+    column(
+        "bytes",
+        Integer,
+        "B",
+        "Payload of the data packets that arrived at their receivers in the bin; bytes that were sent again count each time \
+         that they arrive.",
+    ),
+];
+
 /// The columns as JSON, as the files carry them.
 pub fn columns_json(columns: &[Column]) -> String {
     serde_json::to_string(columns).expect("a table of texts is JSON")
@@ -204,7 +232,7 @@ mod tests {
 
     #[test]
     fn every_column_has_one_name_and_a_meaning_in_a_sentence() {
-        for table in [FLOW_COLUMNS, &port_columns(), QUEUE_COLUMNS, SERIES_COLUMNS] {
+        for table in [FLOW_COLUMNS, &port_columns(), QUEUE_COLUMNS, SERIES_COLUMNS, THROUGHPUT_COLUMNS] {
             for (i, column) in table.iter().enumerate() {
                 assert!(table[..i].iter().all(|other| other.name != column.name), "{} twice", column.name);
                 assert!(column.meaning.ends_with(['.']), "{}: {}", column.name, column.meaning);
@@ -215,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_name_that_ends_in_a_unit_has_that_unit() {
-        for column in FLOW_COLUMNS.iter().chain(&port_columns()).chain(SERIES_COLUMNS) {
+        for column in FLOW_COLUMNS.iter().chain(&port_columns()).chain(SERIES_COLUMNS).chain(THROUGHPUT_COLUMNS) {
             for (ending, unit) in [("_ns", "ns"), ("_bytes", "B"), ("_bps", "bit/s")] {
                 if column.name.ends_with(ending) {
                     assert_eq!(column.unit, unit, "{}", column.name);

@@ -1,7 +1,7 @@
 //! What a run leaves in memory; `record` writes it to files.
 
 use tailcut_base::{Instant, Span};
-use tailcut_record::{FlowColumns, PortRow, QueuePoint, QueueSamples, RecordError, Totals};
+use tailcut_record::{FlowColumns, PortRow, QueuePoint, QueueSamples, RecordError, ThroughputBin, Totals};
 use tailcut_workload::Loads;
 
 /// Why a run has no outcome.
@@ -66,6 +66,8 @@ pub struct Outcome {
     pub queues: QueueSamples,
     /// The same over time, by time and port; empty if that is not recorded.
     pub queue_series: Vec<QueuePoint>,
+    /// Payload that arrived over time, by time and class; empty if that is not recorded.
+    pub throughput: Vec<ThroughputBin>,
     /// Counts over all flows.
     pub totals: Totals,
     /// Control packets dropped.

@@ -10,6 +10,7 @@ use tailcut_host::congestion::CongestionConfig;
 use tailcut_host::tag::TagConfig;
 use tailcut_host::transport::TransportConfig;
 use tailcut_model::Invalid;
+use tailcut_record::Throughput;
 use tailcut_topology::Network;
 use tailcut_topology::path::PathConfig;
 use tailcut_workload::{Forecast, Places, Workload};
@@ -53,6 +54,7 @@ impl Scenario {
         let places = places(&network);
         let workload = Workload::new(&config.workload, &places, Seeds::new(seed), base_dir)?;
         let forecast = workload.forecast().clone();
+        check_throughput(&config, forecast.duration)?;
         let classes = workload.classes().to_vec();
         Ok(Scenario { config, network, seed, base_dir: base_dir.to_owned(), forecast, classes })
     }
@@ -170,6 +172,33 @@ fn places(network: &Network) -> Places {
         host_link: network.host_link(),
         uplinks: network.uplink_capacity_bps(),
     }
+}
+
+/// Bins that cannot be, or more of them than anybody looks at, are refused.
+fn check_throughput(config: &Config, arrivals: Span) -> Result<(), Invalid> {
+    let Some(width) = config.record.throughput else { return Ok(()) };
+    let refuse = |message: String, help: String| Err(Invalid::new("record.throughput", message).help(help));
+    if width == Span::ZERO {
+        return refuse(
+            "a bin of no width holds nothing".to_owned(),
+            "expected a positive time, such as \"80us\"".to_owned(),
+        );
+    }
+    let time = arrivals.as_ps().saturating_add(config.run.drain.as_ps());
+    if time / width.as_ps() > Throughput::MAX_BINS {
+        // Rounded up to a time that is written in one digit.
+        let least = (0..).map(|digits| 10u64.pow(digits)).flat_map(|ten| [ten, 2 * ten, 5 * ten]);
+        let least = least.map(Span::from_ps).find(|least| time / least.as_ps() <= Throughput::MAX_BINS);
+        let message = format!(
+            "the run may take {} with `run.drain`, which is {} bins of {width}, and {} are kept at most",
+            Span::from_ps(time),
+            time / width.as_ps(),
+            Throughput::MAX_BINS
+        );
+        let least = least.expect("a time is no more than 2^64 ps");
+        return refuse(message, format!("expected at least \"{least}\", or a shorter `run.drain`"));
+    }
+    Ok(())
 }
 
 /// Seats that do not go together are refused: a tag that no port reads is a scheme that does nothing.

@@ -61,11 +61,15 @@ fn schemes_are_compared_on_the_same_flows() {
 fn recording_changes_nothing_that_happens() {
     for scheme in ["dctcp", "pias", "slytherin"] {
         let plain = run(scheme, &mix(), 1);
-        for record in ["queue_sample = \"1us\"", "queue_sample = \"3ms\"", "queue_histogram = true"] {
+        for record in
+            ["queue_sample = \"1us\"", "queue_sample = \"3ms\"", "queue_histogram = true", "throughput = \"5us\""]
+        {
             let recorded = run(scheme, &(mix() + "[record]\n" + record + "\n"), 1);
             assert_eq!(facts(&recorded), facts(&plain), "{scheme}, {record}");
             if record.starts_with("queue_sample") {
                 assert_ne!(recorded.queues.all().total(), plain.queues.all().total(), "{record}");
+            } else if record.starts_with("throughput") {
+                assert!(!recorded.throughput.is_empty() && plain.throughput.is_empty());
             } else {
                 assert!(recorded.ports.iter().any(|port| port.queue_histogram.is_some()), "{record}");
             }

@@ -31,6 +31,8 @@ fn values_of_transport_and_send_order_are_refused_at_their_key() {
     assert_at_key("tcp", "port", "limit = \"1B\"");
     assert_at_key("tcp", "port", "classes = 9");
     assert_at_key("tcp", "record", "queue_sample = \"0s\"");
+    assert_at_key("tcp", "record", "throughput = \"0s\"");
+    assert_at_key("tcp", "record", "throughput = \"1ns\"");
 }
 
 #[test]
@@ -41,6 +43,8 @@ fn values_of_every_seat_are_refused_at_their_key() {
     assert_at_key("dctcp", "port.marker.step", "threshold = \"0B\"");
     assert_at_key("slytherin", "port.marker.step", "from_class = 7");
     assert_at_key("tcp", "port.loss.random", "probability = 1.0");
+    assert_at_key("pias", "port.buffer.divided", "limits = [\"100KB\"]");
+    assert_at_key("slytherin", "port.buffer.divided", "limits = [\"100KB\", \"1GB\"]");
 }
 
 // A tag that no port reads is a scheme that does nothing.
@@ -53,6 +57,7 @@ fn seats_that_do_not_go_together_are_refused() {
         ("pias", "[port]\nclasses = 2\n", "3 priorities"),
         ("sjf", "[port]\nclasses = 1\nmarker = \"off\"\n", "the port has one class"),
         ("dctcp", "[port]\nbuffer = \"push-out\"\n", "the port has one class"),
+        ("dctcp", "[port]\nbuffer = \"divided\"\n", "the port has one class"),
         ("sjf@full", "[port]\nclasses = 2\n", "the port has 2 classes"),
     ] {
         let problem = refusal(scheme, text);

@@ -13,8 +13,9 @@ fn facts(outcome: &Outcome) -> impl PartialEq + std::fmt::Debug + use<> {
     let engine = (outcome.engine.digest, outcome.engine.packet_hops);
     let times = (outcome.end, outcome.ended_at, outcome.measured_from, outcome.measured);
     let rows: Vec<_> = outcome.flows.rows().collect();
-    let counts = (outcome.totals, outcome.control_drops, outcome.queues.clone(), outcome.queue_series.clone());
-    (engine, times, rows, outcome.ports.clone(), counts)
+    let counts = (outcome.totals, outcome.control_drops, outcome.queues.clone());
+    let series = (outcome.queue_series.clone(), outcome.throughput.clone());
+    (engine, times, rows, outcome.ports.clone(), counts, series)
 }
 
 fn whole(scenario: &Scenario) -> Outcome {
@@ -49,10 +50,12 @@ proptest! {
 fn four_hundred_hosts_run_the_same_on_one_to_four_threads() {
     for scheme in ["dctcp", "slytherin", "sjf"] {
         for path in ["flow-ecmp", "spray"] {
-            let record = "[record]\nqueue_sample = \"50us\"\nqueue_histogram = true\nqueue_series = true\n";
+            let record = "[record]\nqueue_sample = \"50us\"\nqueue_histogram = true\nqueue_series = true\nthroughput = \"3us\"\n";
             let text = format!("path = \"{path}\"\n{P1}{}{record}", slytherin_mix(0.8, "1ms"));
             let scenario = scenario(scheme, &text, 1);
-            let expected = facts(&whole(&scenario));
+            let one = whole(&scenario);
+            assert!(one.throughput.len() > 100, "{}", one.throughput.len());
+            let expected = facts(&one);
             for threads in 2..=4 {
                 let world = World::new(&scenario, Recorder::new()).with_threads(threads);
                 assert_eq!(world.threads(), threads);

@@ -14,6 +14,8 @@ register! {
     TailDrop in tail_drop,
     /// One limit for the whole port; a packet of a higher class evicts the last one of the lowest: Slytherin.
     PushOut in push_out,
+    /// A limit for each class; a packet that does not fit in its class is dropped or demoted.
+    Divided in divided,
 }
 
 impl BufferPolicy for BufferSeat {

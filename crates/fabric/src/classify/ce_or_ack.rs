@@ -6,8 +6,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tailcut_base::Bytes;
 use tailcut_model::seat::Classifier;
-use tailcut_model::{Flags, Invalid, Packet};
+use tailcut_model::{Flags, Invalid, Kind, Packet};
 
 use crate::PortContext;
 
@@ -19,17 +20,26 @@ pub struct Config {
     pub marked: bool,
     /// Whether pure ACKs go first (Slytherin, section III-B).
     pub acks: bool,
+    /// Of the data packets that arrive marked, only those of flows of up to this size go first; without it, all
+    /// (Slytherin, section III-B, "short flows only"). An ablation: no switch knows the sizes of flows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_flow: Option<Bytes>,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { marked: true, acks: true }
+        Config { marked: true, acks: true, largest_flow: None }
     }
 }
 
 /// The classifier.
 #[derive(Debug)]
-pub struct Model(Config);
+pub struct Model {
+    marked: bool,
+    acks: bool,
+    /// Size in bytes of the largest flow whose marked packets go first.
+    largest_flow: u64,
+}
 
 impl Model {
     pub(crate) fn new(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
@@ -37,14 +47,25 @@ impl Model {
             return Err(Invalid::new("", "`ce-or-ack` sorts into two classes, and the port has one")
                 .help("expected `classes = 2` or more"));
         }
-        Ok(Model(config.clone()))
+        let &Config { marked, acks, largest_flow } = config;
+        if !marked && largest_flow.is_some() {
+            let message = "it says which marked packets go first, and `marked = false` says that none do";
+            return Err(Invalid::new("largest_flow", message).help("expected `marked = true`, or no `largest_flow`"));
+        }
+        Ok(Model { marked, acks, largest_flow: largest_flow.map_or(u64::MAX, |size| size.0) })
+    }
+
+    #[inline]
+    fn promotes_flow_of(&self, packet: &Packet) -> bool {
+        packet.kind != Kind::Data || packet.flow_bytes() <= self.largest_flow
     }
 }
 
 impl Classifier for Model {
     #[inline]
     fn classify(&mut self, packet: &Packet, _classes: u8) -> u8 {
-        let first = (self.0.marked && packet.flags.has(Flags::CE)) || (self.0.acks && packet.is_pure_ack());
+        let marked = self.marked && packet.flags.has(Flags::CE) && self.promotes_flow_of(packet);
+        let first = marked || (self.acks && packet.is_pure_ack());
         u8::from(!first)
     }
 }

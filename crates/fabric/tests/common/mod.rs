@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 
 use tailcut_base::{BitRate, Bytes, HostId, Instant, MSS_BYTES, MTU_BYTES, Span};
+use tailcut_fabric::buffer::divided::Overflow;
 use tailcut_fabric::buffer::{self, BufferConfig};
 use tailcut_fabric::classify::{self, ClassifierConfig};
 use tailcut_fabric::mark::{self, MarkerConfig, Threshold};
@@ -85,6 +86,12 @@ pub fn slytherin(limit: u64) -> PortConfig {
         buffer: BufferConfig::PushOut(buffer::push_out::Config {}),
         ..fifo(limit)
     }
+}
+
+/// `port` with sub-queues of so many full packets, or of equal parts.
+pub fn divided(port: PortConfig, packets: Option<&[u64]>, overflow: Overflow) -> PortConfig {
+    let limits = packets.map(|packets| packets.iter().map(|&n| Threshold::Bytes(full_packets(n))).collect());
+    PortConfig { buffer: BufferConfig::Divided(buffer::divided::Config { limits, overflow }), ..port }
 }
 
 pub fn ranked(limit: u64) -> PortConfig {

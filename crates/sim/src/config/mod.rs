@@ -70,11 +70,15 @@ pub struct RecordConfig {
     pub queue_histogram: bool,
     /// Whether the samples of each port are also kept over time, in `queue_series.parquet`.
     pub queue_series: bool,
+    /// Width of the bins of time in which the payload that arrives at the receivers is added up for each traffic class, in
+    /// `throughput.parquet`; without it, none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throughput: Option<Span>,
 }
 
 impl Default for RecordConfig {
     fn default() -> RecordConfig {
-        RecordConfig { queue_sample: Span::from_us(100), queue_histogram: false, queue_series: false }
+        RecordConfig { queue_sample: Span::from_us(100), queue_histogram: false, queue_series: false, throughput: None }
     }
 }
 

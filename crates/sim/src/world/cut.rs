@@ -105,6 +105,15 @@ pub(super) enum Places {
 impl Places {
     pub(super) const ELSEWHERE: u32 = u32::MAX;
 
+    /// Where each of `ids` stands, of `len` ids in all.
+    pub(super) fn of<I: Id>(len: usize, ids: &[I]) -> IdVec<I, u32> {
+        let mut positions: IdVec<I, u32> = (0..len).map(|_| Places::ELSEWHERE).collect();
+        for (at, &id) in (0..).zip(ids) {
+            positions[id] = at;
+        }
+        positions
+    }
+
     #[inline]
     pub(super) fn port(&self, port: PortId) -> usize {
         match self {

@@ -15,7 +15,9 @@ use tailcut_base::{Id, Instant, PortId, Span, mix64};
 use tailcut_fabric::QueueHistogram;
 use tailcut_model::seat::DropReason;
 use tailcut_model::{FlowId, FlowSpec};
-use tailcut_record::{DropCounts, FlowRow, PortRow, QueuePoint, QueueSamples, QueueStatistics, Recorder};
+use tailcut_record::{
+    DropCounts, FlowRow, PortRow, QueuePoint, QueueSamples, QueueStatistics, Recorder, ThroughputBin,
+};
 use tailcut_topology::{Node, Route};
 use tailcut_workload::{Realised, Workload};
 
@@ -261,6 +263,7 @@ impl Source<'_> {
         }
         let mut queue_series: Vec<QueuePoint> = parts.iter_mut().flat_map(Part::take_queue_series).collect();
         queue_series.sort_unstable();
+        let throughput = ThroughputBin::sum(parts.iter_mut().map(Part::take_throughput));
         let sum = |count: fn(&Part<'_>) -> u64| parts.iter().map(count).sum::<u64>();
         let held = sum(|part| part.arena().len() as u64) + in_the_mail;
         // What was cut off may have been no more than a timer of a flow that had ended.
@@ -287,6 +290,7 @@ impl Source<'_> {
             ports,
             queues,
             queue_series,
+            throughput,
             totals,
             control_drops: sum(|part| part.counts().control_drops),
             realised: self.realised.loads(self.last_start.saturating_since(Instant::ZERO)),
@@ -363,6 +367,7 @@ impl Source<'_> {
                 bytes: wire.bytes,
                 utilisation: if time == Span::ZERO { 0.0 } else { busy.as_secs_f64() / time.as_secs_f64() },
                 drops,
+                demotions: port.stats().demotions,
                 marks: port.stats().marks,
                 queue: QueueStatistics::of(samples),
                 queue_histogram: histogram.map(QueueHistogram::bins),

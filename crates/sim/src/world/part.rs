@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::ops::DerefMut;
 use std::sync::Arc;
 
-use tailcut_base::{HostId, Id, IdVec, Instant, PortId, Seeds, Span, SwitchId, prefer_large_pages, prefetch};
+use tailcut_base::{HostId, Instant, PortId, Seeds, Span, SwitchId, prefer_large_pages, prefetch};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::loss::LossContext;
 use tailcut_fabric::{Link, Offered, Port, PortConfig, QueueHistogram};
@@ -19,7 +19,7 @@ use tailcut_host::HostConfig;
 use tailcut_host::transport::TransportSeat;
 use tailcut_model::seat::{DropReason, HostCx, PathChoice, ReceiverReport, SenderReport, Transport, Unfinished, Wish};
 use tailcut_model::{Arena, FlowId, FlowSpec, FlowTable, Kind, List, Packet, PacketId};
-use tailcut_record::{Histogram, QueuePoint, QueueSamples, QueueSeries};
+use tailcut_record::{Histogram, QueuePoint, QueueSamples, QueueSeries, Throughput, ThroughputBin};
 use tailcut_topology::path::{Path, PathContext};
 use tailcut_topology::{Network, Node, PortSpec, Router};
 
@@ -158,6 +158,8 @@ pub(super) struct Part<'s> {
     record_histograms: bool,
     sampling: Sampling,
     measured: Measured,
+    /// What arrives over time, if that is recorded.
+    throughput: Option<Throughput>,
     counts: Counts,
     notes: Vec<Note>,
     /// Key of the event at hand.
@@ -210,8 +212,8 @@ impl<'s> Part<'s> {
         prefer_large_pages(&ports);
         ports.extend(ids.iter().map(port));
 
-        let host_at = position(network.hosts() as usize, &host_ids);
-        let switch_at = position(network.switches().len(), &switch_ids);
+        let host_at = Places::of(network.hosts() as usize, &host_ids);
+        let switch_at = Places::of(network.switches().len(), &switch_ids);
         let end = |peer| match peer {
             Node::Host(host) => End::Host(host_at[host]),
             Node::Switch(switch) => End::Switch(switch_at[switch]),
@@ -237,7 +239,7 @@ impl<'s> Part<'s> {
             places: if cut.parts() == 1 {
                 Places::Whole
             } else {
-                Places::Some { ports: position(specs.len(), &ids), hosts: host_at }
+                Places::Some { ports: Places::of(specs.len(), &ids), hosts: host_at }
             },
             calendar: Calendar::new(),
             arena: Arena::new(),
@@ -258,6 +260,7 @@ impl<'s> Part<'s> {
             },
             ports,
             measured: Measured::default(),
+            throughput: config.record.throughput.map(Throughput::new),
             counts: Counts::default(),
             notes: Vec::new(),
             key: 0,
@@ -356,6 +359,9 @@ impl<'s> Part<'s> {
         let is_here = |host| self.cut.part_of_host(host) == self.number;
         let [src, dst] = [spec.src, spec.dst].map(|host| is_here(host).then(|| self.places.host(host)));
         if let Some(dst) = dst {
+            if let Some(throughput) = &mut self.throughput {
+                throughput.expect(flow, spec.class);
+            }
             self.with_host(now, dst, |transport, cx| transport.on_expect(cx, flow, &spec));
         }
         if let Some(src) = src {
@@ -434,11 +440,21 @@ impl<'s> Part<'s> {
     #[inline]
     fn deliver(&mut self, now: Instant, host: usize, id: PacketId) {
         self.catch_up_host(now, host);
+        if self.throughput.is_some() {
+            self.count_payload(now, id);
+        }
         self.with_host(now, host, |transport, cx| transport.on_packet(cx, id));
         self.arena.remove(id);
         self.counts.delivered += 1;
         self.counts.last_landing = now;
         self.pull(now, host);
+    }
+
+    #[cold]
+    fn count_payload(&mut self, now: Instant, id: PacketId) {
+        if let Some(throughput) = &mut self.throughput {
+            throughput.add(now, self.arena.get(id));
+        }
     }
 
     fn timer(&mut self, now: Instant, host: HostId, flow: FlowId) {
@@ -653,6 +669,11 @@ impl<'s> Part<'s> {
         self.sampling.series.take().map_or(Vec::new(), QueueSeries::into_points)
     }
 
+    /// What has arrived in this part over time, if that was recorded.
+    pub(super) fn take_throughput(&mut self) -> Vec<ThroughputBin> {
+        self.throughput.take().map_or(Vec::new(), Throughput::into_bins)
+    }
+
     /// Bytes of state that the part holds on to; tables never shrink, so this is the peak.
     pub(super) fn heap_bytes(&self) -> usize {
         let hosts: usize = self.hosts.iter().map(|host| host.transport.heap_bytes()).sum();
@@ -673,13 +694,4 @@ fn tiers(network: &Network) -> Vec<tailcut_topology::Tier> {
     tiers.sort_unstable();
     tiers.dedup();
     tiers
-}
-
-/// Where each of `ids` stands, of `len` ids in all.
-fn position<I: Id>(len: usize, ids: &[I]) -> IdVec<I, u32> {
-    let mut positions: IdVec<I, u32> = (0..len).map(|_| Places::ELSEWHERE).collect();
-    for (at, &id) in (0..).zip(ids) {
-        positions[id] = at;
-    }
-    positions
 }

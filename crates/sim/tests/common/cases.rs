@@ -77,15 +77,24 @@ fn schemes() -> impl Strategy<Value = (&'static str, String)> {
         "pias = { thresholds = [\"1460B\", \"2920B\", \"40KB\"], rule = \"sent\" }",
         "flow-size = {}",
     ]);
-    let own = (congestion, tag, 4u8..9, prop::bool::ANY, prop::bool::ANY, marker).prop_map(
-        |(congestion, tag, classes, push_out, ranked, marker)| {
+    let limit = prop::sample::select(vec!["1500B", "50%", "80%"]);
+    let overflow = prop::sample::select(vec!["drop", "demote"]);
+    let own = (congestion, tag, 4u8..9, (0..3, limit, overflow), prop::bool::ANY, marker).prop_map(
+        |(congestion, tag, classes, (buffer, limit, overflow), ranked, marker)| {
             let tag = if ranked { "flow-rank = {}" } else { tag };
             let port = match (ranked, tag.starts_with("off")) {
                 (true, _) => "classes = 1\nscheduler = \"ranked\"\n".to_owned(),
                 (false, true) => format!("classes = {classes}\nclassifier = \"ce-or-ack\"\n"),
                 (false, false) => format!("classes = {classes}\nclassifier = \"tag\"\n"),
             };
-            let buffer = if push_out && !ranked { "buffer = \"push-out\"\n" } else { "" };
+            let buffer = match buffer {
+                1 if !ranked => "buffer = \"push-out\"\n".to_owned(),
+                2 if !ranked => {
+                    let limits = vec![limit; usize::from(classes)];
+                    format!("buffer.divided = {{ limits = {limits:?}, overflow = \"{overflow}\" }}\n")
+                }
+                _ => String::new(),
+            };
             ("tcp", format!("{port}{buffer}{marker}[host]\ncongestion = \"{congestion}\"\ntag.{tag}\n"))
         },
     );
@@ -159,7 +168,10 @@ pub fn cases() -> impl Strategy<Value = Case> {
 impl Case {
     /// The scenario with this time to drain.
     pub fn scenario(&self, drain: &str) -> Scenario {
-        let text = format!("{}[run]\ndrain = \"{drain}\"\n{}", self.text, listed(&self.flows));
+        // As many bins as there may be with the longest of times.
+        let bin = if drain.ends_with("us") { "7us" } else { "1s" };
+        let run = format!("[run]\ndrain = \"{drain}\"\n[record]\nthroughput = \"{bin}\"\n");
+        let text = format!("{}{run}{}", self.text, listed(&self.flows));
         Scenario::new(&node(self.scheme, &text), self.seed, Path::new("."))
             .unwrap_or_else(|problem| panic!("{}", problem.render(false)))
     }
