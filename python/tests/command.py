@@ -32,6 +32,9 @@ core_link = { rate = "10Gbps", delay = "1us" }
 limit = "120KB"
 marker.step.threshold = "25%"
 
+[record]
+throughput = "20us"
+
 [workload]
 load = 0.6
 load_of = "fabric"

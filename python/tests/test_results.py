@@ -15,7 +15,7 @@ from command import DEGREE, HOSTS, Folder
 from statistics_oracle import Statistic, counted, nearest_rank, quantile, ratio
 
 MSS, HEADER = 1460, 40
-TABLES = ("flows", "ports", "queues")
+TABLES = ("flows", "ports", "queues", "throughput")
 
 
 def table(folder: Folder, key: str, name: str) -> list[dict]:
@@ -36,6 +36,24 @@ def flows(small: Folder) -> dict[str, list[dict]]:
 @pytest.fixture(scope="module")
 def ports(small: Folder) -> dict[str, list[dict]]:
     return {key: table(small, key, "ports") for key in small.points()}
+
+
+def test_throughput_adds_up_to_the_packets_that_arrived(small: Folder, flows: dict) -> None:
+    for key in small.points():
+        file = parquet.ParquetFile(small.path / "points" / key / "throughput.parquet")
+        width = ps(float(file.metadata.metadata[b"tailcut.bin_ns"]))
+        assert width == 20_000_000
+        rows = file.read().to_pylist()
+        places = [(ps(row["time_ns"]), row["class"]) for row in rows]
+        assert len(set(places)) == len(places) and all(time % width == 0 for time, _ in places)
+        assert [time for time, _ in places] == sorted(time for time, _ in places)
+        for name in ("short", "long", "incast"):
+            arrived = sum(row["bytes"] for row in rows if row["class"] == name)
+            members = [row for row in flows[key] if row["class"] == name]
+            once = sum(row["size_bytes"] for row in members)
+            # What was sent again counts again, if it arrives.
+            again = sum(row["packets"] - row["drops"] for row in members) - sum(-(-row["size_bytes"] // MSS) for row in members)
+            assert once <= arrived <= once + again * MSS, (key, name)
 
 
 def test_every_point_of_the_scenario_is_there(small: Folder) -> None:
@@ -240,6 +258,7 @@ def of_flows(seeds: list[list[dict]]) -> dict[str, Statistic]:
         "ack_fct_mean": mean([[us(r["ack_ns"]) - us(r["start_ns"]) for r in rows] for rows in acked], sum(map(len, acked))),
         "slowdown_mean": mean(slow, n),
         "goodput_mean": mean(rates, n),
+        "goodput_jain": ratio([(sum(seed) ** 2 / (len(seed) * sum(x * x for x in seed)), 1) for seed in rates], len(rates), most=1.0),
         "goodput_aggregate": ratio(
             [(sum(Fraction(8 * r["size_bytes"], 1000) for r in rows), sum(f)) for rows, f in zip(done, fcts)], n
         ),
@@ -250,6 +269,7 @@ def of_flows(seeds: list[list[dict]]) -> dict[str, Statistic]:
         "max_packet_drops": counted(max(row["max_packet_drops"] for rows in seeds for row in rows), n_all),
         "reordered_share": per_packet("reordered"),
         "marked_share": per_packet("ce_marks"),
+        "multi_marked_all_share": per_packet("multi_marked"),
     }
     for name, permille in (("fct_p50", 500), ("fct_p95", 950), ("fct_p99", 990), ("fct_p999", 999)):
         found[name] = quantile(fcts, permille)
@@ -282,6 +302,10 @@ def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list
     found = {}
     for reason in summaries[0]["drops"]:
         found[f"drops_{reason}"] = ratio([(s["drops"][reason], 1) for s in summaries], len(summaries))
+    demotions = [sum(row["demotions"] for row in rows) for rows in ports]
+    drops = [sum(n for row in rows if row["tier"] != "host" for c, n in row.items() if c.startswith("drops_")) for rows in ports]
+    found["demotions"] = ratio([(n, 1) for n in demotions], len(ports))
+    found["refused"] = ratio([(n + dropped, 1) for n, dropped in zip(demotions, drops)], len(ports))
     lengths = [Counter() for _ in queues]
     for counts, rows in zip(lengths, queues):
         for row in rows:

@@ -98,6 +98,7 @@ fn print(out: &mut Page, kind: &str) {
                 ("ports.parquet", schema::port_columns()),
                 ("queues.parquet", schema::QUEUE_COLUMNS.to_vec()),
                 ("queue_series.parquet", schema::SERIES_COLUMNS.to_vec()),
+                ("throughput.parquet", schema::THROUGHPUT_COLUMNS.to_vec()),
             ] {
                 out.line(format_args!("columns of {file}"));
                 let rows: Vec<_> = columns

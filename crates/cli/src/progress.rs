@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tailcut_lab::results::PointSummary;
-use tailcut_lab::{Failure, Progress};
+use tailcut_lab::{Failure, Look, Progress};
 
 use crate::signals::Signals;
 
@@ -73,10 +73,12 @@ impl Progress for Display<'_> {
         }
         if let Some(bar) = &self.bar {
             bar.set_length((total as f64 * STEPS) as u64);
+            // Each batch of seeds begins anew, and so does the time that is left.
+            bar.set_position(0);
+            bar.reset_eta();
         }
         self.update(|state| {
-            state.total = total;
-            state.fractions = vec![0.0; total];
+            *state = State { began: Instant::now(), total, done: 0, fractions: vec![0.0; total] };
         });
     }
 
@@ -114,7 +116,12 @@ impl Progress for Display<'_> {
             state.fractions[index] = 1.0;
             state.done += 1;
         });
-        self.line(&format!("failed: {} seed {}: {}", failure.point.key, failure.point.seed, failure.reason));
+        let Failure { point, reason, command } = failure;
+        self.line(&format!("failed: {} seed {}: {reason}\n  this point alone: {command}", point.key, point.seed));
+    }
+
+    fn looked(&self, look: &Look) {
+        self.line(&look.to_string());
     }
 
     fn stop(&self) -> bool {

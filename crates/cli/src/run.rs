@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use tailcut_lab::{Asked, RunError, RunOptions, RunReport, default_folder, run as run_plan};
+use tailcut_lab::{
+    Asked, Look, RunError, RunOptions, RunReport, Until, UntilError, default_folder, run as run_plan, run_until,
+    shell_word,
+};
 use tailcut_sim::Problem;
 
 use crate::page::Page;
@@ -23,12 +26,26 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     };
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
     let display = Display::new(&signals);
-    let report = run_plan(&plan, &options, &display);
-    display.close();
-    let report = match report {
-        Err(error @ RunError::Stopped { .. }) => return Err(Stop::Signal(error, signals.exit_code())),
-        report => report?,
+    let until = &arguments.until;
+    let outcome = match until.until {
+        None => run_plan(&plan, &options, &display).map(|report| (report, None)).map_err(UntilError::from),
+        Some(precision) => {
+            let until = Until::new(precision, until.of.as_deref(), until.max_seeds);
+            run_until(&plan, &until, &options, &display).map(|mut report| (report.run, report.looks.pop()))
+        }
     };
+    display.close();
+    let (report, last) = match outcome {
+        Ok(outcome) => outcome,
+        Err(UntilError::Input(problem)) => return Err(problem.into()),
+        Err(UntilError::Run(error @ RunError::Stopped { .. })) => {
+            return Err(Stop::Signal(error, signals.exit_code()));
+        }
+        Err(UntilError::Run(error)) => return Err(error.into()),
+    };
+    if let Some(look) = last {
+        still_wide(&look);
+    }
     let mut out = Page::default();
     for table in &report.summary.tables {
         out.line(&table.text);
@@ -44,12 +61,21 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
 }
 
 /// The command as it can be typed again.
-fn command_line() -> String {
-    let arguments = std::env::args().skip(1).map(|argument| {
-        let plain = argument.chars().all(|c| c.is_alphanumeric() || "-_./=,:@+%".contains(c));
-        if plain && !argument.is_empty() { argument } else { format!("'{}'", argument.replace('\'', r"'\''")) }
-    });
+pub(crate) fn command_line() -> String {
+    let arguments = std::env::args().skip(1).map(|argument| shell_word(&argument));
     std::iter::once("tailcut".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}
+
+/// The points whose intervals are wider than was asked for.
+fn still_wide(look: &Look) {
+    if look.wide.is_empty() {
+        return;
+    }
+    let (wide, places, seeds) = (look.wide.len(), look.places, look.seeds);
+    eprintln!("warning: after {seeds} seeds intervals are still too wide at {wide} of {places} points:");
+    for wide in &look.wide {
+        eprintln!("  {wide}");
+    }
 }
 
 fn costs(out: &mut Page, report: &RunReport, began: Instant) {

@@ -10,6 +10,8 @@ use tailcut_sim::config::suggest;
 use tailcut_sim::{Config, Node, Origin, Preset, Problem, SCHEME_TABLES, Scenario, Value};
 
 use crate::results::{ALL, Axis, Point, SHORT_AND_INCAST};
+use crate::runner::shell_word;
+use crate::seeding::Seeding;
 use crate::size::Size;
 use crate::version::{fingerprint, version};
 
@@ -18,41 +20,6 @@ const UNNAMED: &str = "scenario";
 
 /// Most points that a run may have: more is a slip.
 const MAX_POINTS: usize = 100_000;
-
-/// Which seeds to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seeding {
-    /// 1, 2, ... up to this number.
-    Count(u64),
-    /// These.
-    List(Vec<u64>),
-}
-
-impl Seeding {
-    fn seeds(&self) -> Vec<u64> {
-        match self {
-            Seeding::Count(count) => (1..=*count).collect(),
-            Seeding::List(seeds) => seeds.clone(),
-        }
-    }
-}
-
-impl std::str::FromStr for Seeding {
-    type Err = String;
-
-    /// `3` is a number of seeds; `1,2,7` are these seeds.
-    fn from_str(text: &str) -> Result<Seeding, String> {
-        let wrong = || format!("`{text}` is not a number of seeds nor a list of them: expected 3 or 1,2,7");
-        let numbers: Vec<u64> =
-            text.split(',').map(|part| part.trim().parse()).collect::<Result<_, _>>().map_err(|_| wrong())?;
-        match (numbers.as_slice(), text.contains(',')) {
-            ([0], false) => Err("no seeds are no run: expected 1 or more".to_owned()),
-            (&[count], false) if count > 1_000_000 => Err(format!("{count} seeds are too many")),
-            (&[count], false) => Ok(Seeding::Count(count)),
-            _ => Ok(Seeding::List(numbers)),
-        }
-    }
-}
 
 /// What the command line adds to a scenario file.
 #[derive(Clone, Debug, Default)]
@@ -107,6 +74,20 @@ pub struct Plan {
     pub effective: String,
     /// What is not wrong but probably not meant, each with the schemes and values that it is about.
     pub warnings: Vec<String>,
+    /// The scenario file, if it is one.
+    file: Option<PathBuf>,
+    layers: Layers,
+}
+
+/// What points are made from.
+#[derive(Clone, Debug)]
+struct Layers {
+    schemes: Vec<Scheme>,
+    base: Node,
+    axes: Vec<SweptAxis>,
+    /// What the command line sets.
+    over: Node,
+    set: Vec<String>,
 }
 
 impl Plan {
@@ -126,7 +107,36 @@ impl Plan {
         })?;
         let stem = file.file_stem().map_or_else(|| "run".to_owned(), |stem| stem.to_string_lossy().into_owned());
         let base_dir = file.parent().map_or_else(PathBuf::new, Path::to_owned);
-        Plan::parse(&shown.to_string(), &text, &stem, &base_dir, arguments)
+        let plan = Plan::parse(&shown.to_string(), &text, &stem, &base_dir, arguments)?;
+        Ok(Plan { file: Some(file.to_owned()), ..plan })
+    }
+
+    /// The same with other seeds.
+    ///
+    /// # Errors
+    /// If what one of them draws does not fit the scenario.
+    pub fn with_seeds(&self, seeds: &[u64]) -> Result<Plan, Problem> {
+        let mut plan = Plan { seeds: seeds.to_vec(), ..self.clone() };
+        (plan.classes, plan.points, plan.warnings) = (Vec::new(), Vec::new(), Vec::new());
+        plan.expand()?;
+        plan.effective = plan.spell_out()?;
+        Ok(plan)
+    }
+
+    /// The command that runs `point` and nothing else; `saved` is where the effective scenario stands, for a plan that was
+    /// not read from a file.
+    pub fn command_for(&self, point: &Point, saved: &Path) -> String {
+        let mut sets: Vec<String> =
+            self.axes.iter().zip(&point.values).map(|(axis, value)| format!("{}={value}", axis.path)).collect();
+        sets.extend(self.layers.set.iter().cloned());
+        if self.schemes.len() > 1 {
+            sets.push(format!("schemes=[{:?}]", point.scheme));
+        }
+        sets.push(format!("seeds=[{}]", point.seed));
+        let file = self.file.as_deref().unwrap_or(saved);
+        let words = ["tailcut".to_owned(), "run".to_owned(), file.display().to_string()];
+        let sets = sets.into_iter().flat_map(|set| ["--set".to_owned(), set]);
+        words.into_iter().chain(sets).map(|word| shell_word(&word)).collect::<Vec<_>>().join(" ")
     }
 
     /// Reads a scenario's text; `source` is its name in messages, `stem` the name of a scenario that has none.
@@ -140,7 +150,14 @@ impl Plan {
         base_dir: &Path,
         arguments: &RunArguments,
     ) -> Result<Plan, Problem> {
-        let mut base = Node::parse(source, text)?;
+        Plan::of_node(Node::parse(source, text)?, stem, base_dir, arguments)
+    }
+
+    /// As [`Plan::parse`], of a tree that was read before.
+    ///
+    /// # Errors
+    /// If anything in it is wrong.
+    pub fn of_node(mut base: Node, stem: &str, base_dir: &Path, arguments: &RunArguments) -> Result<Plan, Problem> {
         let assignments: Vec<Node> =
             arguments.set.iter().map(|set| Node::parse_assignment(set)).collect::<Result<_, _>>()?;
         let mut over = Node::table();
@@ -191,15 +208,18 @@ impl Plan {
             points: Vec::new(),
             effective: String::new(),
             warnings: Vec::new(),
+            file: None,
+            layers: Layers { schemes, base, axes, over, set: arguments.set.clone() },
         };
-        plan.expand(&schemes, &base, &axes, &over)?;
-        plan.effective = plan.spell_out(&schemes, &base, &over)?;
+        plan.expand()?;
+        plan.effective = plan.spell_out()?;
         Ok(plan)
     }
 
     /// Makes and checks every point. The seeds of one scheme and one combination of values share a network; what each of
     /// them draws is checked by itself.
-    fn expand(&mut self, schemes: &[Scheme], base: &Node, axes: &[SweptAxis], over: &Node) -> Result<(), Problem> {
+    fn expand(&mut self) -> Result<(), Problem> {
+        let Layers { schemes, base, axes, over, .. } = &self.layers.clone();
         let factors = axes.iter().map(|axis| axis.values.len()).chain([schemes.len(), self.seeds.len()]);
         let count = factors.fold(1, usize::saturating_mul);
         let combinations = count / schemes.len() / self.seeds.len();
@@ -263,7 +283,8 @@ impl Plan {
     }
 
     /// The scenario as a text that gives the same points without presets, defaults or a command line.
-    fn spell_out(&self, schemes: &[Scheme], base: &Node, over: &Node) -> Result<String, Problem> {
+    fn spell_out(&self) -> Result<String, Problem> {
+        let Layers { schemes, base, over, .. } = &self.layers;
         let mut root = toml::Table::new();
         root.insert("name".to_owned(), self.name.clone().into());
         root.insert("title".to_owned(), self.title.clone().into());
@@ -307,6 +328,7 @@ impl Plan {
 type Scheme = (String, Node, Node);
 
 /// An axis with the place of its key, for messages.
+#[derive(Clone, Debug)]
 struct SweptAxis {
     path: String,
     values: Vec<Node>,
@@ -592,6 +614,39 @@ mod tests {
         assert_eq!((plan.points.len(), plan.axes.len()), (1, 0));
         assert_eq!(plan.points[0].point.seed, 7);
         assert_eq!(plan.points[0].scenario(Path::new(".")).unwrap().config().workload.load, Some(0.3));
+    }
+
+    #[test]
+    fn more_seeds_are_more_points_and_the_same_ones_stay() {
+        let first = plan("schemes = [\"tcp\", \"dctcp\"]\nseeds = 2\n");
+        let more = first.with_seeds(&[1, 2, 3]).unwrap();
+        assert_eq!((more.points.len(), more.seeds.len()), (6, 3));
+        let keys = |plan: &Plan| plan.points.iter().map(|p| p.point.key.clone()).collect::<Vec<_>>();
+        assert!(keys(&first).iter().all(|key| keys(&more).contains(key)));
+        assert_eq!(more.with_seeds(&[1, 2]).unwrap().effective, first.effective);
+    }
+
+    /// Swept values of every kind, one of them below a value that the command line sets.
+    #[test]
+    fn the_command_for_a_point_runs_that_point_alone() {
+        let head = "schemes = [\"tcp\", \"mine\"]\nseeds = 3\n[sweep]\n\"workload.load\" = [0.2, 0.4]\n\"port.limit\" = [\"1MB\", \"2MB\"]\n\"port.marker\" = [\"off\", { step = { threshold = \"20pkt\" } }]\n[scheme.mine]\npreset = \"dctcp\"\nport.limit = \"3MB\"\n";
+        let plan = plan_with(head, &RunArguments { set: vec!["workload.duration=2ms".into()], seeds: None }).unwrap();
+        assert_eq!(plan.points.len(), 48);
+        for planned in &plan.points {
+            let command = plan.command_for(&planned.point, Path::new("saved.toml"));
+            // Quotes stand around whole words only.
+            let words = command.strip_prefix("tailcut run saved.toml --set ").unwrap().split(" --set ");
+            let set = words.map(|word| word.trim_matches('\'').to_owned()).collect();
+            let alone =
+                plan_with(head, &RunArguments { set, seeds: None }).unwrap_or_else(|p| panic!("{command}: {p}"));
+            assert_eq!(alone.points.len(), 1, "{command}");
+            let toml = |point: &PlannedPoint| point.scenario(Path::new(".")).unwrap().config().to_toml();
+            assert_eq!(
+                (alone.points[0].point.seed, &alone.points[0].point.scheme),
+                (planned.point.seed, &planned.point.scheme)
+            );
+            assert_eq!(toml(&alone.points[0]), toml(planned), "{command}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A point is a folder; its `summary.json` is written last, so a point that has one is complete. Points are found again by their key, which
 //! stands for the whole scenario, the seed and the program: a run that was stopped goes on where it was.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant as WallClock;
 
-use tailcut_record::{RecordError, Recorder, write_atomically, write_ports, write_queue_series, write_queues};
+use tailcut_record::{
+    RecordError, Recorder, write_atomically, write_ports, write_queue_series, write_queues, write_throughput,
+};
 use tailcut_sim::{Outcome, Scenario, Stopped, World};
 
 use crate::cpu::CpuClock;
@@ -19,6 +22,7 @@ use crate::plan::{Plan, PlannedPoint};
 use crate::results::{self, EngineFacts, FlowCounts, Load, Point, PointSummary, ResultsError, RunInfo, Summary};
 use crate::rows::RowFile;
 use crate::share::{Asked, Share};
+use crate::until::Look;
 use crate::version::version;
 
 /// How to run.
@@ -34,7 +38,8 @@ pub struct RunOptions {
 
 /// Hears of what happens; called from several threads.
 pub trait Progress: Sync {
-    /// `total` points will be run; `reused` more are finished already.
+    /// `total` points will be run; `reused` more are finished already, by an earlier command. Comes once for each batch
+    /// of seeds.
     fn begin(&self, total: usize, reused: usize);
     /// Point number `index` of those that are run is done to this fraction, 0 to 1.
     fn advanced(&self, index: usize, fraction: f64);
@@ -42,6 +47,8 @@ pub trait Progress: Sync {
     fn finished(&self, index: usize, summary: &PointSummary);
     /// A point has failed.
     fn failed(&self, index: usize, failure: &Failure);
+    /// A batch of seeds is finished: how wide the intervals are, and whether more seeds are added.
+    fn looked(&self, _look: &Look) {}
     /// Whether the run is to stop soon; asked often.
     fn stop(&self) -> bool;
 }
@@ -53,6 +60,8 @@ pub struct Failure {
     pub point: Point,
     /// What happened.
     pub reason: String,
+    /// The command that runs this point and nothing else.
+    pub command: String,
 }
 
 /// What a run came to.
@@ -113,12 +122,104 @@ pub fn default_folder(plan: &Plan, changes: &[String]) -> PathBuf {
     Path::new("runs").join(name.chars().take(200).collect::<String>())
 }
 
+/// A word of a command as a shell reads it, quoted if it must be.
+pub fn shell_word(word: &str) -> String {
+    let plain = word.chars().all(|c| c.is_alphanumeric() || "-_./=,:@+%".contains(c));
+    if plain && !word.is_empty() { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 /// Runs every point of `plan` that is not finished yet, then writes statistics, tables, plots and the page.
 ///
 /// # Errors
 /// If the folder holds something else, a file cannot be written, or `progress` stops it.
 pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result<RunReport, RunError> {
-    let info = RunInfo {
+    let mut session = Session::open(plan, options, progress)?;
+    session.run(plan)?;
+    session.report(plan)
+}
+
+/// A run folder that is locked for this process.
+pub(crate) struct Session<'a> {
+    options: &'a RunOptions,
+    progress: &'a dyn Progress,
+    _lock: File,
+    /// Keys of the points that this process has dealt with: a failed one is not tried twice.
+    seen: BTreeSet<String>,
+    failures: Vec<Failure>,
+    reused: usize,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn open(
+        plan: &Plan,
+        options: &'a RunOptions,
+        progress: &'a dyn Progress,
+    ) -> Result<Session<'a>, RunError> {
+        let lock = claim(&options.out, &info(plan, options))?;
+        Ok(Session { options, progress, _lock: lock, seen: BTreeSet::new(), failures: Vec::new(), reused: 0 })
+    }
+
+    fn finished(&self, point: &Point) -> bool {
+        self.options.out.join("points").join(&point.key).join("summary.json").exists()
+    }
+
+    /// Runs the points of `plan` that nobody has run before.
+    pub(crate) fn run(&mut self, plan: &Plan) -> Result<(), RunError> {
+        announce(&self.options.out, &info(plan, self.options))?;
+        let fresh: Vec<&PlannedPoint> =
+            plan.points.iter().filter(|planned| !self.seen.contains(&planned.point.key)).collect();
+        let mut todo: Vec<&PlannedPoint> =
+            fresh.iter().copied().filter(|planned| !self.finished(&planned.point)).collect();
+        // The longest first, so that no core waits for a last long one; equal ones in the order of the plan.
+        todo.sort_by(|a, b| b.size.packet_hops.total_cmp(&a.size.packet_hops));
+        let reused = fresh.len() - todo.len();
+        self.seen.extend(fresh.iter().map(|planned| planned.point.key.clone()));
+        self.reused += reused;
+        if !todo.is_empty() {
+            // Those of another program, say: if this run is stopped, they are not to be taken for its own.
+            results::remove_results(&self.options.out)?;
+        }
+        self.progress.begin(todo.len(), reused);
+        let points_dir = self.options.out.join("points");
+        self.failures.extend(run_points(&todo, plan, self.options, &points_dir, self.progress)?);
+        if self.progress.stop() { Err(self.stopped(plan)) } else { Ok(()) }
+    }
+
+    /// Statistics of the points of `plan` that are finished, by `read`.
+    pub(crate) fn measure<T>(
+        &self,
+        plan: &Plan,
+        read: impl FnOnce(&Path, &RunInfo, &(dyn Fn() -> bool + Sync)) -> Result<T, ResultsError>,
+    ) -> Result<T, RunError> {
+        read(&self.options.out, &info(plan, self.options), &|| self.progress.stop()).map_err(|error| match error {
+            ResultsError::Stopped => self.stopped(plan),
+            error => RunError::Results(error),
+        })
+    }
+
+    /// Writes statistics, tables, plots and the page.
+    pub(crate) fn report(self, plan: &Plan) -> Result<RunReport, RunError> {
+        let summary = self.measure(plan, |dir, info, stop| results::write_results_unless(dir, info, stop))?;
+        let points_dir = self.options.out.join("points");
+        let points = plan
+            .points
+            .iter()
+            .filter_map(|planned| PointSummary::read(&points_dir.join(&planned.point.key).join("summary.json")).ok())
+            .collect();
+        Ok(RunReport { summary, points, failures: self.failures, reused: self.reused })
+    }
+
+    fn stopped(&self, plan: &Plan) -> RunError {
+        RunError::Stopped {
+            finished: plan.points.iter().filter(|planned| self.finished(&planned.point)).count(),
+            points: plan.points.len(),
+        }
+    }
+}
+
+/// What is saved of a run.
+fn info(plan: &Plan, options: &RunOptions) -> RunInfo {
+    RunInfo {
         name: plan.name.clone(),
         title: plan.title.clone(),
         version: version().to_owned(),
@@ -129,39 +230,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         seeds: plan.seeds.clone(),
         classes: plan.classes.clone(),
         points: plan.points.iter().map(|planned| planned.point.clone()).collect(),
-    };
-    let _lock = claim(&options.out, &info)?;
-    let points_dir = options.out.join("points");
-    let finished = |point: &Point| points_dir.join(&point.key).join("summary.json").exists();
-    let mut todo: Vec<&PlannedPoint> = plan.points.iter().filter(|planned| !finished(&planned.point)).collect();
-    // The longest first, so that no core waits for a last long one; equal ones in the order of the plan.
-    todo.sort_by(|a, b| b.size.packet_hops.total_cmp(&a.size.packet_hops));
-    let reused = plan.points.len() - todo.len();
-    if !todo.is_empty() {
-        // Those of another program, say: if this run is stopped, they are not to be taken for its own.
-        results::remove_results(&options.out)?;
     }
-    progress.begin(todo.len(), reused);
-
-    let failures = run_points(&todo, plan, options, &points_dir, progress)?;
-    let stopped = || RunError::Stopped {
-        finished: info.points.iter().filter(|point| finished(point)).count(),
-        points: info.points.len(),
-    };
-    if progress.stop() {
-        return Err(stopped());
-    }
-    let summary =
-        results::write_results_unless(&options.out, &info, &|| progress.stop()).map_err(|error| match error {
-            ResultsError::Stopped => stopped(),
-            error => RunError::Results(error),
-        })?;
-    let points = info
-        .points
-        .iter()
-        .filter_map(|point| PointSummary::read(&points_dir.join(&point.key).join("summary.json")).ok())
-        .collect();
-    Ok(RunReport { summary, points, failures, reused })
 }
 
 fn run_points(
@@ -200,10 +269,15 @@ fn run_points(
                     *broken.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 }
                 Err(panic) => {
-                    let failure = Failure { point: planned.point.clone(), reason: panic_text(panic.as_ref()) };
+                    let failure = Failure {
+                        point: planned.point.clone(),
+                        reason: panic_text(panic.as_ref()),
+                        command: plan.command_for(&planned.point, &options.out.join("scenario.toml")),
+                    };
                     // The reason is only told; that it cannot be written does not matter beside it.
+                    let _ = std::fs::create_dir_all(&folder);
                     let _ = write_atomically(&folder.join("error.txt"), |file| {
-                        writeln!(file, "{} ({})", failure.reason, options.command)
+                        writeln!(file, "{} ({})", failure.reason, failure.command)
                     });
                     progress.failed(index, &failure);
                     failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
@@ -238,7 +312,7 @@ fn claim(out: &Path, info: &RunInfo) -> Result<File, RunError> {
     let known = out.join("run.json");
     if known.exists() {
         match RunInfo::read(&known) {
-            Ok(old) if old.scenario_toml == info.scenario_toml => {}
+            Ok(old) if same_but_for_seeds(&old.scenario_toml, &info.scenario_toml) => {}
             Ok(_) => return refuse("holds another run: choose another --out, or remove the folder"),
             Err(_) => {
                 return refuse("holds a run.json that cannot be read: choose another --out, or remove the folder");
@@ -254,12 +328,30 @@ fn claim(out: &Path, info: &RunInfo) -> Result<File, RunError> {
     }
     // A killed run may have left halves of files; the lock says that nobody writes them now.
     remove_halves(out);
-    info.write(&known)?;
+    announce(out, info)?;
+    Ok(lock)
+}
+
+/// Whether two effective scenarios have the same points, up to seeds that only one of them has.
+fn same_but_for_seeds(a: &str, b: &str) -> bool {
+    let without = |text: &str| {
+        let mut table: toml::Table = text.parse().ok()?;
+        table.remove("seeds");
+        Some(table)
+    };
+    a == b || without(a).is_some_and(|a| without(b) == Some(a))
+}
+
+/// Writes into the folder what is run there.
+fn announce(out: &Path, info: &RunInfo) -> Result<(), RunError> {
+    let known = out.join("run.json");
+    if !RunInfo::read(&known).is_ok_and(|old| old == *info) {
+        info.write(&known)?;
+    }
     // Points without it would be refused as something else. A file system that cannot sync a folder has done what it can.
     let _ = File::open(out).and_then(|folder| folder.sync_all());
     let scenario = format!("# {}\n# tailcut {}\n\n{}", info.command, info.version, info.scenario_toml);
-    results::replace(&out.join("scenario.toml"), scenario.as_bytes())?;
-    Ok(lock)
+    Ok(results::replace(&out.join("scenario.toml"), scenario.as_bytes())?)
 }
 
 /// Whether a folder holds no more than a run leaves that could not even write what it is.
@@ -333,6 +425,9 @@ fn run_point(
     write_queues(&folder.join("queues.parquet"), &outcome.queues)?;
     if scenario.config().record.queue_series {
         write_queue_series(&folder.join("queue_series.parquet"), &outcome.queue_series)?;
+    }
+    if let Some(width) = scenario.config().record.throughput {
+        write_throughput(&folder.join("throughput.parquet"), scenario.classes(), width, &outcome.throughput)?;
     }
     let summary = summarise(&planned.point, &scenario, &outcome, &used);
     summary.write(&folder.join("summary.json"))?;

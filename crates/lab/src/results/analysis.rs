@@ -6,8 +6,9 @@ use std::path::Path;
 use tailcut_record::Histogram;
 
 use super::load::{self, SeedRun};
-use super::metrics::{self, ClassSet, Row, class_sets};
-use super::{EngineFacts, Missing, ResultsError, RunInfo};
+use super::measurements::Measurements;
+use super::metrics::{self, ClassSet, ClassStatistics, Row, class_sets};
+use super::{Axis, EngineFacts, Missing, Point, ResultsError, RunInfo};
 
 /// A cumulative distribution with so few points that it can be drawn: at `x` the share of samples at or below it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,6 +53,7 @@ pub(crate) struct Analysis {
     pub(crate) costs: Vec<Cost>,
     pub(crate) warnings: Vec<String>,
     pub(crate) missing: Vec<Missing>,
+    pub(crate) measurements: Measurements,
 }
 
 /// Points of a curve at most, but for its tail.
@@ -127,47 +129,36 @@ impl Analysis {
             costs: Vec::new(),
             warnings: Vec::new(),
             missing: Vec::new(),
+            measurements: Measurements::default(),
             sets,
         };
+        let mut measurements = Measurements::of(run, &analysis.sets);
         let mut facts = Facts { fewest_seeds: usize::MAX, ..Facts::default() };
-        for (scheme, values) in places(run) {
-            let mut seeds = Vec::new();
-            let texts: Vec<&String> = values.iter().zip(&run.axes).map(|(&value, axis)| &axis.values[value]).collect();
-            for point in &run.points {
-                if point.scheme == run.schemes[scheme] && point.values.iter().eq(texts.iter().copied()) {
-                    if stop() {
-                        return Err(ResultsError::Stopped);
-                    }
-                    match load::point(dir, run, point) {
-                        Ok(seed) => seeds.push(seed),
-                        Err(reason) => analysis.missing.push(Missing { point: point.clone(), reason }),
-                    }
-                }
-            }
-            if !seeds.is_empty() {
-                seeds.sort_by_key(|seed| seed.summary.seed);
-                analysis.add(run, scheme, values, &seeds, &mut facts);
-            }
-        }
-        let placed = |point: &&super::Point| {
-            run.schemes.contains(&point.scheme)
-                && point.values.len() == run.axes.len()
-                && point.values.iter().zip(&run.axes).all(|(value, axis)| axis.values.contains(value))
-        };
-        for point in run.points.iter().filter(|point| !placed(point)) {
-            let reason = "its scheme or values are not those of the run".to_owned();
-            analysis.missing.push(Missing { point: point.clone(), reason });
-        }
+        analysis.missing = each_place(dir, run, stop, |scheme, values, seeds| {
+            let statistics: Vec<ClassStatistics> =
+                analysis.sets.iter().map(|set| metrics::class_statistics(set, seeds)).collect();
+            measurements.add(run, scheme, values, seeds, &analysis.sets, &statistics);
+            analysis.add(run, scheme, values.to_vec(), seeds, statistics, &mut facts);
+        })?;
+        measurements.set_missing(&analysis.missing);
+        analysis.measurements = measurements;
         analysis.warnings = facts.warnings(run, analysis.missing.len());
         Ok(analysis)
     }
 
-    fn add(&mut self, run: &RunInfo, scheme: usize, values: Vec<usize>, seeds: &[SeedRun], facts: &mut Facts) {
+    fn add(
+        &mut self,
+        run: &RunInfo,
+        scheme: usize,
+        values: Vec<usize>,
+        seeds: &[SeedRun],
+        statistics: Vec<ClassStatistics>,
+        facts: &mut Facts,
+    ) {
         let texts: Vec<String> =
             values.iter().zip(&run.axes).map(|(&value, axis)| axis.values[value].clone()).collect();
         let (mut fct, mut ranges) = (Vec::new(), Vec::new());
-        for (at, set) in self.sets.iter().enumerate() {
-            let statistics = metrics::class_statistics(set, seeds);
+        for (at, (set, statistics)) in self.sets.iter().zip(statistics).enumerate() {
             if set.all {
                 facts.flows += statistics.flows;
                 facts.censored += statistics.censored;
@@ -236,22 +227,61 @@ impl Analysis {
     }
 }
 
+/// Reads the points of `run` in `dir` and gives `visit` the seeds, sorted, of every swept point of every scheme: the index
+/// of the scheme and that of the value on each axis. Only the flows of one of them are in memory at a time. Returns the
+/// points without results; ends early if `stop` says so.
+pub(crate) fn each_place(
+    dir: &Path,
+    run: &RunInfo,
+    stop: &dyn Fn() -> bool,
+    mut visit: impl FnMut(usize, &[usize], &[SeedRun]),
+) -> Result<Vec<Missing>, ResultsError> {
+    let mut missing = Vec::new();
+    for (scheme, values) in places(run) {
+        let mut seeds = Vec::new();
+        for point in &run.points {
+            if place_of(run, point).is_some_and(|place| place == (scheme, values.clone())) {
+                if stop() {
+                    return Err(ResultsError::Stopped);
+                }
+                match load::point(dir, run, point) {
+                    Ok(seed) => seeds.push(seed),
+                    Err(reason) => missing.push(Missing { point: point.clone(), reason }),
+                }
+            }
+        }
+        if !seeds.is_empty() {
+            seeds.sort_by_key(|seed| seed.summary.seed);
+            visit(scheme, &values, &seeds);
+        }
+    }
+    for point in run.points.iter().filter(|point| place_of(run, point).is_none()) {
+        let reason = "its scheme or values are not those of the run".to_owned();
+        missing.push(Missing { point: point.clone(), reason });
+    }
+    Ok(missing)
+}
+
 /// Every swept point of every scheme that has a simulation, in the order in which they are shown: schemes, then the
 /// first axis, then the others.
 fn places(run: &RunInfo) -> Vec<(usize, Vec<usize>)> {
-    let mut places: Vec<(usize, Vec<usize>)> = run
-        .points
-        .iter()
-        .filter_map(|point| {
-            let scheme = run.schemes.iter().position(|name| *name == point.scheme)?;
-            let on_axis = |(value, axis): (&String, &super::Axis)| axis.values.iter().position(|known| known == value);
-            let values: Vec<usize> = point.values.iter().zip(&run.axes).map(on_axis).collect::<Option<_>>()?;
-            (values.len() == run.axes.len() && point.values.len() == run.axes.len()).then_some((scheme, values))
-        })
-        .collect();
+    let mut places: Vec<(usize, Vec<usize>)> = run.points.iter().filter_map(|point| place_of(run, point)).collect();
     places.sort_unstable();
     places.dedup();
     places
+}
+
+/// Index of the scheme of a point, and of its value on each axis; `None` if it is none of the run.
+fn place_of(run: &RunInfo, point: &Point) -> Option<(usize, Vec<usize>)> {
+    let scheme = run.schemes.iter().position(|name| *name == point.scheme)?;
+    Some((scheme, values_at(&run.axes, &point.values)?))
+}
+
+/// The index of each value on its axis; `None` if it is not there.
+pub(crate) fn values_at(axes: &[Axis], values: &[String]) -> Option<Vec<usize>> {
+    let on_axis = |(value, axis): (&String, &Axis)| axis.values.iter().position(|known| known == value);
+    let places: Vec<usize> = values.iter().zip(axes).map(on_axis).collect::<Option<_>>()?;
+    (values.len() == axes.len()).then_some(places)
 }
 
 /// What warnings are made from.

@@ -170,6 +170,7 @@ fn fabricate_point(folder: &Path, plan: &Plan, run: &RunInfo, point: &Point) {
         bytes: 1_500_000,
         utilisation: load * (0.9 + 0.02 * f64::from(port)),
         drops,
+        demotions: 3,
         marks: 12,
         queue: QueueStatistics::of(&samples),
         queue_histogram: (port == 1).then(|| vec![(1_500, Span::from_us(90)), (30_000, Span::from_ps(10_000_001))]),

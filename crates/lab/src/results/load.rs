@@ -17,6 +17,10 @@ pub(crate) struct SeedRun {
     pub(crate) partial_queries: BTreeSet<u32>,
     /// Sampled queue lengths of all ports of switches, in packets.
     pub(crate) queues: Histogram,
+    /// Packets that ports let into a lower class than their own.
+    pub(crate) demotions: u64,
+    /// Packets that ports of switches dropped or demoted.
+    pub(crate) refused: u64,
     /// Utilisation of the busiest port.
     pub(crate) busiest: Option<f64>,
 }
@@ -54,6 +58,8 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
     }
     let ports = read_ports(&folder.join("ports.parquet")).map_err(|e| e.to_string())?;
     let busiest = ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp);
+    let demotions = ports.iter().map(|port| port.demotions).sum::<u64>();
+    let drops = ports.iter().filter(|port| port.tier != HOSTS).map(|port| port.drops.total()).sum::<u64>();
     let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
     let mut queues = Histogram::new();
     for (tier, samples) in samples.tiers() {
@@ -61,5 +67,5 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
             queues.merge(samples);
         }
     }
-    Ok(SeedRun { summary, flows, partial_queries, queues, busiest })
+    Ok(SeedRun { summary, flows, partial_queries, queues, demotions, refused: drops + demotions, busiest })
 }

@@ -89,6 +89,7 @@ struct Sums {
     ack_fct_us: f64,
     slowdown: f64,
     goodput: f64,
+    goodput_squared: f64,
     bits: f64,
     deadlines: f64,
     met: f64,
@@ -98,6 +99,7 @@ struct Sums {
     arrived: f64,
     reordered: f64,
     ce_marks: f64,
+    multi_marked: f64,
 }
 
 fn us(span: Span) -> f64 {
@@ -118,7 +120,9 @@ impl Sums {
             self.fct_us += us(fct);
             self.slowdown += row.slowdown().unwrap_or_default();
             self.bits += 8.0 * row.size as f64;
-            self.goodput += gigabits(row.size, us(fct));
+            let goodput = gigabits(row.size, us(fct));
+            self.goodput += goodput;
+            self.goodput_squared += goodput * goodput;
         }
         if let Some(span) = row.acknowledged.and_then(|at| at.since(row.start)) {
             self.acknowledged += 1.0;
@@ -134,6 +138,12 @@ impl Sums {
         self.arrived += arrived(row);
         self.reordered += row.reordered as f64;
         self.ce_marks += row.ce_marks as f64;
+        self.multi_marked += row.multi_marked as f64;
+    }
+
+    /// Jain's index of the goodputs; `None` without finished flows.
+    fn jain(&self) -> Option<f64> {
+        (self.goodput_squared > 0.0).then(|| self.goodput * self.goodput / (self.finished * self.goodput_squared))
     }
 }
 
@@ -205,6 +215,9 @@ pub(crate) fn class_statistics(set: &ClassSet, seeds: &[SeedRun]) -> ClassStatis
     out.bounded("slowdown_p99", slowdown(990), finished, &bound);
     out.push("goodput_mean", ratio(|s| s.goodput, |s| s.finished), finished);
     out.push("goodput_aggregate", ratio(|s| s.bits / 1e3, |s| s.fct_us), finished);
+    // Flows of different seeds never competed: an index of each seed, and the mean of them.
+    let jain: Vec<(f64, f64)> = by_seed.iter().filter_map(Sums::jain).map(|index| (index, 1.0)).collect();
+    out.share("goodput_jain", stats::ratio(&jain), jain.len() as u64);
     query_times(set, seeds, &mut out);
     let deadlines = total(|sums| sums.deadlines) as u64;
     if deadlines > 0 {
@@ -223,6 +236,7 @@ pub(crate) fn class_statistics(set: &ClassSet, seeds: &[SeedRun]) -> ClassStatis
     out.push("ce_marks", per_run(|s| s.ce_marks), runs);
     out.share("marked_share", ratio(|s| s.ce_marks, |s| s.arrived), packets);
     tail_marks(set, seeds, stats::nearest_rank(&fct_pool, 950), &mut out);
+    out.share("multi_marked_all_share", ratio(|s| s.multi_marked, |s| s.arrived), packets);
     if set.all {
         network::statistics(seeds, &mut out);
     }
@@ -236,7 +250,8 @@ fn pool(seeds: &mut [Vec<f64>]) -> Vec<f64> {
         seed.sort_unstable_by(f64::total_cmp);
     }
     let mut all = seeds.concat();
-    all.sort_unstable_by(f64::total_cmp);
+    // The stable sort finds the sorted runs and merges them.
+    all.sort_by(f64::total_cmp);
     all
 }
 
@@ -400,6 +415,8 @@ mod tests {
                 h.add(packets);
                 h
             }),
+            demotions: 5,
+            refused: 12,
             busiest: Some(0.9),
         }
     }
@@ -517,6 +534,19 @@ mod tests {
             .map(|i| FlowRow { multi_marked: if i == 19 { 4 } else { 9 }, ..flow(i, 0, Some(20 + u64::from(i))) })
             .collect();
         assert_eq!(of("short", "multi_marked_share", &[seed(&rows)]), Some((0.4, 10)));
+        assert_eq!(of("short", "multi_marked_all_share", &[seed(&rows)]), Some((0.875, 200)));
+    }
+
+    #[test]
+    fn jains_index_is_of_each_seed_and_their_mean() {
+        // Rates of 4, 1 and 1 Gb/s: 36 / (3 x 18). One flow alone is as fair as can be, and an open one has no rate.
+        let three = seed(&[flow(0, 0, Some(20)), flow(1, 0, Some(80)), flow(2, 0, Some(80)), flow(3, 0, None)]);
+        let alone = seed(&[flow(0, 0, Some(500)), flow(1, 1, Some(20))]);
+        let none = seed(&[flow(0, 2, Some(20))]);
+        let (jain, n) = of("short", "goodput_jain", std::slice::from_ref(&three)).unwrap();
+        assert!((jain - 2.0 / 3.0).abs() < 1e-12 && n == 1, "{jain}");
+        let (mean, n) = of("short", "goodput_jain", &[three, alone, none]).unwrap();
+        assert!((mean - 5.0 / 6.0).abs() < 1e-12 && n == 2, "{mean}");
     }
 
     #[test]
@@ -528,6 +558,8 @@ mod tests {
         assert_eq!(of("all", "load_edge", &seeds), Some((0.48, 2)));
         assert_eq!(of("all", "load_edge_offered", &seeds), Some((0.5, 2)));
         assert_eq!(of("all", "drops_port_full", &seeds), Some((7.0, 2)));
+        assert_eq!(of("all", "demotions", &seeds), Some((5.0, 2)));
+        assert_eq!(of("all", "refused", &seeds), Some((12.0, 2)));
         assert_eq!(of("all", "utilisation_max", &seeds), Some((0.9, 2)));
         assert_eq!(of("short", "queue_mean", &seeds), None);
     }

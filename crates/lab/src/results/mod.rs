@@ -11,21 +11,27 @@
 
 mod analysis;
 mod catalogue;
-mod csv;
-mod figure;
+pub(crate) mod csv;
+pub(crate) mod diagram;
+pub(crate) mod figure;
 mod load;
+pub(crate) mod measurements;
 mod metrics;
 mod network;
-mod number;
-mod plot;
-mod report;
+pub(crate) mod number;
+pub(crate) mod plot;
+pub(crate) mod report;
 pub mod stats;
 mod style;
 mod table;
 mod ticks;
 
 #[cfg(test)]
-mod fabricate;
+mod coverage;
+#[cfg(test)]
+pub(crate) mod fabricate;
+#[cfg(test)]
+pub(crate) mod queueing;
 #[cfg(test)]
 mod tests;
 
@@ -37,6 +43,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_record::{RecordError, write_atomically};
 
 pub use catalogue::{METRICS, Metric, describe};
+pub use measurements::{Measurement, Measurements};
 pub use metrics::{ALL, Row, SHORT_AND_INCAST};
 pub use table::ClassTable;
 
@@ -203,6 +210,8 @@ pub struct Summary {
     pub warnings: Vec<String>,
     /// Points without results.
     pub missing: Vec<Missing>,
+    /// Every statistic over all seeds and of each seed alone.
+    pub measurements: Measurements,
     /// Every file that was written.
     pub files: Vec<PathBuf>,
 }
@@ -263,7 +272,7 @@ pub fn write_results_unless(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<Summary, ResultsError> {
     let analysis = analysis::Analysis::of(dir, run, stop)?;
-    let mut files = Files { dir, written: Vec::new() };
+    let mut files = Files::in_folder(dir);
     // A run that goes on has written the same before.
     let info = files.at("run.json")?;
     if !RunInfo::read(&info).is_ok_and(|known| known == *run) {
@@ -284,6 +293,7 @@ pub fn write_results_unless(
         tables,
         warnings: analysis.warnings,
         missing: analysis.missing,
+        measurements: analysis.measurements,
         files: files.written,
     })
 }
@@ -314,14 +324,24 @@ pub(crate) fn remove_results(dir: &Path) -> Result<(), RecordError> {
 }
 
 /// Where results are written, and what has been.
-struct Files<'a> {
+pub(crate) struct Files<'a> {
     dir: &'a Path,
     written: Vec<PathBuf>,
 }
 
-impl Files<'_> {
+impl<'a> Files<'a> {
+    /// Files below the folder `dir`.
+    pub(crate) fn in_folder(dir: &'a Path) -> Files<'a> {
+        Files { dir, written: Vec::new() }
+    }
+
+    /// What has been written.
+    pub(crate) fn written(&self) -> &[PathBuf] {
+        &self.written
+    }
+
     /// The place of the file `name`, whose folder is made.
-    fn at(&mut self, name: &str) -> Result<PathBuf, ResultsError> {
+    pub(crate) fn at(&mut self, name: &str) -> Result<PathBuf, ResultsError> {
         let path = self.dir.join(name);
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(|source| RecordError::Write { path: folder.to_owned(), source })?;
@@ -330,7 +350,7 @@ impl Files<'_> {
         Ok(path)
     }
 
-    fn text(&mut self, name: &str, text: &str) -> Result<(), ResultsError> {
+    pub(crate) fn text(&mut self, name: &str, text: &str) -> Result<(), ResultsError> {
         let path = self.at(name)?;
         Ok(replace(&path, text.as_bytes())?)
     }

@@ -20,7 +20,7 @@ use super::ticks::{Axis, x_axis, y_axis};
 use super::{Files, ResultsError, replace};
 
 /// Width and height of a picture.
-const SIZE: (i32, i32) = (760, 460);
+pub(super) const SIZE: (i32, i32) = (760, 460);
 /// How many times as large it is drawn.
 const SCALE: i32 = 4;
 /// Pixels of the PNG for each point.
@@ -30,8 +30,8 @@ const PNG_SCALE: i32 = 2;
 const FONT: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
 const FONT_BYTES: &[u8] = include_bytes!("../../assets/DejaVuSans.ttf");
 
-const INK: RGBColor = RGBColor(34, 34, 34);
-const PALE_INK: RGBColor = RGBColor(95, 95, 95);
+pub(super) const INK: RGBColor = RGBColor(34, 34, 34);
+pub(super) const PALE_INK: RGBColor = RGBColor(95, 95, 95);
 const GRID: RGBColor = RGBColor(228, 228, 228);
 const MINOR_GRID: RGBColor = RGBColor(243, 243, 243);
 
@@ -66,9 +66,9 @@ pub(crate) fn draw_all(
             // The rasters take longer and go first, so that no thread waits for a last one.
             let at = next.fetch_add(1, Ordering::Relaxed);
             if let Some((figure, path)) = rasters.get(at) {
-                write_png(figure, path, &mut canvas)?;
+                write_png(*figure, path, &mut canvas)?;
             } else if let Some((figure, path)) = vectors.get(at - rasters.len()) {
-                let picture = svg_of(figure).map_err(|message| plot_error(path, message))?;
+                let picture = svg_of(*figure).map_err(|message| plot_error(path, message))?;
                 replace(path, picture.as_bytes())?;
             } else {
                 return Ok(());
@@ -90,13 +90,26 @@ fn plot_error(path: &Path, message: String) -> ResultsError {
     ResultsError::Plot { path: path.to_owned(), message }
 }
 
+/// What can be drawn as a picture.
+pub(crate) trait Drawing {
+    /// Draws it on white.
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn;
+}
+
+/// Draws a picture as SVG and as PNG to these paths.
+pub(crate) fn draw_both(drawing: &impl Drawing, svg: &Path, png: &Path) -> Result<(), ResultsError> {
+    let picture = svg_of(drawing).map_err(|message| plot_error(svg, message))?;
+    replace(svg, picture.as_bytes())?;
+    write_png(drawing, png, &mut Vec::new())
+}
+
 /// The picture as SVG.
-pub(crate) fn svg_of(figure: &Figure) -> Result<String, String> {
+pub(crate) fn svg_of(drawing: &impl Drawing) -> Result<String, String> {
     let (width, height) = (SIZE.0 * SCALE, SIZE.1 * SCALE);
     let mut text = String::new();
     {
         let root = SVGBackend::with_string(&mut text, (width as u32, height as u32)).into_drawing_area();
-        draw(figure, &root, true)?;
+        on_white(drawing, &root, true)?;
         root.present().map_err(|e| e.to_string())?;
     }
     let drawn = format!("width=\"{width}\" height=\"{height}\"");
@@ -104,7 +117,7 @@ pub(crate) fn svg_of(figure: &Figure) -> Result<String, String> {
 }
 
 /// Draws and writes the picture as PNG; `large` is memory to draw in.
-fn write_png(figure: &Figure, path: &Path, large: &mut Vec<u8>) -> Result<(), ResultsError> {
+fn write_png(drawing: &impl Drawing, path: &Path, large: &mut Vec<u8>) -> Result<(), ResultsError> {
     let (width, height) = ((SIZE.0 * SCALE) as usize, (SIZE.1 * SCALE) as usize);
     if large.is_empty() {
         // Zeros come from the system without being written; the drawing begins by making everything white.
@@ -112,7 +125,7 @@ fn write_png(figure: &Figure, path: &Path, large: &mut Vec<u8>) -> Result<(), Re
     }
     {
         let root = BitMapBackend::with_buffer(large, (width as u32, height as u32)).into_drawing_area();
-        draw(figure, &root, false).map_err(|message| plot_error(path, message))?;
+        on_white(drawing, &root, false).map_err(|message| plot_error(path, message))?;
         root.present().map_err(|e| plot_error(path, e.to_string()))?;
     }
     let picture = encoded(&halved(large, width)).map_err(|e| plot_error(path, e.to_string()))?;
@@ -158,20 +171,29 @@ fn halved(large: &[u8], width: usize) -> Vec<u8> {
 }
 
 /// A drawing area with the coordinates of the picture, in points with fractions.
-struct Canvas<'a, DB: DrawingBackend> {
+pub(crate) struct Canvas<'a, DB: DrawingBackend> {
     root: &'a DrawingArea<DB, Shift>,
     /// Whether the backend keeps text as text.
     vector: bool,
 }
 
-type Drawn = Result<(), String>;
+pub(crate) type Drawn = Result<(), String>;
 
 impl<DB: DrawingBackend> Canvas<'_, DB> {
     fn pixel(at: (f64, f64)) -> (i32, i32) {
         ((at.0 * f64::from(SCALE)).round() as i32, (at.1 * f64::from(SCALE)).round() as i32)
     }
 
-    fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, colour: RGBColor, width: f64) -> Drawn {
+    /// The title, and beside it what holds for the whole picture.
+    pub(super) fn title(&self, title: &str, subtitle: &str) -> Drawn {
+        self.text(title, (18.0, 16.0), 15.0, INK, HPos::Left, VPos::Top)?;
+        if subtitle.is_empty() {
+            return Ok(());
+        }
+        self.text(subtitle, (f64::from(SIZE.0) - 22.0, 18.0), 12.0, PALE_INK, HPos::Right, VPos::Top)
+    }
+
+    pub(super) fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, colour: RGBColor, width: f64) -> Drawn {
         let style =
             ShapeStyle { color: colour.to_rgba(), filled: false, stroke_width: (width * f64::from(SCALE)) as u32 };
         let mut pixels: Vec<(i32, i32)> = points.into_iter().map(Self::pixel).collect();
@@ -179,7 +201,7 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
         self.root.draw(&PathElement::new(pixels, style)).map_err(|e| e.to_string())
     }
 
-    fn polygon(&self, points: impl IntoIterator<Item = (f64, f64)>, colour: RGBColor) -> Drawn {
+    pub(super) fn polygon(&self, points: impl IntoIterator<Item = (f64, f64)>, colour: RGBColor) -> Drawn {
         let pixels: Vec<(i32, i32)> = points.into_iter().map(Self::pixel).collect();
         self.root.draw(&Polygon::new(pixels, colour.filled())).map_err(|e| e.to_string())
     }
@@ -199,7 +221,7 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
     }
 
     /// Text whose top, middle or bottom, as capitals have them, is at the height of `at`.
-    fn text(&self, text: &str, at: (f64, f64), size: f64, colour: RGBColor, h: HPos, v: VPos) -> Drawn {
+    pub(super) fn text(&self, text: &str, at: (f64, f64), size: f64, colour: RGBColor, h: HPos, v: VPos) -> Drawn {
         let baseline = match v {
             VPos::Top => 0.73,
             VPos::Center => 0.365,
@@ -278,28 +300,30 @@ impl Frame {
     }
 }
 
-fn draw<DB: DrawingBackend>(figure: &Figure, root: &DrawingArea<DB, Shift>, vector: bool) -> Drawn {
+fn on_white<DB: DrawingBackend>(drawing: &impl Drawing, root: &DrawingArea<DB, Shift>, vector: bool) -> Drawn {
     ready_font();
     root.fill(&WHITE).map_err(|e| e.to_string())?;
-    let canvas = Canvas { root, vector };
-    let (width, height) = (f64::from(SIZE.0), f64::from(SIZE.1));
-    canvas.text(&figure.title, (18.0, 16.0), 15.0, INK, HPos::Left, VPos::Top)?;
-    if !figure.subtitle.is_empty() {
-        canvas.text(&figure.subtitle, (width - 22.0, 18.0), 12.0, PALE_INK, HPos::Right, VPos::Top)?;
-    }
-    let top = legend(&canvas, figure, 44.0, width)?;
-    let (x, y) = (x_axis(figure), y_axis(figure));
-    let labels = y.ticks.iter().map(|(_, label)| canvas.width(label, 11.5)).fold(0.0, f64::max);
-    let frame = Frame { left: 50.0 + labels, right: width - 22.0, top: top + 8.0, bottom: height - 56.0, x, y };
-    axes(&canvas, figure, &frame)?;
-    let count = figure.series.len();
-    for (at, series) in figure.series.iter().enumerate() {
-        match figure.kind {
-            Kind::Points => points(&canvas, figure, &frame, series, at, count)?,
-            Kind::Steps => steps(&canvas, &frame, series, at, count)?,
+    drawing.draw(&Canvas { root, vector })
+}
+
+impl Drawing for Figure {
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn {
+        let (width, height) = (f64::from(SIZE.0), f64::from(SIZE.1));
+        canvas.title(&self.title, &self.subtitle)?;
+        let top = legend(canvas, self, 44.0, width)?;
+        let (x, y) = (x_axis(self), y_axis(self));
+        let labels = y.ticks.iter().map(|(_, label)| canvas.width(label, 11.5)).fold(0.0, f64::max);
+        let frame = Frame { left: 50.0 + labels, right: width - 22.0, top: top + 8.0, bottom: height - 56.0, x, y };
+        axes(canvas, self, &frame)?;
+        let count = self.series.len();
+        for (at, series) in self.series.iter().enumerate() {
+            match self.kind {
+                Kind::Points => points(canvas, self, &frame, series, at, count)?,
+                Kind::Steps => steps(canvas, &frame, series, at, count)?,
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Draws the names of the series from `top` on, in as many lines as they need; returns where they end.

@@ -16,7 +16,7 @@ use super::number::{numeric, significant};
 use super::style::{Marker, colour, marker};
 use super::table::{cell_of, headlines, short_path, values_of};
 
-const CSS: &str = include_str!("../../assets/report.css");
+pub(crate) const CSS: &str = include_str!("../../assets/report.css");
 const SCRIPT: &str = include_str!("../../assets/report.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot-1.6.32.min.css");
 const UPLOT: &str = include_str!("../../assets/uplot-1.6.32.iife.min.js");
@@ -28,7 +28,7 @@ const WARNINGS: usize = 6;
 const CURVE_POINTS: usize = 180;
 
 /// `text` as HTML shows it.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
@@ -347,8 +347,9 @@ fn method(out: &mut String) {
         "<details><summary>What the statistics mean</summary>\n\
          <p>Only flows that started after the warm-up count. <code>{SHORT_AND_INCAST}</code> are the flows of the classes \
          short and incast together; <code>{ALL}</code> are all flows. Percentiles are the nearest rank over the flows of \
-         all seeds. Their interval is the spread between seeds (Student's t) with five seeds or more, else two order \
-         statistics whose ranks a binomial distribution gives; there is none if fewer than ten flows lie above the \
+         all seeds. With five seeds or more their interval is Woodruff's: the share of flows at or below the percentile \
+         has an interval by Student's t over seeds, and the flows at its ends are the ends. With fewer seeds it is two order \
+         statistics whose ranks a binomial distribution gives. There is none if fewer than ten flows lie above the \
          percentile. Means, shares and rates are ratios of sums over all seeds, with Student's t over seeds, or over \
          twenty batches of flows if there is one seed.</p>\n\
          <div class=\"scroll\"><table class=\"data\"><thead><tr><th>metric</th><th>unit</th><th>n counts</th><th>meaning</th>\

@@ -2,8 +2,14 @@
 //!
 //! **Percentiles** are exact: the nearest rank over the pooled samples of all seeds, the ⌈p·n⌉-th smallest. Their
 //! interval is
-//! - with five seeds or more, and at least one sample above the percentile in each: the spread of the percentiles of
-//!   the single seeds, by Student's t, around the pooled value. Seeds are independent; flows of one run are not.
+//! - with five seeds or more: Woodruff's ("Confidence intervals for medians and other position measures", Journal of
+//!   the American Statistical Association 47, 1952). The share of samples at or below the percentile is a ratio of sums
+//!   over seeds, with an interval by Student's t as below; the samples at the ends of that interval of shares are the ends
+//!   of the interval of the percentile. Seeds are independent; flows of one run are not. The spread of the percentiles of
+//!   single seeds, around the pooled one, would be simpler but too narrow, because percentiles of few samples are skewed
+//!   and too low: of 1000 intervals of the 99th percentile of M/M/1 at a load of 0.8, from 5 seeds of 5000 samples, 885
+//!   held the true value, and 920 at 20,000 samples. Where the upper end of the shares is above 1, the samples do
+//!   not reach that far; then the largest of them is the upper end, or that simpler one if it is higher.
 //! - with fewer seeds: two order statistics of the pooled samples whose ranks a binomial distribution gives. No shape
 //!   of the distribution is assumed, but that flows are independent is, so that under congestion the interval is
 //!   somewhat too narrow.
@@ -117,19 +123,31 @@ pub fn quantile(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, what: &str) -
         };
         return Some(Estimate { value, interval: None, note: Some(note) });
     }
-    let each_has_a_tail = seeds.iter().all(|seed| seed.len() as u64 * above >= 1000);
-    if seeds.len() >= ENOUGH_SEEDS && each_has_a_tail {
-        let values: Vec<f64> = seeds.iter().filter_map(|seed| nearest_rank(seed, permille)).collect();
-        let half = half_width(&values);
-        return Some(Estimate {
-            value,
-            interval: Some(Interval { low: value - half, high: value + half }),
-            note: None,
-        });
+    if seeds.len() >= ENOUGH_SEEDS {
+        return Some(Estimate { value, interval: Some(woodruff(seeds, pooled, permille, value)), note: None });
     }
     let interval = order_ranks(permille, pooled.len())
         .map(|(lower, upper)| Interval { low: pooled[lower - 1], high: pooled[upper - 1] });
     Some(Estimate { value, interval, note: None })
+}
+
+/// Woodruff's interval of the quantile `permille`/1000, whose value is known.
+fn woodruff(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, value: f64) -> Interval {
+    let shares: Vec<(f64, f64)> =
+        seeds.iter().map(|seed| (seed.partition_point(|&x| x <= value) as f64, seed.len() as f64)).collect();
+    let share = ratio(&shares).expect("there are samples");
+    let half = share.interval.map_or(0.0, |interval| interval.high - share.value);
+    let (n, p) = (pooled.len(), f64::from(permille) / 1000.0);
+    // Without the last bits, by which a share of exactly 0.99 would be the next rank.
+    let rank = |share: f64| ((share * n as f64 - 1e-6).ceil().max(1.0)) as usize;
+    let (lower, upper) = (rank(p - half), rank(p + half));
+    let low = pooled[lower - 1];
+    let high = pooled.get(upper - 1).copied().unwrap_or_else(|| {
+        let values: Vec<f64> = seeds.iter().filter_map(|seed| nearest_rank(seed, permille)).collect();
+        let spread = if values.len() >= 2 { half_width(&values) } else { 0.0 };
+        pooled[n - 1].max(value + spread)
+    });
+    Interval { low, high }
 }
 
 /// Half of the width of Student's 95 % interval of the mean of `values`, which are two at least.
@@ -137,7 +155,7 @@ pub fn half_width(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    t975(values.len() - 1) * (variance / n).sqrt()
+    t975(n - 1.0) * (variance / n).sqrt()
 }
 
 /// Sum of the first numbers over the sum of the second ones, with its interval if there are two parts or more; `None`
@@ -152,15 +170,15 @@ pub fn ratio(parts: &[(f64, f64)]) -> Option<Estimate> {
     let interval = (parts.len() >= 2).then(|| {
         let mean = below / k;
         let residuals = parts.iter().map(|part| ((part.0 - value * part.1) / mean).powi(2)).sum::<f64>();
-        let half = t975(parts.len() - 1) * (residuals / (k * (k - 1.0))).sqrt();
+        let half = t975(k - 1.0) * (residuals / (k * (k - 1.0))).sqrt();
         Interval { low: value - half, high: value + half }
     });
     Some(Estimate { value, interval, note: None })
 }
 
 /// The 97.5th percentile of Student's t.
-fn t975(degrees_of_freedom: usize) -> f64 {
-    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64).expect("there are two values at least");
+pub fn t975(degrees_of_freedom: f64) -> f64 {
+    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("there are two values at least");
     t.inverse_cdf(0.975)
 }
 
@@ -225,7 +243,7 @@ mod tests {
 
     #[test]
     fn quantiles_of_student_agree_with_tables() {
-        for (freedom, t) in [(1, 12.706), (2, 4.303), (4, 2.776), (9, 2.262), (19, 2.093), (1000, 1.962)] {
+        for (freedom, t) in [(1.0, 12.706), (2.0, 4.303), (4.0, 2.776), (9.0, 2.262), (19.0, 2.093), (1000.0, 1.962)] {
             assert!((t975(freedom) - t).abs() < 5e-4, "{freedom}: {}", t975(freedom));
         }
     }
@@ -274,8 +292,8 @@ mod tests {
                 let interval = quantile(&seeds, &sorted(seeds.concat()), 990, "flows").unwrap().interval.unwrap();
                 interval.low <= truth && truth <= interval.high
             });
-            // Order statistics cover at least 95 %; percentiles of few samples are skewed, which costs t a little.
-            assert!((0.93..=0.98).contains(&held), "{seeds} seeds: {held}");
+            // Order statistics cover at least 95 %.
+            assert!((0.938..=0.98).contains(&held), "{seeds} seeds: {held}");
         }
     }
 

@@ -1,0 +1,50 @@
+//! `tailcut compare`.
+
+use clap::{Args, ValueEnum};
+use tailcut_lab::compare::{Question, Side, compare as compare_sides};
+use tailcut_sim::Problem;
+
+use crate::page::Page;
+
+#[derive(Args)]
+pub(crate) struct CompareCommand {
+    /// A run folder, or a scheme of it: runs/tail or runs/tail:dctcp
+    #[arg(value_name = "A")]
+    a: Side,
+    /// What it is compared with
+    #[arg(value_name = "B")]
+    b: Side,
+    /// Metrics, as in summary.csv [default: fct_mean, fct_p99, goodput_mean and slowdown_mean]
+    #[arg(long = "metric", value_name = "METRIC", num_args = 1.., value_delimiter = ',')]
+    metrics: Vec<String>,
+    /// Traffic classes, or `all` [default: each class of the workload]
+    #[arg(long = "class", value_name = "CLASS", num_args = 1.., value_delimiter = ',')]
+    classes: Vec<String>,
+    /// How to print it
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Table,
+    Csv,
+    Json,
+}
+
+pub(crate) fn compare(arguments: &CompareCommand) -> Result<(), Problem> {
+    let question = Question { metrics: arguments.metrics.clone(), classes: arguments.classes.clone() };
+    let comparison = compare_sides(&arguments.a, &arguments.b, &question)?;
+    for warning in &comparison.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let mut out = Page::default();
+    let text = match arguments.format {
+        Format::Table => comparison.to_table(),
+        Format::Csv => comparison.to_csv(),
+        Format::Json => comparison.to_json(),
+    };
+    out.line(text.trim_end());
+    out.print();
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Claims against hand-made evidence.
+
+#[cfg(test)]
+mod data;
+#[cfg(test)]
+mod files;
+#[cfg(test)]
+mod forms;
+#[cfg(test)]
+mod operations;
+#[cfg(test)]
+mod tables;
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+/// What a subject is at a place in a quantity: a value for each seed, or one value without chance.
+type Of<'a> = &'a dyn Fn(&str, &Place, &str) -> Option<Vec<f64>>;
+
+/// Evidence from closures: what a subject is at a place in a quantity.
+struct Fake<'a> {
+    places: Vec<Place>,
+    of: Of<'a>,
+}
+
+impl Evidence for Fake<'_> {
+    fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    fn sample(&self, subject: &str, place: usize, metric: &str) -> Result<Sample, String> {
+        let seeds =
+            (self.of)(subject, &self.places[place], metric).ok_or_else(|| format!("{subject} was not measured"))?;
+        if let [value] = seeds.as_slice() {
+            return Ok(Sample::exact(*value));
+        }
+        Ok(Sample {
+            value: seeds.iter().sum::<f64>() / seeds.len() as f64,
+            by_seed: seeds.iter().enumerate().map(|(at, &value)| (at as u64 + 1, value)).collect(),
+            ..Sample::default()
+        })
+    }
+
+    fn series(&self, subject: &str, place: usize, metric: &str) -> Result<Vec<(f64, f64)>, String> {
+        let values =
+            (self.of)(subject, &self.places[place], metric).ok_or_else(|| format!("{subject} was not measured"))?;
+        Ok(values.into_iter().enumerate().map(|(x, y)| (x as f64, y)).collect())
+    }
+}
+
+/// A claim with some keys of its own; the others are those of an ordinary claim.
+fn claim(keys: &str) -> Claim {
+    let mut table: toml::Table = toml::from_str(
+        r#"
+        id = "a-claim"
+        scheme = "new"
+        priority = "B"
+        document = "slytherin"
+        where = "here"
+        kind = "number"
+        statement = "New is better"
+        metric = "p99"
+        subject = "new"
+        baseline = ["old"]
+        scenario = { ref = "analytic" }
+        quantified_by = "document"
+        "#,
+    )
+    .unwrap();
+    table.extend(toml::from_str::<toml::Table>(keys).unwrap());
+    table.try_into().unwrap()
+}
+
+/// Places along one coordinate.
+fn along(name: &str, values: &[f64]) -> Vec<Place> {
+    values.iter().map(|&value| Place::from([(name.to_owned(), Coordinate::Number(value))])).collect()
+}
+
+fn loads(values: &[f64]) -> Vec<Place> {
+    along("load", values)
+}
+
+/// The number of a coordinate.
+fn number(place: &Place, name: &str) -> f64 {
+    match place[name] {
+        Coordinate::Number(number) => number,
+        Coordinate::Text(_) => f64::NAN,
+    }
+}
+
+fn judged(claim: &Claim, places: Vec<Place>, of: Of<'_>) -> Judgement {
+    judge(claim, &Fake { places, of }, &|_| None)
+}
+
+/// Judged where a subject has the same value at every place.
+fn with(claim: &Claim, values: &[(&str, &[f64])]) -> Judgement {
+    let values: BTreeMap<&str, Vec<f64>> = values.iter().map(|(name, seeds)| (*name, seeds.to_vec())).collect();
+    judged(claim, loads(&[0.5]), &|subject, _, _| values.get(subject).cloned())
+}

@@ -1,0 +1,135 @@
+//! A comparison as a table for the terminal, as CSV and as JSON.
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+use super::{ComparedRow, Comparison, Method, SideFound, Verdict};
+use crate::results::csv;
+use crate::results::number::aligned;
+
+impl Verdict {
+    /// As it is shown.
+    pub fn text(self) -> &'static str {
+        match self {
+            Verdict::Lower => "lower",
+            Verdict::Higher => "higher",
+            Verdict::NoDifference => "no difference",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
+impl Method {
+    /// As it is shown.
+    pub fn text(self) -> &'static str {
+        match self {
+            Method::Paired => "paired",
+            Method::Unpaired => "unpaired",
+        }
+    }
+}
+
+impl Comparison {
+    /// A table with what is needed to read it; ends in a line feed.
+    pub fn to_table(&self) -> String {
+        let mut table = Table::new();
+        let rule = |fill| LineStyle::none().fill(fill).junction(fill);
+        table.load_style(TableStyle::new().top_border(rule('─')).header_separator(rule('─')).bottom_border(rule('─')));
+        table.set_content_arrangement(ContentArrangement::Disabled);
+        let schemes = self.a.schemes.len() > 1;
+        let last = |path: &'_ str| path.rsplit('.').next().unwrap_or(path).to_owned();
+        let mut head: Vec<String> = if schemes { vec!["scheme".into()] } else { Vec::new() };
+        head.extend(self.axes.iter().map(|path| last(path)));
+        head.extend(["class", "metric"].map(str::to_owned));
+        let texts = head.len();
+        head.extend(["A", "B", "B/A", "95 %", "B is", "seeds"].map(str::to_owned));
+        table.set_header(head);
+        for row in &self.rows {
+            let mut cells = if schemes { vec![row.scheme_a.clone()] } else { Vec::new() };
+            cells.extend(row.values.iter().cloned());
+            cells.extend([row.class.clone(), format!("{} ({})", row.metric, row.unit)]);
+            cells.extend([aligned(row.a, 4), aligned(row.b, 4)]);
+            cells.extend([row.judged.ratio.map_or("-".into(), ratio), interval(row)]);
+            cells.extend([row.judged.verdict.text().to_owned(), seeds(row)]);
+            table.add_row(cells);
+        }
+        for (at, column) in table.column_iter_mut().enumerate() {
+            if at >= texts && at < texts + 4 {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let (a, b) = (side("A", &self.a), side("B", &self.b));
+        format!("{a}{b}{table}\n{}{}", self.methods(), self.chance())
+    }
+
+    /// How the rows were found.
+    fn methods(&self) -> String {
+        let paired = self.rows.iter().filter(|row| row.judged.method == Method::Paired).count();
+        let unpaired = self.rows.len() - paired;
+        let one = "paired by seed: equal seeds have equal flows on both sides, and ratios are formed seed by seed";
+        let two = "unpaired (Welch): seeds or flows differ, and the sides are independent samples";
+        match (paired, unpaired) {
+            (_, 0) => format!("{one}\n"),
+            (0, _) => format!("{two}\n"),
+            _ => format!("{paired} rows {one}\n{unpaired} rows {two}\n"),
+        }
+    }
+
+    /// What it means to look at many rows.
+    fn chance(&self) -> String {
+        let judged = self.rows.iter().filter(|row| row.judged.verdict != Verdict::Unknown).count();
+        if judged == 0 {
+            return String::new();
+        }
+        let expected = judged as f64 / 20.0;
+        format!("at 95 % one in twenty differs by chance alone: about {expected:.1} of these {judged} rows\n")
+    }
+
+    /// One line for each row.
+    pub fn to_csv(&self) -> String {
+        let head = ["scheme_a", "scheme_b"].into_iter().chain(self.axes.iter().map(String::as_str));
+        let columns =
+            ["class", "metric", "unit", "a", "b", "ratio", "low", "high", "verdict", "method", "seeds_a", "seeds_b"];
+        let mut text = csv::line(head.chain(columns));
+        for row in &self.rows {
+            let judged = &row.judged;
+            let mut fields = vec![row.scheme_a.clone(), row.scheme_b.clone()];
+            fields.extend(row.values.iter().cloned());
+            fields.extend([row.class.clone(), row.metric.clone(), row.unit.to_owned()]);
+            fields.extend([Some(row.a), Some(row.b), judged.ratio, judged.low, judged.high].map(csv::number));
+            fields.extend([judged.verdict.text(), judged.method.text()].map(str::to_owned));
+            fields.extend([row.seeds_a, row.seeds_b].map(|seeds| seeds.to_string()));
+            text += &csv::line(fields);
+        }
+        text
+    }
+
+    /// Everything, with the warnings.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("numbers and texts are JSON") + "\n"
+    }
+}
+
+fn side(name: &str, side: &SideFound) -> String {
+    let seeds = side.seeds.len();
+    let s = if seeds == 1 { "" } else { "s" };
+    format!("{name}: {}, {}, {seeds} seed{s}, {}\n", side.folder, side.schemes.join(", "), side.versions.join(", "))
+}
+
+/// Ratios near 1 need their digits behind the point.
+fn ratio(value: f64) -> String {
+    if value >= 100.0 { aligned(value, 4) } else { format!("{value:.3}") }
+}
+
+fn interval(row: &ComparedRow) -> String {
+    match (row.judged.low, row.judged.high) {
+        (Some(low), Some(high)) => format!("{} to {}", ratio(low), ratio(high)),
+        _ => "-".to_owned(),
+    }
+}
+
+fn seeds(row: &ComparedRow) -> String {
+    match row.judged.method {
+        Method::Paired => format!("{} pairs", row.seeds_a),
+        Method::Unpaired => format!("{} and {}", row.seeds_a, row.seeds_b),
+    }
+}

@@ -1,0 +1,117 @@
+//! An experiment: one figure or table of a document, drawn from the simulations of a study.
+
+use serde::Deserialize;
+use tailcut_sim::config::from_node;
+use tailcut_sim::{Node, Problem};
+
+use super::measure::Measure;
+
+/// One figure or table, as its file in `experiments/` says.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Its name, which is that of its file and of the entry in `data/claims.toml`.
+    #[serde(skip)]
+    pub id: String,
+    /// The study whose simulations it needs.
+    pub study: String,
+    /// Its title, if `data/claims.toml` has no entry of this name.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// Claims that it bears on beside those that `data/claims.toml` lists.
+    #[serde(default)]
+    pub claims: Vec<String>,
+    /// What a reader should know beside the verdicts.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// What is drawn, one picture after the other.
+    pub figure: Vec<Picture>,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Picture {
+    /// How the numbers become a picture.
+    pub form: Form,
+    /// What stands above it, if not the title of the experiment.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// The subjects, by the claims' names.
+    #[serde(default)]
+    pub series: Vec<String>,
+    /// Each series is divided by this subject.
+    #[serde(default)]
+    pub over: Option<String>,
+    /// Coordinate on the x axis, by the claims' name of it.
+    #[serde(default)]
+    pub x: Option<String>,
+    /// Words below the x axis.
+    #[serde(default)]
+    pub x_label: String,
+    /// The x values are multiplied by this: 100 for per cent.
+    #[serde(default = "one")]
+    pub x_times: f64,
+    /// Last time that is drawn, in µs.
+    #[serde(default)]
+    pub x_max: Option<f64>,
+    /// What stands on the y axis.
+    #[serde(default)]
+    pub y: Option<Measure>,
+    /// Words beside the y axis.
+    #[serde(default)]
+    pub y_label: String,
+    /// Whether the y axis is logarithmic.
+    #[serde(default)]
+    pub log: bool,
+    /// Points that the document prints, drawn beside the measured ones; x as on the axis.
+    #[serde(default)]
+    pub published: Vec<(f64, f64)>,
+    /// Only these places, by the claims' name of a coordinate.
+    #[serde(default)]
+    pub at: std::collections::BTreeMap<String, Vec<f64>>,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// How numbers become a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// `y` against `x`, with intervals; one picture for each value of the other coordinates.
+    Lines,
+    /// The distribution of the sampled queue lengths; one picture for each place.
+    QueueCdf,
+    /// The throughput over time.
+    Time,
+    /// The network: its switches and links.
+    Network,
+}
+
+impl Experiment {
+    /// Reads an experiment's text; `source` is its name in messages.
+    ///
+    /// # Errors
+    /// If anything in it is wrong.
+    pub fn parse(source: &str, id: &str, text: &str) -> Result<Experiment, Problem> {
+        let node = Node::parse(source, text)?;
+        let mut experiment: Experiment = from_node(&node)?;
+        experiment.id = id.to_owned();
+        let wrong = |message: String| Problem::new(format!("{source}: {message}"));
+        if experiment.figure.is_empty() {
+            return Err(wrong("it draws nothing".to_owned()).help("expected at least one [[figure]]"));
+        }
+        for picture in &experiment.figure {
+            let lacks = |what: &str| wrong(format!("a figure of this form needs `{what}`"));
+            match picture.form {
+                Form::Lines if picture.x.is_none() => return Err(lacks("x")),
+                Form::Lines | Form::Time if picture.y.is_none() => return Err(lacks("y")),
+                Form::Lines | Form::Time | Form::QueueCdf if picture.series.is_empty() => return Err(lacks("series")),
+                _ => {}
+            }
+        }
+        Ok(experiment)
+    }
+}

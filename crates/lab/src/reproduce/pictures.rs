@@ -1,0 +1,210 @@
+//! The pictures of an experiment, in the axes of the document.
+
+use std::path::Path;
+
+use tailcut_record::{Histogram, read_queues};
+
+use super::evidence::StudyEvidence;
+use super::experiment::{Experiment, Form, Picture};
+use super::study::Study;
+use crate::claims::{Coordinate, Evidence, Place};
+use crate::results::figure::{Figure, Kind, Mark, Scale, Series};
+use crate::results::number::{significant, slug};
+use crate::results::{Measurements, RunInfo};
+
+/// Points of a curve at most.
+const CURVE_POINTS: usize = 500;
+
+/// A picture that could not be drawn, and why.
+pub(super) type Undrawn = String;
+
+/// What an experiment draws, but for networks; and why what is missing is missing.
+pub(super) fn figures(
+    experiment: &Experiment,
+    title: &str,
+    study: &Study,
+    data: &Measurements,
+    run: &RunInfo,
+    dir: &Path,
+) -> (Vec<Figure>, Vec<Undrawn>) {
+    let (mut figures, mut undrawn) = (Vec::new(), Vec::new());
+    for picture in &experiment.figure {
+        let subjects = picture.series.iter().chain(&picture.over).map(String::as_str);
+        let evidence = StudyEvidence::new(study, data, run, dir, subjects);
+        let title = picture.title.as_deref().unwrap_or(title);
+        let drawn = match picture.form {
+            Form::Lines => lines(picture, title, &evidence, &mut undrawn),
+            Form::QueueCdf => queue_cdfs(picture, title, &evidence, dir, &mut undrawn),
+            Form::Time => over_time(picture, title, &evidence, &mut undrawn),
+            Form::Network => Vec::new(),
+        };
+        figures.extend(drawn);
+    }
+    // One file for each: numbered from the second on.
+    for (at, figure) in figures.iter_mut().enumerate() {
+        figure.name = if at == 0 { experiment.id.clone() } else { format!("{}-{}", experiment.id, at + 1) };
+    }
+    (figures, undrawn)
+}
+
+fn base(picture: &Picture, title: &str, subtitle: String, series: Vec<Series>) -> Figure {
+    Figure {
+        name: String::new(),
+        title: title.to_owned(),
+        subtitle,
+        x_label: picture.x_label.clone(),
+        x: Scale::Linear,
+        y_label: picture.y_label.clone(),
+        y: if picture.log { Scale::Log } else { Scale::Linear },
+        from_zero: true,
+        kind: Kind::Points,
+        series,
+    }
+}
+
+/// A place in words, but for one coordinate.
+fn words(place: &Place, but: Option<&str>) -> String {
+    let value = |coordinate: &Coordinate| match coordinate {
+        Coordinate::Number(number) => significant(*number, 4),
+        Coordinate::Text(text) => text.clone(),
+    };
+    let others = place.iter().filter(|(name, _)| Some(name.as_str()) != but);
+    others.map(|(name, at)| format!("{} {}", name.replace('_', " "), value(at))).collect::<Vec<_>>().join(", ")
+}
+
+/// Statistics against a coordinate, one picture for each combination of the others.
+fn lines(picture: &Picture, title: &str, evidence: &StudyEvidence<'_>, undrawn: &mut Vec<Undrawn>) -> Vec<Figure> {
+    let (Some(x), Some(measure)) = (&picture.x, &picture.y) else { return Vec::new() };
+    let mut panels: Vec<(String, Vec<usize>)> = Vec::new();
+    for at in evidence.places_at(&picture.at) {
+        let name = words(&evidence.places()[at], Some(x));
+        match panels.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, places)) => places.push(at),
+            None => panels.push((name, vec![at])),
+        }
+    }
+    let mut figures = Vec::new();
+    for (name, places) in panels {
+        let mut all = Vec::new();
+        for (style, subject) in picture.series.iter().enumerate() {
+            let mut marks = Vec::new();
+            for &at in &places {
+                let Some(Coordinate::Number(number)) = evidence.places()[at].get(x) else {
+                    undrawn.push(format!("{x} is no number at {}", words(&evidence.places()[at], None)));
+                    continue;
+                };
+                let sample = evidence.measured(subject, at, measure).and_then(|sample| match &picture.over {
+                    None => Ok(sample),
+                    Some(over) => super::evidence::divided(&sample, &evidence.measured(over, at, measure)?),
+                });
+                match sample {
+                    Ok(sample) => marks.push(Mark {
+                        x: number * picture.x_times,
+                        y: sample.value,
+                        interval: sample.interval.map(|interval| (interval.low, interval.high)),
+                    }),
+                    Err(reason) => {
+                        undrawn.push(format!("{subject}, {}: {reason}", words(&evidence.places()[at], None)))
+                    }
+                }
+            }
+            marks.sort_by(|a, b| a.x.total_cmp(&b.x));
+            let name = match &picture.over {
+                Some(over) => format!("{subject} / {over}"),
+                None => subject.clone(),
+            };
+            all.push(Series { name, style, marks });
+        }
+        if !picture.published.is_empty() {
+            let marks = picture.published.iter().map(|&(x, y)| Mark { x, y, interval: None }).collect();
+            all.push(Series { name: "published".to_owned(), style: 6, marks });
+        }
+        all.retain(|series| !series.marks.is_empty());
+        if !all.is_empty() {
+            figures.push(base(picture, title, name, all));
+        }
+    }
+    figures
+}
+
+/// The distribution of the queue lengths of all switch ports, one picture for each place.
+fn queue_cdfs(
+    picture: &Picture,
+    title: &str,
+    evidence: &StudyEvidence<'_>,
+    dir: &Path,
+    undrawn: &mut Vec<Undrawn>,
+) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for at in evidence.places_at(&picture.at) {
+        let mut all = Vec::new();
+        for (style, subject) in picture.series.iter().enumerate() {
+            match evidence.keys(subject, at).and_then(|keys| queues(dir, &keys)) {
+                Ok(samples) if samples.total() > 0 => {
+                    all.push(Series { name: subject.clone(), style, marks: distribution(&samples) });
+                }
+                Ok(_) => undrawn.push(format!("{subject} has no samples of queues")),
+                Err(reason) => undrawn.push(format!("{subject}: {reason}")),
+            }
+        }
+        if !all.is_empty() {
+            let name = words(&evidence.places()[at], None);
+            figures.push(Figure { kind: Kind::Steps, from_zero: false, ..base(picture, title, name, all) });
+        }
+    }
+    figures
+}
+
+/// Queue samples of the switch ports of these points.
+fn queues(dir: &Path, keys: &[String]) -> Result<Histogram, String> {
+    let mut all = Histogram::new();
+    for key in keys {
+        let file = dir.join("points").join(key).join("queues.parquet");
+        for (_, samples) in read_queues(&file).map_err(|e| e.to_string())?.tiers() {
+            all.merge(samples);
+        }
+    }
+    Ok(all)
+}
+
+fn distribution(samples: &Histogram) -> Vec<Mark> {
+    let n = samples.total() as f64;
+    let mut seen = 0;
+    let all: Vec<Mark> = samples
+        .iter()
+        .map(|(value, times)| {
+            seen += times;
+            Mark { x: value as f64, y: seen as f64 / n, interval: None }
+        })
+        .collect();
+    let (every, last) = (all.len() / CURVE_POINTS + 1, all.len() - 1);
+    all.into_iter().enumerate().filter(|(at, _)| at % every == 0 || *at == last).map(|(_, mark)| mark).collect()
+}
+
+/// Throughput over time, one picture for each place.
+fn over_time(picture: &Picture, title: &str, evidence: &StudyEvidence<'_>, undrawn: &mut Vec<Undrawn>) -> Vec<Figure> {
+    let Some(measure) = &picture.y else { return Vec::new() };
+    let mut figures = Vec::new();
+    for at in evidence.places_at(&picture.at) {
+        let mut all = Vec::new();
+        for (style, subject) in picture.series.iter().enumerate() {
+            match evidence.throughput(subject, at, &measure.class) {
+                Ok(bins) => {
+                    let shown = bins.into_iter().filter(|bin| picture.x_max.is_none_or(|max| bin.0 <= max));
+                    let marks = shown.map(|(x, y)| Mark { x: x * picture.x_times, y, interval: None }).collect();
+                    all.push(Series { name: subject.clone(), style, marks });
+                }
+                Err(reason) => undrawn.push(format!("{subject}: {reason}")),
+            }
+        }
+        if !all.is_empty() {
+            figures.push(base(picture, title, words(&evidence.places()[at], None), all));
+        }
+    }
+    figures
+}
+
+/// Name of the picture of a network.
+pub(super) fn network_name(experiment: &Experiment) -> String {
+    format!("{}-network", slug(&experiment.id))
+}

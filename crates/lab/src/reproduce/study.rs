@@ -1,0 +1,205 @@
+//! A study: one scenario at two scales, from which several figures and tables of a document are made.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use tailcut_sim::config::{from_node, suggest};
+use tailcut_sim::{Node, Problem, Value};
+
+use super::measure::Measure;
+use crate::{Plan, RunArguments};
+
+/// How large a study is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scale {
+    /// A minute or two on two cores: the rates and, where possible, the topology of the document, less time.
+    #[default]
+    Quick,
+    /// The size of the document, with enough flows and seeds for its percentiles.
+    Paper,
+}
+
+impl Scale {
+    /// Both.
+    pub const ALL: [Scale; 2] = [Scale::Quick, Scale::Paper];
+
+    /// The name on the command line and in folders.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scale::Quick => "quick",
+            Scale::Paper => "paper",
+        }
+    }
+}
+
+impl std::str::FromStr for Scale {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Scale, String> {
+        let found = Scale::ALL.into_iter().find(|scale| scale.name() == text);
+        found.ok_or_else(|| format!("there is no scale `{text}`: expected quick or paper"))
+    }
+}
+
+/// A parameter that the document leaves open.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Open {
+    /// What it is.
+    pub parameter: String,
+    /// The value taken.
+    pub value: String,
+    /// Why, and from where.
+    pub reason: String,
+}
+
+/// What the claims call a scheme, or a scheme at one value of a swept parameter.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    /// The scheme of the scenario.
+    pub scheme: String,
+    /// Values of swept parameters, by path, as the scenario writes them.
+    #[serde(default)]
+    pub at: BTreeMap<String, String>,
+}
+
+/// Another setting of the same study, such as other buffers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// Its name on the command line.
+    pub name: String,
+    /// What is different.
+    pub what: String,
+    scenario: Node,
+}
+
+/// Everything of a study file but the scenario.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    title: String,
+    #[serde(default)]
+    coordinates: BTreeMap<String, String>,
+    #[serde(default)]
+    names: BTreeMap<String, Subject>,
+    #[serde(default)]
+    measures: BTreeMap<String, Measure>,
+    #[serde(default)]
+    open: Vec<Open>,
+}
+
+/// A study, as its file in `experiments/studies/` says.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The name of its file.
+    pub name: String,
+    /// What it simulates.
+    pub title: String,
+    /// Paths of swept parameters by the names of the claims: `load`.
+    pub coordinates: BTreeMap<String, String>,
+    /// What the claims call its schemes, where the names differ.
+    pub names: BTreeMap<String, Subject>,
+    /// How the quantities of the claims are measured here, by the claims' words for them.
+    pub measures: BTreeMap<String, Measure>,
+    /// What the document leaves open.
+    pub open: Vec<Open>,
+    /// Other settings.
+    pub variants: Vec<Variant>,
+    scenario: Node,
+    scales: [Node; 2],
+}
+
+impl Study {
+    /// Reads a study's text; `source` is its name in messages, and `find` gives the name in messages and the text of the study
+    /// that it is built on: whatever is not said here is as it is there, and what is left open is left open here too.
+    ///
+    /// # Errors
+    /// If it is not TOML or anything but its scenario is wrong; the scenario is checked by [`Study::plan`].
+    pub fn parse(
+        source: &str,
+        name: &str,
+        text: &str,
+        find: &dyn Fn(&str) -> Option<(String, String)>,
+    ) -> Result<Study, Problem> {
+        let mut node = Node::parse(source, text)?;
+        if let Some(base) = node.take("base") {
+            let missing = || {
+                let problem =
+                    Problem::new("there is no such study").help("expected the name of a file beside this one");
+                base.key_or_value().map_or_else(|| problem.clone(), |origin| problem.clone().or_at(origin))
+            };
+            let (source, text) = base.as_str().and_then(find).ok_or_else(missing)?;
+            let mut below = Node::parse(&source, &text)?;
+            let mut open = below.take("open");
+            if let Some(own) = node.take("open") {
+                match (&mut open, own.value) {
+                    (Some(Node { value: Value::Array(all), .. }), Value::Array(own)) => all.extend(own),
+                    (open, value) => *open = Some(Node { value, ..own }),
+                }
+            }
+            below.merge(node);
+            node = below;
+            if let (Some(open), Value::Table(entries)) = (open, &mut node.value) {
+                entries.push(("open".to_owned(), open));
+            }
+        }
+        let mut table = |key: &str| node.take(key);
+        let scenario = table("scenario")
+            .ok_or_else(|| Problem::new(format!("{source} has no scenario")).help("expected a table `[scenario]`"))?;
+        let scales = Scale::ALL.map(|scale| table(scale.name()).unwrap_or_else(Node::table));
+        let mut variants = Vec::new();
+        if let Some(of) = table("variant") {
+            for (name, variant) in of.entries() {
+                let mut variant = variant.clone();
+                let what = variant.take("what").and_then(|node| node.as_str().map(str::to_owned)).ok_or_else(|| {
+                    Problem::new(format!("the variant `{name}` does not say what is different"))
+                        .help("expected a key `what` with a sentence")
+                })?;
+                variants.push(Variant { name: name.clone(), what, scenario: variant });
+            }
+        }
+        let keys: Keys = from_node(&node)?;
+        Ok(Study {
+            name: name.to_owned(),
+            title: keys.title,
+            coordinates: keys.coordinates,
+            names: keys.names,
+            measures: keys.measures,
+            open: keys.open,
+            variants,
+            scenario,
+            scales,
+        })
+    }
+
+    /// The simulations of this study.
+    ///
+    /// # Errors
+    /// If there is no such variant, or the scenario is wrong.
+    pub fn plan(&self, scale: Scale, variant: Option<&str>, arguments: &RunArguments) -> Result<Plan, Problem> {
+        let mut node = self.scenario.clone();
+        node.merge(self.scales[scale as usize].clone());
+        if let Some(variant) = variant {
+            node.merge(self.variant(variant)?.scenario.clone());
+        }
+        Plan::of_node(node, &self.name, std::path::Path::new(""), arguments)
+    }
+
+    /// The variant of this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn variant(&self, name: &str) -> Result<&Variant, Problem> {
+        self.variants.iter().find(|variant| variant.name == name).ok_or_else(|| {
+            let known: Vec<&str> = self.variants.iter().map(|variant| variant.name.as_str()).collect();
+            Problem::new(format!("the study {} has no variant `{name}`", self.name)).help(suggest(name, &known))
+        })
+    }
+
+    /// The scheme and the values of swept parameters that a claim means by `subject`.
+    pub fn subject(&self, subject: &str) -> Subject {
+        let same = || Subject { scheme: subject.to_owned(), at: BTreeMap::new() };
+        self.names.get(subject).cloned().unwrap_or_else(same)
+    }
+}

@@ -1,0 +1,160 @@
+"""`tailcut claims`: every claim of the documents with its verdict."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from command import run, succeeded
+
+REPOSITORY = Path(__file__).parents[2]
+CLAIMS = tomllib.loads((REPOSITORY / "data" / "claims.toml").read_text(encoding="utf-8"))["claim"]
+TAIL = "slytherin-tail-fct-vs-pias"
+
+#: Verdicts as `tailcut reproduce --store` writes them.
+STORED = """\
+experiment = "slytherin-fig3a"
+scale = "{scale}"
+command = "tailcut reproduce slytherin-fig3a --scale {scale}"
+version = "0.1.0+test"
+seeds = [1, 2, 3]
+
+[[judgement]]
+id = "slytherin-tail-fct-vs-pias"
+verdict = "{verdict}"
+published = "0.814 (mean)"
+measured = {measured}
+low = 0.79
+high = 0.86
+reason = "The mean ratio to pias is {measured}."
+"""
+
+
+def store(where: Path, scale: str, verdict: str, measured: float) -> None:
+    folder = where / "results" / scale
+    folder.mkdir(parents=True, exist_ok=True)
+    text = STORED.format(scale=scale, verdict=verdict, measured=measured)
+    (folder / "slytherin-fig3a.toml").write_text(text, encoding="utf-8")
+
+
+def rows(where: Path, *arguments: str) -> dict[str, dict[str, str]]:
+    shown = succeeded(run("claims", "--format", "csv", *arguments, cwd=where)).stdout
+    return {row["id"]: row for row in csv.DictReader(io.StringIO(shown))}
+
+
+def test_every_claim_is_listed_once_and_nothing_is_made_up(tmp_path: Path) -> None:
+    found = rows(tmp_path)
+    assert list(found) == [claim["id"] for claim in CLAIMS]
+    for claim in CLAIMS:
+        row = found[claim["id"]]
+        assert (row["scheme"], row["priority"]) == (claim["scheme"], claim["priority"])
+        assert row["reason"]
+        if claim["quantified_by"] != "document":
+            assert row["published"] == "qualitative", claim["id"]
+        # Without runs, only arithmetic can be judged.
+        if row["verdict"] != "not run":
+            assert claim["expected"]["op"] == "exact" and row["scale"] == "", claim["id"]
+    assert found[TAIL]["published"] == "0.814 (mean)"
+    assert "tailcut reproduce slytherin-fig3a" in found[TAIL]["reason"]
+
+
+def test_stored_verdicts_are_shown_and_paper_comes_before_quick(tmp_path: Path) -> None:
+    store(tmp_path, "quick", "partly", 0.9)
+    assert rows(tmp_path)[TAIL]["verdict"] == "partly"
+    store(tmp_path, "paper", "reproduced", 0.82)
+    row = rows(tmp_path)[TAIL]
+    assert (row["verdict"], row["measured"], row["low"], row["high"]) == ("reproduced", "0.82", "0.79", "0.86")
+    assert row["scale"] == "paper"
+    assert rows(tmp_path, "--scale", "quick")[TAIL]["measured"] == "0.9"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert rows(elsewhere, "--results", "../results")[TAIL]["scale"] == "paper"
+
+
+def test_the_formats_say_the_same(tmp_path: Path) -> None:
+    store(tmp_path, "quick", "partly", 0.9)
+    table = rows(tmp_path)
+    records = json.loads(succeeded(run("claims", "--format", "json", cwd=tmp_path)).stdout)
+    assert [record["id"] for record in records] == list(table)
+    for record in records:
+        row = table[record["id"]]
+        assert list(record) == list(row)
+        for key, value in record.items():
+            if isinstance(value, float):
+                assert float(row[key]) == pytest.approx(value, rel=1e-9)
+            else:
+                assert row[key] == (value or ""), (record["id"], key)
+    text = succeeded(run("claims", cwd=tmp_path)).stdout
+    assert all(len(line) <= 100 for line in text.splitlines())
+    counts = re.findall(r"(\d+) (reproduced|partly|not reproduced|not run)", text.splitlines()[-1])
+    assert sum(int(number) for number, _ in counts) == len(CLAIMS)
+    for number, verdict in counts:
+        assert int(number) == sum(row["verdict"] == verdict for row in table.values())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keep"),
+    [
+        (("--scheme", "pdq"), lambda claim: claim["scheme"] == "pdq"),
+        (("--priority", "A"), lambda claim: claim["priority"] == "A"),
+        (("--scheme", "spq", "--priority", "C"), lambda claim: claim["scheme"] == "spq" and claim["priority"] == "C"),
+        (("--verdict", "not-reproduced"), lambda claim: claim["id"] == "hyline-topology-256-hosts"),
+        (("--verdict", "not reproduced"), lambda claim: claim["id"] == "hyline-topology-256-hosts"),
+        (("--experiment", "spq-table2"), lambda claim: claim.get("experiment") == "spq-table2"),
+    ],
+)
+def test_filters(tmp_path: Path, arguments: tuple[str, ...], keep) -> None:
+    found = set(rows(tmp_path, *arguments))
+    wanted = {claim["id"] for claim in CLAIMS if keep(claim)}
+    assert wanted and wanted <= found
+    # A figure may also list claims that name another one.
+    assert found == wanted or "--experiment" in arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--scheme", "slyterin"), "did you mean `slytherin`?"),
+        (("--priority", "D"), "there is no priority `D`"),
+        (("--verdict", "reproducd"), "did you mean `reproduced`?"),
+        (("--experiment", "slytherin-fig3"), "there is no experiment `slytherin-fig3`"),
+        (("--scale", "papr"), "did you mean `paper`?"),
+        (("--format", "xml"), "there is no format `xml`"),
+        (("--results", "nowhere"), "there is no folder nowhere"),
+    ],
+)
+def test_a_wrong_value_is_one_clear_message(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = run("claims", *arguments, cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("error: ") and message in done.stderr, done.stderr
+
+
+def test_a_damaged_file_of_verdicts_is_named(tmp_path: Path) -> None:
+    store(tmp_path, "quick", "perhaps", 0.9)
+    done = run("claims", cwd=tmp_path)
+    assert done.returncode == 2 and "slytherin-fig3a.toml" in done.stderr and "perhaps" in done.stderr, done.stderr
+
+
+def test_the_scoreboard_is_written(tmp_path: Path) -> None:
+    store(tmp_path, "paper", "reproduced", 0.82)
+    picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 3"><rect width="4" height="3"/></svg>'
+    (tmp_path / "results" / "paper" / "slytherin-fig3a.svg").write_text(picture, encoding="utf-8")
+    succeeded(run("claims", "--scoreboard", "board", cwd=tmp_path))
+    markdown = (tmp_path / "board" / "scoreboard.md").read_text(encoding="utf-8")
+    page = (tmp_path / "board" / "scoreboard.html").read_text(encoding="utf-8")
+    for claim in CLAIMS:
+        assert f"`{claim['id']}`" in markdown and f"<code>{claim['id']}</code>" in page
+    # Every row of a Markdown table has as many cells as its head.
+    tables = re.findall(r"(?:^\|.*\n)+", markdown, re.MULTILINE)
+    for table in tables:
+        lines = [re.sub(r"\\\|", "", line) for line in table.splitlines()]
+        assert len({line.count("|") for line in lines}) == 1, table
+    assert "| slytherin | 46 |" in markdown and "tailcut reproduce slytherin-fig3a --scale paper" in page
+    assert page.count("data:image/svg+xml;base64,") == 1
+    assert not re.search(r'(?:src|href)="(?!data:|#)', page), "it needs nothing else"
