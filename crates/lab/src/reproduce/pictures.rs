@@ -48,6 +48,8 @@ pub(super) fn figures(
 }
 
 fn base(picture: &Picture, title: &str, subtitle: String, series: Vec<Series>) -> Figure {
+    // A logarithmic axis has no place for zero.
+    let is_positive = series.iter().flat_map(|one| &one.marks).all(|mark| mark.y > 0.0);
     Figure {
         name: String::new(),
         title: title.to_owned(),
@@ -55,7 +57,7 @@ fn base(picture: &Picture, title: &str, subtitle: String, series: Vec<Series>) -
         x_label: picture.x_label.clone(),
         x: Scale::Linear,
         y_label: picture.y_label.clone(),
-        y: if picture.log { Scale::Log } else { Scale::Linear },
+        y: if picture.log && is_positive { Scale::Log } else { Scale::Linear },
         from_zero: true,
         kind: Kind::Points,
         series,
