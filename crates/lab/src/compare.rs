@@ -329,7 +329,7 @@ fn schemes_of(a: &Side, info_a: &RunInfo, b: &Side, info_b: &RunInfo) -> Result<
 }
 
 fn classes_of(question: &Question, info_a: &RunInfo, info_b: &RunInfo) -> Result<Vec<String>, Problem> {
-    let sets = |info: &RunInfo| crate::results::measurements::set_names(&info.classes);
+    let sets = |info: &RunInfo| crate::results::measurements::set_names(&info.classes, &info.size_bounds);
     let common: Vec<String> = sets(info_a).into_iter().filter(|name| sets(info_b).contains(name)).collect();
     if let Some(class) = question.classes.iter().find(|class| !common.contains(class)) {
         let known: Vec<&str> = common.iter().map(String::as_str).collect();

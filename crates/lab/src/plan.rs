@@ -1,12 +1,16 @@
 //! From a scenario file to its points: every scheme at every combination of swept values with every seed.
 //!
 //! The layers of a point, each over the one before: the scheme's preset, the scenario, the scheme's own table in the
-//! scenario, the swept values, `--set`.
+//! scenario, the chosen settings and swept values, `--set`.
+
+mod settings;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tailcut_sim::config::suggest;
+use settings::Settings;
+use tailcut_base::Bytes;
+use tailcut_sim::config::{from_node, suggest};
 use tailcut_sim::{Config, Node, Origin, Preset, Problem, SCHEME_TABLES, Scenario, Value};
 
 use crate::results::{ALL, Axis, Point, SHORT_AND_INCAST};
@@ -68,6 +72,8 @@ pub struct Plan {
     pub seeds: Vec<u64>,
     /// Names of the traffic classes.
     pub classes: Vec<String>,
+    /// Sizes at which results tell flows apart, whatever their class; ascending.
+    pub size_bounds: Vec<Bytes>,
     /// Every simulation.
     pub points: Vec<PlannedPoint>,
     /// The scenario with everything spelled out; running it gives the same points.
@@ -84,6 +90,7 @@ pub struct Plan {
 struct Layers {
     schemes: Vec<Scheme>,
     base: Node,
+    settings: Settings,
     axes: Vec<SweptAxis>,
     /// What the command line sets.
     over: Node,
@@ -175,7 +182,7 @@ impl Plan {
 
         // `--set` may change the keys of the lab as well as those of the simulation.
         let mut lab = Node::table();
-        for key in ["name", "title", "schemes", "seeds", "scheme"] {
+        for key in ["name", "title", "schemes", "seeds", "scheme", "size_bounds", settings::DEFINED, settings::CHOSEN] {
             for layer in [&mut base, &mut over] {
                 if let Some(node) = layer.take(key) {
                     let key_origin = node.key.clone();
@@ -196,6 +203,10 @@ impl Plan {
         };
         unique(&seeds, "seed", lab.get("seeds"))?;
         let schemes = schemes_of(&lab)?;
+        let settings = Settings::of(&lab, schemes.iter().map(|(name, ..)| name.as_str()))?;
+        for axis in &axes {
+            settings.check_axis(&axis.path, &axis.values)?;
+        }
 
         let mut plan = Plan {
             name,
@@ -205,11 +216,12 @@ impl Plan {
             axes: axes.iter().map(|axis| axis.named.clone()).collect(),
             seeds,
             classes: Vec::new(),
+            size_bounds: size_bounds_of(&lab)?,
             points: Vec::new(),
             effective: String::new(),
             warnings: Vec::new(),
             file: None,
-            layers: Layers { schemes, base, axes, over, set: arguments.set.clone() },
+            layers: Layers { schemes, base, settings, axes, over, set: arguments.set.clone() },
         };
         plan.expand()?;
         plan.effective = plan.spell_out()?;
@@ -219,7 +231,7 @@ impl Plan {
     /// Makes and checks every point. The seeds of one scheme and one combination of values share a network; what each of
     /// them draws is checked by itself.
     fn expand(&mut self) -> Result<(), Problem> {
-        let Layers { schemes, base, axes, over, .. } = &self.layers.clone();
+        let Layers { schemes, base, settings, axes, over, .. } = &self.layers.clone();
         let factors = axes.iter().map(|axis| axis.values.len()).chain([schemes.len(), self.seeds.len()]);
         let count = factors.fold(1, usize::saturating_mul);
         let combinations = count / schemes.len() / self.seeds.len();
@@ -230,6 +242,7 @@ impl Plan {
         for (scheme, preset, own) in schemes {
             for combination in 0..combinations {
                 let mut node = layered(preset, base, own);
+                settings.apply_chosen(&mut node, scheme);
                 let mut values = Vec::new();
                 // The last axis changes fastest.
                 let mut rest = combination;
@@ -237,7 +250,9 @@ impl Plan {
                     let value = &axis.values[rest % axis.values.len()];
                     rest /= axis.values.len();
                     values.insert(0, value.to_text());
-                    node.merge(Node::at_path(&axis.path, value.clone(), &axis.origin)?);
+                    if !settings.apply(&mut node, scheme, &axis.path, value) {
+                        node.merge(Node::at_path(&axis.path, value.clone(), &axis.origin)?);
+                    }
                 }
                 node.merge(over.clone());
                 check_class_names(&node)?;
@@ -284,13 +299,22 @@ impl Plan {
 
     /// The scenario as a text that gives the same points without presets, defaults or a command line.
     fn spell_out(&self) -> Result<String, Problem> {
-        let Layers { schemes, base, over, .. } = &self.layers;
+        let Layers { schemes, base, settings, over, .. } = &self.layers;
         let mut root = toml::Table::new();
         root.insert("name".to_owned(), self.name.clone().into());
         root.insert("title".to_owned(), self.title.clone().into());
         root.insert("schemes".to_owned(), self.schemes.clone().into());
         let seeds: Vec<toml::Value> = self.seeds.iter().map(|&seed| toml::Value::Integer(seed as i64)).collect();
         root.insert("seeds".to_owned(), seeds.into());
+        if !self.size_bounds.is_empty() {
+            let bounds: Vec<String> = self.size_bounds.iter().map(Bytes::to_string).collect();
+            root.insert("size_bounds".to_owned(), bounds.into());
+        }
+        // What is chosen once is a part of every scheme; what is swept is defined here.
+        let defined = settings.swept(self.axes.iter().map(|axis| axis.path.as_str()));
+        if let Some(defined) = defined {
+            root.insert(settings::DEFINED.to_owned(), value_of_text(&defined.to_text()));
+        }
         let mut sweep = toml::Table::new();
         for axis in &self.axes {
             let values: Vec<toml::Value> = axis.values.iter().map(|text| value_of_text(text)).collect();
@@ -302,6 +326,7 @@ impl Plan {
         let mut tables = toml::Table::new();
         for (name, preset, own) in schemes {
             let mut node = layered(preset, base, own);
+            settings.apply_chosen(&mut node, name);
             node.merge(over.clone());
             let config = Config::from_node(&node)?;
             let toml::Value::Table(mut whole) = toml::Value::try_from(&config).expect("a configuration is TOML") else {
@@ -445,6 +470,16 @@ fn seeds_of(lab: &Node) -> Result<Vec<u64>, Problem> {
     }
 }
 
+fn size_bounds_of(lab: &Node) -> Result<Vec<Bytes>, Problem> {
+    let Some(node) = lab.get("size_bounds") else { return Ok(Vec::new()) };
+    let bounds: Vec<Bytes> = from_node(node)?;
+    if bounds.is_sorted_by(|a, b| a < b) {
+        return Ok(bounds);
+    }
+    let problem = Problem::new("the bounds between sizes do not ascend");
+    Err(place(problem.help("expected ascending sizes, such as size_bounds = [\"100KB\", \"10MB\"]"), Some(node)))
+}
+
 fn unique<T: Ord + std::fmt::Display>(items: &[T], what: &str, node: Option<&Node>) -> Result<(), Problem> {
     let mut seen = std::collections::BTreeSet::new();
     match items.iter().find(|item| !seen.insert(*item)) {
@@ -563,114 +598,4 @@ fn files_fingerprint(node: &Node, base_dir: &Path) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const BASE: &str = r#"
-        [topology.star]
-        hosts = 4
-        host_link = { rate = "10Gbps", delay = "1us" }
-        [workload]
-        load = 0.5
-        duration = "1ms"
-        [workload.traffic.fixed]
-        share = 1.0
-        sizes.fixed = "10KB"
-    "#;
-
-    fn plan_with(head: &str, arguments: &RunArguments) -> Result<Plan, Problem> {
-        Plan::parse("test.toml", &(head.to_owned() + BASE), "test", Path::new("."), arguments)
-    }
-
-    fn plan(head: &str) -> Plan {
-        plan_with(head, &RunArguments::default()).unwrap_or_else(|p| panic!("{}", p.render(false)))
-    }
-
-    #[test]
-    fn points_are_schemes_times_values_times_seeds() {
-        let plan = plan("schemes = [\"tcp\", \"dctcp\"]\nseeds = 3\nsweep.\"workload.load\" = [0.2, 0.4]\n");
-        assert_eq!(plan.points.len(), 12);
-        let keys: std::collections::BTreeSet<&str> = plan.points.iter().map(|p| p.point.key.as_str()).collect();
-        assert_eq!(keys.len(), 12, "keys differ");
-        assert_eq!(plan.points[3].point.values, ["0.4"]);
-        assert_eq!(plan.points[0].scenario(Path::new(".")).unwrap().config().workload.load, Some(0.2));
-    }
-
-    #[test]
-    fn the_effective_scenario_gives_the_same_points() {
-        let head = "schemes = [\"slytherin@shallow\", \"mine\"]\nseeds = [4, 9]\nsweep.workload.load = [0.2]\nsweep.\"port.limit\" = [\"1MB\", \"2MB\"]\n[scheme.mine]\npreset = \"pias\"\nport.classes = 3\n";
-        let first = plan(head);
-        let again = Plan::parse("again.toml", &first.effective, "again", Path::new("."), &RunArguments::default())
-            .unwrap_or_else(|p| panic!("{}", p.render(false)));
-        let keys = |plan: &Plan| plan.points.iter().map(|p| p.point.key.clone()).collect::<Vec<_>>();
-        assert_eq!(keys(&first), keys(&again));
-        assert_eq!(first.effective, again.effective);
-    }
-
-    #[test]
-    fn what_is_set_is_no_longer_swept() {
-        let arguments = RunArguments { set: vec!["workload.load=0.3".to_owned()], seeds: Some(Seeding::List(vec![7])) };
-        let plan = plan_with("sweep.\"workload.load\" = [0.2, 0.4]\n", &arguments).unwrap();
-        assert_eq!((plan.points.len(), plan.axes.len()), (1, 0));
-        assert_eq!(plan.points[0].point.seed, 7);
-        assert_eq!(plan.points[0].scenario(Path::new(".")).unwrap().config().workload.load, Some(0.3));
-    }
-
-    #[test]
-    fn more_seeds_are_more_points_and_the_same_ones_stay() {
-        let first = plan("schemes = [\"tcp\", \"dctcp\"]\nseeds = 2\n");
-        let more = first.with_seeds(&[1, 2, 3]).unwrap();
-        assert_eq!((more.points.len(), more.seeds.len()), (6, 3));
-        let keys = |plan: &Plan| plan.points.iter().map(|p| p.point.key.clone()).collect::<Vec<_>>();
-        assert!(keys(&first).iter().all(|key| keys(&more).contains(key)));
-        assert_eq!(more.with_seeds(&[1, 2]).unwrap().effective, first.effective);
-    }
-
-    /// Swept values of every kind, one of them below a value that the command line sets.
-    #[test]
-    fn the_command_for_a_point_runs_that_point_alone() {
-        let head = "schemes = [\"tcp\", \"mine\"]\nseeds = 3\n[sweep]\n\"workload.load\" = [0.2, 0.4]\n\"port.limit\" = [\"1MB\", \"2MB\"]\n\"port.marker\" = [\"off\", { step = { threshold = \"20pkt\" } }]\n[scheme.mine]\npreset = \"dctcp\"\nport.limit = \"3MB\"\n";
-        let plan = plan_with(head, &RunArguments { set: vec!["workload.duration=2ms".into()], seeds: None }).unwrap();
-        assert_eq!(plan.points.len(), 48);
-        for planned in &plan.points {
-            let command = plan.command_for(&planned.point, Path::new("saved.toml"));
-            // Quotes stand around whole words only.
-            let words = command.strip_prefix("tailcut run saved.toml --set ").unwrap().split(" --set ");
-            let set = words.map(|word| word.trim_matches('\'').to_owned()).collect();
-            let alone =
-                plan_with(head, &RunArguments { set, seeds: None }).unwrap_or_else(|p| panic!("{command}: {p}"));
-            assert_eq!(alone.points.len(), 1, "{command}");
-            let toml = |point: &PlannedPoint| point.scenario(Path::new(".")).unwrap().config().to_toml();
-            assert_eq!(
-                (alone.points[0].point.seed, &alone.points[0].point.scheme),
-                (planned.point.seed, &planned.point.scheme)
-            );
-            assert_eq!(toml(&alone.points[0]), toml(planned), "{command}");
-        }
-    }
-
-    #[test]
-    fn mistakes_are_shown_at_their_place_with_the_nearest_word() {
-        for (head, line, part, help) in [
-            ("schemes = [\"dctpc\"]\n", 1, "no scheme `dctpc`", "did you mean `dctcp`?"),
-            ("schemes = [\"slytherin@deep\"]\n", 1, "no profile `deep`", "`shallow`"),
-            ("\nsweep.\"workload.laod\" = [1]\n", 2, "unknown key `laod`", "did you mean `load`?"),
-            ("seeds = 0\n", 1, "neither a number of seeds", "seeds = 3"),
-            ("seeds = [1, 1]\n", 1, "`1` is there twice", ""),
-            ("name = \"a/b\"\n", 1, "cannot be the name of a folder", "letters"),
-            ("nmae = \"x\"\n", 1, "unknown key `nmae`", ""),
-            ("[scheme.x]\nworkload = 1\n", 2, "not a scheme's to set", "`port`"),
-            ("[port]\nmarker.step.threshold = 65\n", 2, "`65` has no unit", "65pkt"),
-            ("[port]\nlimit = \"0B\"\n", 2, "does not hold one packet", "1500B"),
-            ("[port]\nbuffer = \"push-out\"\n", 2, "has one class", "classes = 2"),
-            ("[workload.traffic.all]\nshare = 1.0\n", 1, "cannot be called `all`", "another name"),
-            ("[host]\ntag = \"pias\"\n", 2, "no port reads them", "classifier"),
-        ] {
-            let problem = plan_with(head, &RunArguments::default()).expect_err(head);
-            let shown = problem.render(false);
-            assert!(shown.contains(part), "{head}: {shown}");
-            assert!(problem.help_text().unwrap_or_default().contains(help), "{head}: {shown}");
-            assert_eq!(problem.origin().map(Origin::line), Some(line), "{head}: {shown}");
-        }
-    }
-}
+mod tests;

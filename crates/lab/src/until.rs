@@ -75,7 +75,7 @@ impl Until {
                 Problem::new(format!("there is no metric `{}`", self.metric)).help(suggest(&self.metric, &known))
             );
         }
-        let classes = set_names(&plan.classes);
+        let classes = set_names(&plan.classes, &plan.size_bounds);
         if !classes.contains(&self.class) {
             let known: Vec<&str> = classes.iter().map(String::as_str).collect();
             return Err(

@@ -1,9 +1,8 @@
 //! Statistics of other seeds than those that were run: the jackknife and the bootstrap.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
 use tailcut_base::Seeds;
 
-use crate::results::stats::{Interval, nearest_rank};
+use crate::results::stats::{Interval, nearest_rank, t975};
 
 /// Resamples of the bootstrap.
 const RESAMPLES: usize = 500;
@@ -15,12 +14,6 @@ pub(crate) enum Draw<'a> {
     Measured,
     /// So often, in the order of the seeds.
     Weights(&'a [f64]),
-}
-
-/// The 97.5th percentile of Student's t.
-fn t975(degrees_of_freedom: usize) -> f64 {
-    let t = StudentsT::new(0.0, 1.0, degrees_of_freedom as f64).expect("there are two seeds at least");
-    t.inverse_cdf(0.975)
 }
 
 /// The interval of a smooth statistic by the delete-one jackknife over `seeds` seeds, on a logarithmic scale if `ratio`
@@ -44,7 +37,7 @@ pub(crate) fn jackknife(seeds: usize, ratio: bool, statistic: &dyn Fn(Draw<'_>) 
     let n = seeds as f64;
     let mean = scaled.iter().sum::<f64>() / n;
     let variance = (n - 1.0) / n * scaled.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-    let half = t975(seeds - 1) * variance.sqrt();
+    let half = t975(n - 1.0) * variance.sqrt();
     Some(if logarithmic {
         Interval { low: value * (-half).exp(), high: value * half.exp() }
     } else {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use tailcut_base::{Bytes, Span};
 use tailcut_record::{ThroughputFile, read_throughput};
 
 use super::measure::{Convergence, Measure};
@@ -198,12 +199,14 @@ impl Evidence for StudyEvidence<'_> {
     }
 }
 
-/// A swept value as claims write coordinates: numbers as numbers, per cent as shares.
+/// A swept value as claims write coordinates: numbers as numbers, per cent as shares, sizes in KB (1000 B), times in ms.
 fn coordinate(value: &str) -> Coordinate {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     match value.strip_suffix('%') {
         Some(percent) => number(percent).map(|percent| percent / 100.0),
-        None => number(value),
+        None => number(value)
+            .or_else(|| value.parse::<Bytes>().ok().map(|size| size.0 as f64 / 1e3))
+            .or_else(|| value.parse::<Span>().ok().map(|span| span.as_ps() as f64 / 1e9)),
     }
     .map_or_else(|| Coordinate::Text(value.to_owned()), Coordinate::Number)
 }
@@ -260,6 +263,8 @@ mod tests {
     fn coordinates_are_numbers_where_they_can_be() {
         assert_eq!(coordinate("0.4"), Coordinate::Number(0.4));
         assert_eq!(coordinate("12.5%"), Coordinate::Number(0.125));
+        assert_eq!(coordinate("20KB"), Coordinate::Number(20.0));
+        assert_eq!(coordinate("250us"), Coordinate::Number(0.25));
         assert_eq!(coordinate("web-search"), Coordinate::Text("web-search".to_owned()));
     }
 

@@ -52,6 +52,10 @@ texts! {
     "slytherin-ablations",
     "slytherin-single-window",
     "slytherin-parking-lot",
+    "slytherin-map-buffer",
+    "slytherin-map-min-rto",
+    "slytherin-map-pias",
+    "slytherin-map-workload",
 }
 
 texts! {
@@ -65,6 +69,10 @@ texts! {
     "slytherin-ablations",
     "slytherin-single-window",
     "slytherin-parking-lot",
+    "slytherin-map-buffer",
+    "slytherin-map-min-rto",
+    "slytherin-map-pias",
+    "slytherin-map-workload",
 }
 
 /// Names of all experiments that can be run, in the order in which they are shown.

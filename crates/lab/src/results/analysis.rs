@@ -121,7 +121,7 @@ impl Analysis {
     /// Reads the points in `dir` and computes everything. Only the flows of one swept point of one scheme are in
     /// memory at a time. Ends early if `stop` says so.
     pub(crate) fn of(dir: &Path, run: &RunInfo, stop: &dyn Fn() -> bool) -> Result<Analysis, ResultsError> {
-        let sets = class_sets(&run.classes);
+        let sets = class_sets(&run.classes, &run.size_bounds);
         let mut analysis = Analysis {
             mean_sizes: vec![None; sets.len()],
             rows: Vec::new(),

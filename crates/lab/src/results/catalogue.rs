@@ -3,7 +3,8 @@
 /// A statistic that results have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Its name in `summary.csv`. `<reason>` and `<where>` stand for every reason of a drop and every place of a load.
+    /// Its name in `summary.csv`. `<reason>`, `<ports>` and `<where>` stand for every reason of a drop, kind of port
+    /// and place of a load.
     pub name: &'static str,
     /// The unit of its value.
     pub unit: &'static str,
@@ -68,6 +69,12 @@ pub const METRICS: &[Metric] = &[
         "packets/run",
         "runs",
         "Packets of all kinds that ports of switches dropped or let into a lower class, warm-up included.",
+    ),
+    metric(
+        "marks_<ports>",
+        "packets/run",
+        "runs",
+        "Packets of all kinds that the ports from one tier to another marked (`marks_leaf_to_host`), warm-up included.",
     ),
     metric("queue_mean", "packets", "samples", "Mean sampled queue length of all switch ports, empty ones included."),
     metric("queue_p50", "packets", "samples", "Median sampled queue length."),

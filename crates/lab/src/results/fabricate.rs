@@ -68,6 +68,7 @@ pub(crate) fn run_info(plan: &Plan) -> RunInfo {
             .collect(),
         seeds: (1..=plan.seeds).collect(),
         classes: plan.classes.iter().map(|&name| name.to_owned()).collect(),
+        size_bounds: Vec::new(),
         points,
     }
 }

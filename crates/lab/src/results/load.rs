@@ -1,9 +1,9 @@
 //! The files of one point, read and reduced to what statistics need.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use tailcut_record::{FlowColumns, Histogram, read_flows, read_ports, read_queues};
+use tailcut_record::{FlowColumns, Histogram, PortRow, read_flows, read_ports, read_queues};
 
 use super::{Point, PointSummary, RunInfo};
 
@@ -21,6 +21,8 @@ pub(crate) struct SeedRun {
     pub(crate) demotions: u64,
     /// Packets that ports of switches dropped or demoted.
     pub(crate) refused: u64,
+    /// Packets that ports marked, by where they lead: `leaf_to_host`, ...
+    pub(crate) marks: BTreeMap<String, u64>,
     /// Utilisation of the busiest port.
     pub(crate) busiest: Option<f64>,
 }
@@ -67,5 +69,25 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
             queues.merge(samples);
         }
     }
-    Ok(SeedRun { summary, flows, partial_queries, queues, demotions, refused: drops + demotions, busiest })
+    Ok(SeedRun {
+        summary,
+        flows,
+        partial_queries,
+        queues,
+        demotions,
+        refused: drops + demotions,
+        marks: marks(&ports),
+        busiest,
+    })
+}
+
+/// Packets that the ports of switches marked, by the tiers that they join.
+fn marks(ports: &[PortRow]) -> BTreeMap<String, u64> {
+    let tiers: BTreeMap<&str, &str> = ports.iter().map(|port| (port.owner.as_str(), port.tier.as_str())).collect();
+    let mut marks = BTreeMap::new();
+    for port in ports.iter().filter(|port| port.tier != HOSTS) {
+        let to = tiers.get(port.peer.as_str()).copied().unwrap_or(HOSTS);
+        *marks.entry(format!("{}_to_{to}", port.tier)).or_default() += port.marks;
+    }
+    marks
 }

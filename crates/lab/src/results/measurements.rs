@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tailcut_base::mix64;
+use tailcut_base::{Bytes, mix64};
 
 use super::analysis::{each_place, values_at};
 use super::load::SeedRun;
@@ -61,7 +61,7 @@ impl Measurements {
     /// # Errors
     /// [`ResultsError::Stopped`] if `stop` says so; it is asked before each point.
     pub fn read(dir: &Path, run: &RunInfo, stop: &dyn Fn() -> bool) -> Result<Measurements, ResultsError> {
-        let sets = class_sets(&run.classes);
+        let sets = class_sets(&run.classes, &run.size_bounds);
         let mut measurements = Measurements::of(run, &sets);
         measurements.missing = each_place(dir, run, stop, |scheme, values, seeds| {
             let pooled: Vec<ClassStatistics> = sets.iter().map(|set| class_statistics(set, seeds)).collect();
@@ -156,7 +156,7 @@ pub(crate) fn of_one(
     metric: &str,
     stop: &dyn Fn() -> bool,
 ) -> Result<Vec<EstimateAt>, ResultsError> {
-    let sets = class_sets(&run.classes);
+    let sets = class_sets(&run.classes, &run.size_bounds);
     let mut found = Vec::new();
     each_place(dir, run, stop, |scheme, values, seeds| {
         let rows = sets.iter().find(|set| set.name == class).map(|set| class_statistics(set, seeds).rows);
@@ -167,9 +167,9 @@ pub(crate) fn of_one(
     Ok(found)
 }
 
-/// Names of the sets of classes of a run with these classes.
-pub(crate) fn set_names(classes: &[String]) -> Vec<String> {
-    class_sets(classes).into_iter().map(|set| set.name).collect()
+/// Names of the sets of classes of a run with these classes and bounds between sizes.
+pub(crate) fn set_names(classes: &[String], size_bounds: &[Bytes]) -> Vec<String> {
+    class_sets(classes, size_bounds).into_iter().map(|set| set.name).collect()
 }
 
 /// The statistics of one set of classes, with those of single seeds.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use tailcut_base::Span;
+use tailcut_base::{Bytes, Span};
 use tailcut_record::FlowRow;
 
 use super::catalogue::unit;
@@ -45,6 +45,8 @@ pub(crate) struct ClassSet {
     pub(crate) name: String,
     /// Whether each class of the run belongs to it.
     members: Vec<bool>,
+    /// Only flows above the first size and up to the second, in bytes.
+    sizes: (u64, u64),
     /// Whether it is the set of all classes, which has the statistics of the network.
     pub(crate) all: bool,
     /// Whether it is one class of the workload.
@@ -56,11 +58,12 @@ pub const ALL: &str = "all";
 /// Name of the set of the flows of the classes `short` and `incast`: the "short flows" of most papers.
 pub const SHORT_AND_INCAST: &str = "short+incast";
 
-/// Every class of a workload, `short+incast` if it has both, and `all`.
-pub(crate) fn class_sets(classes: &[String]) -> Vec<ClassSet> {
+/// Every class of a workload, `short+incast` if it has both, the flows between the bounds, and `all`.
+pub(crate) fn class_sets(classes: &[String], size_bounds: &[Bytes]) -> Vec<ClassSet> {
     let set = |name: &str, single, member: &dyn Fn(&str) -> bool| ClassSet {
         name: name.to_owned(),
         members: classes.iter().map(|class| member(class)).collect(),
+        sizes: (0, u64::MAX),
         all: name == ALL,
         single,
     };
@@ -69,13 +72,29 @@ pub(crate) fn class_sets(classes: &[String]) -> Vec<ClassSet> {
     if both.iter().all(|name| classes.iter().any(|class| class == name)) {
         sets.push(set(SHORT_AND_INCAST, false, &|class| both.contains(&class)));
     }
+    for at in (0..=size_bounds.len()).filter(|_| !size_bounds.is_empty()) {
+        let (above, upto) = (at.checked_sub(1).map(|at| size_bounds[at]), size_bounds.get(at));
+        let sizes = (above.map_or(0, |size| size.0), upto.map_or(u64::MAX, |size| size.0));
+        sets.push(ClassSet { sizes, ..set(&band_name(above, upto.copied()), false, &|_| true) });
+    }
     sets.push(set(ALL, false, &|_| true));
     sets
 }
 
+/// Name of the set of the flows that are larger than `above` and at most as large as `upto`.
+fn band_name(above: Option<Bytes>, upto: Option<Bytes>) -> String {
+    match (above, upto) {
+        (Some(above), Some(upto)) => format!("{above}-{upto}"),
+        (Some(above), None) => format!(">{above}"),
+        (None, Some(upto)) => format!("<={upto}"),
+        (None, None) => ALL.to_owned(),
+    }
+}
+
 impl ClassSet {
     fn has(&self, row: &FlowRow) -> bool {
-        self.members.get(usize::from(row.class)).copied().unwrap_or(false)
+        let (above, upto) = self.sizes;
+        self.members.get(usize::from(row.class)).copied().unwrap_or(false) && row.size > above && row.size <= upto
     }
 }
 
@@ -417,6 +436,7 @@ mod tests {
             }),
             demotions: 5,
             refused: 12,
+            marks: [("leaf_to_host".to_owned(), 12)].into(),
             busiest: Some(0.9),
         }
     }
@@ -431,7 +451,7 @@ mod tests {
     }
 
     fn estimate(name: &str, metric: &str, seeds: &[SeedRun]) -> Option<(Estimate, u64)> {
-        let sets = class_sets(&classes());
+        let sets = class_sets(&classes(), &[]);
         let set = sets.iter().find(|set| set.name == name).unwrap();
         let rows = class_statistics(set, seeds).rows;
         let (_, estimate, n, _) = rows.into_iter().find(|row| row.0 == metric)?;
@@ -439,10 +459,26 @@ mod tests {
     }
 
     #[test]
+    fn flows_are_told_apart_by_size_whatever_their_class() {
+        let bounds = [Bytes(100_000), Bytes(10_000_000)];
+        let sets = class_sets(&classes(), &bounds);
+        let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
+        assert_eq!(names, ["short", "incast", "long", "short+incast", "<=100KB", "100KB-10MB", ">10MB", "all"]);
+        let of_size = |size| {
+            let row = FlowRow { size, ..flow(2, 0, Some(20)) };
+            sets[4..7].iter().map(|set| set.has(&row)).collect::<Vec<_>>()
+        };
+        assert_eq!(of_size(100_000), [true, false, false]);
+        assert_eq!(of_size(100_001), [false, true, false]);
+        assert_eq!(of_size(10_000_000), [false, true, false]);
+        assert_eq!(of_size(10_000_001), [false, false, true]);
+    }
+
+    #[test]
     fn every_class_and_the_unions_are_there() {
         let names = |classes: &[&str]| -> Vec<String> {
             let classes: Vec<String> = classes.iter().map(|&name| name.to_owned()).collect();
-            class_sets(&classes).into_iter().map(|set| set.name).collect()
+            class_sets(&classes, &[]).into_iter().map(|set| set.name).collect()
         };
         assert_eq!(names(&["short", "incast", "long"]), ["short", "incast", "long", "short+incast", "all"]);
         assert_eq!(names(&["short", "long"]), ["short", "long", "all"]);
@@ -560,6 +596,7 @@ mod tests {
         assert_eq!(of("all", "drops_port_full", &seeds), Some((7.0, 2)));
         assert_eq!(of("all", "demotions", &seeds), Some((5.0, 2)));
         assert_eq!(of("all", "refused", &seeds), Some((12.0, 2)));
+        assert_eq!(of("all", "marks_leaf_to_host", &seeds), Some((12.0, 2)));
         assert_eq!(of("all", "utilisation_max", &seeds), Some((0.9, 2)));
         assert_eq!(of("short", "queue_mean", &seeds), None);
     }
@@ -572,7 +609,7 @@ mod tests {
             query_start: Some(Instant::ZERO),
             ..flow(0, 0, Some(20))
         }])];
-        let set = class_sets(&classes()).pop().unwrap();
+        let set = class_sets(&classes(), &[]).pop().unwrap();
         let places: Vec<usize> = class_statistics(&set, &seeds)
             .rows
             .iter()

@@ -40,6 +40,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tailcut_base::Bytes;
 use tailcut_record::{RecordError, write_atomically};
 
 pub use catalogue::{METRICS, Metric, describe};
@@ -90,6 +91,9 @@ pub struct RunInfo {
     pub seeds: Vec<u64>,
     /// Names of the workload's traffic classes.
     pub classes: Vec<String>,
+    /// Sizes at which flows are told apart, whatever their class.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub size_bounds: Vec<Bytes>,
     /// Every simulation of the run, the failed ones included.
     pub points: Vec<Point>,
 }

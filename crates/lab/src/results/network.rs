@@ -1,4 +1,4 @@
-//! The statistics of the network at one swept point of one scheme: drops by reason, demotions, queues, loads.
+//! The statistics of the network at one swept point of one scheme: drops by reason, demotions, marks by place, queues, loads.
 
 use tailcut_record::Histogram;
 
@@ -6,7 +6,7 @@ use super::load::SeedRun;
 use super::metrics::{Collector, plain};
 use super::stats::{self, Estimate, Interval};
 
-/// Statistics of the network: drops by reason, demotions, queues, loads.
+/// Statistics of the network: drops by reason, demotions, marks by place, queues, loads.
 pub(crate) fn statistics(seeds: &[SeedRun], out: &mut Collector) {
     let mut reasons: Vec<&String> = seeds.iter().flat_map(|seed| seed.summary.drops.keys()).collect();
     reasons.sort_unstable();
@@ -18,6 +18,14 @@ pub(crate) fn statistics(seeds: &[SeedRun], out: &mut Collector) {
     }
     per_seed(seeds, out, "demotions", |seed| Some(seed.demotions as f64));
     per_seed(seeds, out, "refused", |seed| Some(seed.refused as f64));
+    let mut ways: Vec<&String> = seeds.iter().flat_map(|seed| seed.marks.keys()).collect();
+    ways.sort_unstable();
+    ways.dedup();
+    for way in ways {
+        per_seed(seeds, out, &format!("marks_{way}"), |seed| {
+            Some(seed.marks.get(way).copied().unwrap_or_default() as f64)
+        });
+    }
     queues(seeds, out);
     loads(seeds, out);
 }

@@ -1,0 +1,150 @@
+use super::*;
+
+const BASE: &str = r#"
+    [topology.star]
+    hosts = 4
+    host_link = { rate = "10Gbps", delay = "1us" }
+    [workload]
+    load = 0.5
+    duration = "1ms"
+    [workload.traffic.fixed]
+    share = 1.0
+    sizes.fixed = "10KB"
+"#;
+
+fn plan_with(head: &str, arguments: &RunArguments) -> Result<Plan, Problem> {
+    Plan::parse("test.toml", &(head.to_owned() + BASE), "test", Path::new("."), arguments)
+}
+
+fn plan(head: &str) -> Plan {
+    plan_with(head, &RunArguments::default()).unwrap_or_else(|p| panic!("{}", p.render(false)))
+}
+
+#[test]
+fn points_are_schemes_times_values_times_seeds() {
+    let plan = plan("schemes = [\"tcp\", \"dctcp\"]\nseeds = 3\nsweep.\"workload.load\" = [0.2, 0.4]\n");
+    assert_eq!(plan.points.len(), 12);
+    let keys: std::collections::BTreeSet<&str> = plan.points.iter().map(|p| p.point.key.as_str()).collect();
+    assert_eq!(keys.len(), 12, "keys differ");
+    assert_eq!(plan.points[3].point.values, ["0.4"]);
+    assert_eq!(plan.points[0].scenario(Path::new(".")).unwrap().config().workload.load, Some(0.2));
+}
+
+#[test]
+fn the_effective_scenario_gives_the_same_points() {
+    let head = "schemes = [\"slytherin@shallow\", \"mine\"]\nseeds = [4, 9]\nsweep.workload.load = [0.2]\nsweep.\"port.limit\" = [\"1MB\", \"2MB\"]\n[scheme.mine]\npreset = \"pias\"\nport.classes = 3\n";
+    let first = plan(head);
+    let again = Plan::parse("again.toml", &first.effective, "again", Path::new("."), &RunArguments::default())
+        .unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let keys = |plan: &Plan| plan.points.iter().map(|p| p.point.key.clone()).collect::<Vec<_>>();
+    assert_eq!(keys(&first), keys(&again));
+    assert_eq!(first.effective, again.effective);
+}
+
+#[test]
+fn what_is_set_is_no_longer_swept() {
+    let arguments = RunArguments { set: vec!["workload.load=0.3".to_owned()], seeds: Some(Seeding::List(vec![7])) };
+    let plan = plan_with("sweep.\"workload.load\" = [0.2, 0.4]\n", &arguments).unwrap();
+    assert_eq!((plan.points.len(), plan.axes.len()), (1, 0));
+    assert_eq!(plan.points[0].point.seed, 7);
+    assert_eq!(plan.points[0].scenario(Path::new(".")).unwrap().config().workload.load, Some(0.3));
+}
+
+#[test]
+fn more_seeds_are_more_points_and_the_same_ones_stay() {
+    let first = plan("schemes = [\"tcp\", \"dctcp\"]\nseeds = 2\n");
+    let more = first.with_seeds(&[1, 2, 3]).unwrap();
+    assert_eq!((more.points.len(), more.seeds.len()), (6, 3));
+    let keys = |plan: &Plan| plan.points.iter().map(|p| p.point.key.clone()).collect::<Vec<_>>();
+    assert!(keys(&first).iter().all(|key| keys(&more).contains(key)));
+    assert_eq!(more.with_seeds(&[1, 2]).unwrap().effective, first.effective);
+}
+
+/// Swept values of every kind, one of them below a value that the command line sets.
+#[test]
+fn the_command_for_a_point_runs_that_point_alone() {
+    let head = "schemes = [\"tcp\", \"mine\"]\nseeds = 3\n[sweep]\n\"workload.load\" = [0.2, 0.4]\n\"port.limit\" = [\"1MB\", \"2MB\"]\n\"port.marker\" = [\"off\", { step = { threshold = \"20pkt\" } }]\n[scheme.mine]\npreset = \"dctcp\"\nport.limit = \"3MB\"\n";
+    let plan = plan_with(head, &RunArguments { set: vec!["workload.duration=2ms".into()], seeds: None }).unwrap();
+    assert_eq!(plan.points.len(), 48);
+    for planned in &plan.points {
+        let command = plan.command_for(&planned.point, Path::new("saved.toml"));
+        // Quotes stand around whole words only.
+        let words = command.strip_prefix("tailcut run saved.toml --set ").unwrap().split(" --set ");
+        let set = words.map(|word| word.trim_matches('\'').to_owned()).collect();
+        let alone = plan_with(head, &RunArguments { set, seeds: None }).unwrap_or_else(|p| panic!("{command}: {p}"));
+        assert_eq!(alone.points.len(), 1, "{command}");
+        let toml = |point: &PlannedPoint| point.scenario(Path::new(".")).unwrap().config().to_toml();
+        assert_eq!(
+            (alone.points[0].point.seed, &alone.points[0].point.scheme),
+            (planned.point.seed, &planned.point.scheme)
+        );
+        assert_eq!(toml(&alone.points[0]), toml(planned), "{command}");
+    }
+}
+
+const SETTINGS: &str = "schemes = [\"tcp\", \"mine\"]\nsize_bounds = [\"5KB\", \"1MB\"]\n[sweep]\n\"setting.size\" = [\"small\", \"large\"]\n\"workload.load\" = [0.2, 0.4]\n[scheme.mine]\npreset = \"pias\"\n[settings.size.small.workload.traffic.fixed]\nsizes.fixed = \"2KB\"\n[settings.size.large]\nworkload.traffic.fixed.sizes.fixed = \"20KB\"\nscheme.mine.host.tag.pias.thresholds = [\"3KB\"]\nscheme.mine.port.classes = 2\n";
+
+/// A setting is a layer: it changes several values, and for one scheme more than for the others.
+#[test]
+fn settings_change_several_values_at_once() {
+    let all = plan(SETTINGS);
+    assert_eq!(all.points.len(), 8);
+    let toml = |point: &PlannedPoint| point.scenario(Path::new(".")).unwrap().config().to_toml();
+    let of = |scheme: &str, size: &str| {
+        let found = all.points.iter().find(|p| p.point.scheme == scheme && p.point.values == [size, "0.4"]).unwrap();
+        toml(found)
+    };
+    assert!(of("tcp", "small").contains("2KB") && of("tcp", "large").contains("20KB"));
+    assert!(of("mine", "large").contains("\"3KB\"") && !of("mine", "small").contains("\"3KB\""));
+    assert!(!of("tcp", "large").contains("\"3KB\""));
+
+    let again = Plan::parse("again.toml", &all.effective, "again", Path::new("."), &RunArguments::default())
+        .unwrap_or_else(|p| panic!("{}\n{}", p.render(false), all.effective));
+    let keys = |plan: &Plan| plan.points.iter().map(|p| p.point.key.clone()).collect::<Vec<_>>();
+    assert_eq!(keys(&all), keys(&again));
+    assert_eq!((all.size_bounds.len(), &again.size_bounds), (2, &all.size_bounds));
+
+    let arguments = RunArguments { set: vec!["setting.size=large".to_owned()], seeds: None };
+    let one = plan_with(SETTINGS, &arguments).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    assert_eq!((one.points.len(), one.axes.len()), (4, 1));
+    assert_eq!(toml(&one.points[0]), {
+        let found = all.points.iter().find(|p| p.point.scheme == "tcp" && p.point.values == ["large", "0.2"]).unwrap();
+        toml(found)
+    });
+    let alone = Plan::parse("again.toml", &one.effective, "again", Path::new("."), &RunArguments::default());
+    assert_eq!(toml(&alone.unwrap().points[0]), toml(&one.points[0]));
+}
+
+#[test]
+fn mistakes_are_shown_at_their_place_with_the_nearest_word() {
+    for (head, line, part, help) in [
+        ("schemes = [\"dctpc\"]\n", 1, "no scheme `dctpc`", "did you mean `dctcp`?"),
+        ("schemes = [\"slytherin@deep\"]\n", 1, "no profile `deep`", "`shallow`"),
+        ("\nsweep.\"workload.laod\" = [1]\n", 2, "unknown key `laod`", "did you mean `load`?"),
+        ("seeds = 0\n", 1, "neither a number of seeds", "seeds = 3"),
+        ("seeds = [1, 1]\n", 1, "`1` is there twice", ""),
+        ("name = \"a/b\"\n", 1, "cannot be the name of a folder", "letters"),
+        ("nmae = \"x\"\n", 1, "unknown key `nmae`", ""),
+        ("[scheme.x]\nworkload = 1\n", 2, "not a scheme's to set", "`port`"),
+        ("[port]\nmarker.step.threshold = 65\n", 2, "`65` has no unit", "65pkt"),
+        ("[port]\nlimit = \"0B\"\n", 2, "does not hold one packet", "1500B"),
+        ("[port]\nbuffer = \"push-out\"\n", 2, "has one class", "classes = 2"),
+        ("[workload.traffic.all]\nshare = 1.0\n", 1, "cannot be called `all`", "another name"),
+        (
+            "sweep.\"setting.size\" = [\"big\"]\n[settings.size.large]\nport.classes = 1\n",
+            1,
+            "no setting `big`",
+            "`large`",
+        ),
+        ("setting.sise = \"large\"\n[settings.size.large]\nport.classes = 1\n", 1, "no settings `sise`", "`size`"),
+        ("[settings.size.large]\nscheme.tpc.port.classes = 1\n", 2, "no scheme of this scenario", ""),
+        ("size_bounds = [\"2KB\", \"1KB\"]\n", 1, "do not ascend", "100KB"),
+        ("[host]\ntag = \"pias\"\n", 2, "no port reads them", "classifier"),
+    ] {
+        let problem = plan_with(head, &RunArguments::default()).expect_err(head);
+        let shown = problem.render(false);
+        assert!(shown.contains(part), "{head}: {shown}");
+        assert!(problem.help_text().unwrap_or_default().contains(help), "{head}: {shown}");
+        assert_eq!(problem.origin().map(Origin::line), Some(line), "{head}: {shown}");
+    }
+}
