@@ -158,3 +158,10 @@ def test_the_scoreboard_is_written(tmp_path: Path) -> None:
     assert "| slytherin | 46 |" in markdown and "tailcut reproduce slytherin-fig3a --scale paper" in page
     assert page.count("data:image/svg+xml;base64,") == 1
     assert not re.search(r'(?:src|href)="(?!data:|#)', page), "it needs nothing else"
+
+
+def test_the_scoreboard_of_the_repository_is_that_of_its_stored_results(tmp_path: Path) -> None:
+    succeeded(run("claims", "--scoreboard", str(tmp_path), cwd=REPOSITORY))
+    fresh, stored = (folder / "scoreboard.md" for folder in (tmp_path, REPOSITORY / "docs"))
+    same = fresh.read_text(encoding="utf-8") == stored.read_text(encoding="utf-8")
+    assert same, "`tailcut claims --scoreboard docs` writes it anew"

@@ -82,6 +82,7 @@ fn main() -> ExitCode {
             eprintln!("\nerror: {message}");
             ExitCode::from(2)
         }
+        Err(Stop::Told) => ExitCode::from(2),
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) enum Stop {
     Failed(String),
     /// The task could not be done at all: exit code 2.
     Unusable(String),
+    /// A program of this repository could not do its work, and has said why.
+    Told,
 }
 
 pub(crate) type Done = Result<(), Stop>;
@@ -56,9 +58,7 @@ impl Call {
         let status = self.command.status().map_err(|e| Stop::Unusable(format!("cannot run `{shown}`: {e}")))?;
         match (status.success(), status.code()) {
             (true, _) => Ok(()),
-            (false, Some(code)) if unusable.contains(&code) => {
-                Err(Stop::Unusable(format!("`{shown}` could not do its work")))
-            }
+            (false, Some(code)) if unusable.contains(&code) => Err(Stop::Told),
             (false, Some(code)) => Err(Stop::Failed(format!("`{shown}` ended with exit code {code}"))),
             (false, None) => Err(Stop::Failed(format!("`{shown}` was ended by a signal"))),
         }

@@ -70,6 +70,7 @@ fn in_order(steps: &[Step<'_>]) -> Done {
             return Err(match stop {
                 Stop::Failed(message) => Stop::Failed(place(message)),
                 Stop::Unusable(message) => Stop::Unusable(place(message)),
+                Stop::Told => Stop::Unusable(place("see above".to_owned())),
             });
         }
         println!("== {name}: {seconds:.1} s");
