@@ -1,3 +1,5 @@
+//! Plans: points, settings, seeds, commands, and what is refused.
+
 use super::*;
 
 const BASE: &str = r#"
