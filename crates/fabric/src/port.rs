@@ -281,7 +281,8 @@ impl Port {
     /// How full the port is for a packet of `class`.
     #[inline]
     fn occupancy(&self, class: u8) -> Occupancy {
-        Occupancy { port: self.backlog, class: self.scheduler.class_bytes(class), limit: self.limit }
+        let bytes = |class| self.scheduler.class_bytes(class);
+        Occupancy { port: self.backlog, class: bytes(class), first: bytes(0), limit: self.limit }
     }
 
     /// The class below `class` that takes a packet of `size` bytes, or why none does.

@@ -75,15 +75,18 @@ enum Buffer {
     PushOut,
     /// Limit of each class, and whether what does not fit is demoted.
     Divided(Vec<u64>, bool),
+    /// Limit of class 0, and whether the other classes leave it free.
+    Reserved(u64, bool),
 }
 
 fn behaviours() -> impl Strategy<Value = Behaviour> {
     let step = prop::option::of((1u64..20_000, prop::bool::ANY, prop::bool::ANY, 0u8..8));
     let parts = (prop::collection::vec(0.0..1.0, 8), prop::bool::ANY);
-    (1501u64..30_000, 1u8..=8, 0u8..3, prop::bool::weighted(0.25), (0..3, parts), step).prop_map(
+    (1501u64..30_000, 1u8..=8, 0u8..3, prop::bool::weighted(0.25), (0..4, parts), step).prop_map(
         |(limit, classes, classifier, ranked, (buffer, (parts, demote)), step)| {
             let classes = if ranked { 1 } else { classes };
             let several = classes > 1;
+            let part = |part: &f64| 1500 + ((limit - 1500) as f64 * part) as u64;
             Behaviour {
                 limit,
                 classes,
@@ -91,10 +94,11 @@ fn behaviours() -> impl Strategy<Value = Behaviour> {
                 ranked,
                 buffer: match buffer {
                     1 if several => Buffer::PushOut,
-                    2 if several => {
-                        let part = |part: &f64| 1500 + ((limit - 1500) as f64 * part) as u64;
-                        Buffer::Divided(parts[..usize::from(classes)].iter().map(part).collect(), demote)
-                    }
+                    3 if several => Buffer::Reserved(
+                        part(&parts[0]).min(limit - if demote { 1500 } else { 0 }).max(1500),
+                        demote && limit >= 3000,
+                    ),
+                    2 if several => Buffer::Divided(parts[..usize::from(classes)].iter().map(part).collect(), demote),
                     _ => Buffer::TailDrop,
                 },
                 step: step.map(|(threshold, inclusive, queue, from)| (threshold, inclusive, queue, from % classes)),
@@ -131,6 +135,10 @@ impl Behaviour {
             buffer: match &self.buffer {
                 Buffer::TailDrop => BufferConfig::TailDrop(buffer::tail_drop::Config {}),
                 Buffer::PushOut => BufferConfig::PushOut(buffer::push_out::Config {}),
+                &Buffer::Reserved(limit, dedicated) => {
+                    let limit = Threshold::Bytes(Bytes(limit));
+                    BufferConfig::Reserved(buffer::reserved::Config { limit, dedicated })
+                }
                 Buffer::Divided(limits, demote) => BufferConfig::Divided(divided::Config {
                     limits: Some(limits.iter().map(|&bytes| Threshold::Bytes(Bytes(bytes))).collect()),
                     overflow: if *demote { Overflow::Demote } else { Overflow::Drop },
@@ -211,6 +219,18 @@ impl SlowPort {
             self.waiting.retain(|w| w.nth != last);
             self.backlog.push((now, self.bytes(None)));
             self.dropped.push((last, DropReason::PushedOut));
+        }
+        if let &Buffer::Reserved(reserved, dedicated) = buffer {
+            let others = self.bytes(None) - self.bytes(Some(0));
+            let rest = if dedicated { limit - reserved } else { limit };
+            let refused = match class {
+                0 => (self.bytes(Some(0)) + size > reserved).then_some(DropReason::ClassFull),
+                _ => (others + size > rest).then_some(DropReason::PortFull),
+            };
+            if let Some(reason) = refused {
+                self.dropped.push((nth, reason));
+                return;
+            }
         }
         if let Buffer::Divided(limits, demote) = buffer {
             let lowest = if *demote { classes - 1 } else { class };

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{
-    ACK_SLOT, Bench, DELAY, SLOT, ack, by_tag, data, divided, fifo, is_marked, marked, marking, name, ranked,
+    ACK_SLOT, Bench, DELAY, SLOT, ack, by_tag, data, divided, fifo, is_marked, marked, marking, name, ranked, reserved,
     slytherin, tagged,
 };
 use proptest::prelude::*;
@@ -335,6 +335,68 @@ fn demotion_ends_in_a_drop_where_no_lower_class_or_the_port_has_no_room() {
     bench.drain();
 }
 
+// ResQueue: 20 KB for retransmissions of short flows.
+#[test]
+fn thirteen_full_packets_fit_in_20_kb_and_the_fourteenth_is_dropped() {
+    for dedicated in [true, false] {
+        let mut bench = Bench::new(&reserved(by_tag(5, 160), 20_000, dedicated));
+        bench.offer(0, tagged(9, 0, 1));
+        bench.offer_all(0, (0..14).map(|nth| tagged(1, nth, 0)));
+        let dropped: Vec<_> = bench.dropped.iter().map(|(packet, why)| (name(packet), *why)).collect();
+        assert_eq!(dropped, [((1, 13), ClassFull)]);
+        assert_eq!(bench.port.backlog(), 19_500);
+        bench.drain();
+    }
+}
+
+// "20KB of dedicated buffer".
+#[test]
+fn the_reserved_class_has_room_in_a_port_that_is_full_of_others() {
+    let offer = |dedicated| {
+        let mut bench = Bench::new(&reserved(by_tag(5, 160), 20_000, dedicated));
+        bench.offer(0, tagged(9, 0, 1));
+        bench.offer_all(0, (0..160).map(|nth| tagged(2, nth, 1 + (nth % 4) as u8)));
+        let others = bench.port.waiting();
+        bench.offer_all(0, (0..14).map(|nth| tagged(3, nth, 0)));
+        let waiting = bench.port.waiting() - others;
+        let drops = bench.port.stats().drops;
+        bench.drain();
+        (others, waiting, drops[ClassFull as usize], drops[PortFull as usize])
+    };
+    // 220 KB are 146 full packets and a part of one.
+    assert_eq!(offer(true), (146, 13, 1, 14));
+    assert_eq!(offer(false), (160, 0, 0, 14));
+}
+
+/// The largest backlog of class 0 and the number of drops when 32 answers of 1 KB, lost together and sent again together, come in over so
+/// many links of the same rate.
+fn burst_of_retransmissions(links: u64, limit: u64) -> (u64, usize) {
+    const SLOT_1KB: u64 = 832_000;
+    let mut bench = Bench::new(&reserved(by_tag(5, 160), limit, false));
+    let mut most = 0;
+    for nth in 0..32 {
+        bench.offer(nth / links * SLOT_1KB, sized(tagged(nth as u32, 0, 0), 1040));
+        most = most.max(bench.port.backlog());
+    }
+    let lost = bench.dropped.len();
+    assert!(bench.dropped.iter().all(|(_, why)| *why == ClassFull));
+    bench.drain();
+    (most, lost)
+}
+
+// "Never dropped twice" holds as long as what is sent again at a time fits.
+#[test]
+fn an_incast_that_is_sent_again_at_once_overflows_the_reserved_class() {
+    // Ten uplinks bring them within three packet times, at most two of which leave meanwhile; 19 fit.
+    let (most, lost) = burst_of_retransmissions(10, 240_000);
+    assert_eq!((most, lost), (28 * 1040, 0));
+    let (most, lost) = burst_of_retransmissions(10, 20_000);
+    assert!(most <= 20_000 && lost == 9, "{most} {lost}");
+    // All at the same instant: one goes on the wire and 19 wait.
+    assert_eq!(burst_of_retransmissions(32, 20_000), (19 * 1040, 12));
+    assert_eq!(burst_of_retransmissions(32, 33_000).1, 0);
+}
+
 // DCTCP's mark belongs to the queue in which the packet waits.
 #[test]
 fn a_demoted_packet_is_marked_by_the_length_of_the_class_that_it_joins() {
@@ -502,6 +564,10 @@ fn what_cannot_be_a_port_is_refused_at_its_key() {
         (PortConfig { buffer: BufferConfig::PushOut(buffer::push_out::Config {}), ..fifo(9) }, "buffer"),
         (divided(fifo(9), None, Overflow::Drop), "buffer divided"),
         (divided(by_tag(3, 9), Some(&[9, 9]), Overflow::Drop), "buffer limits"),
+        (reserved(fifo(9), 9_000, true), "buffer reserved"),
+        (reserved(by_tag(2, 9), 1_499, true), "buffer reserved limit"),
+        (reserved(by_tag(2, 9), 12_001, true), "buffer reserved limit"),
+        (reserved(by_tag(2, 9), 13_501, false), "buffer reserved limit"),
         (PortConfig { classifier: ClassifierConfig::CeOrAck(short_but_unmarked), ..slytherin(9) }, "largest_flow"),
         (PortConfig { marker: step(mark::Threshold::Bytes(Bytes(0)), 0), ..fifo(9) }, "marker threshold"),
         (PortConfig { marker: step(mark::Threshold::Percent(25.0), 1), ..fifo(9) }, "marker from_class"),

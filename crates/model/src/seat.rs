@@ -27,6 +27,8 @@ pub struct Occupancy {
     pub port: u64,
     /// Bytes that wait in the class of the arriving packet.
     pub class: u64,
+    /// Bytes that wait in class 0.
+    pub first: u64,
     /// Bytes that may wait in the port.
     pub limit: u64,
 }
@@ -34,7 +36,7 @@ pub struct Occupancy {
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum DropReason {
-    /// No room in the port.
+    /// No room in the port, or in the part of it that several classes share.
     PortFull,
     /// Evicted to make room for a packet of a higher class.
     PushedOut,
@@ -134,6 +136,14 @@ pub struct Priority {
     pub rank: u64,
 }
 
+impl Priority {
+    /// The priority of a class, for ports that classify by tag and for those that order by rank.
+    #[inline]
+    pub fn of_class(class: u8) -> Priority {
+        Priority { class, rank: u64::from(class) }
+    }
+}
+
 /// What a sender knows of the packet that it is about to tag.
 #[derive(Clone, Copy, Debug)]
 pub struct TagView {
@@ -143,6 +153,8 @@ pub struct TagView {
     pub highest_sent: u64,
     /// Bytes of the whole flow.
     pub flow_bytes: u64,
+    /// Whether these bytes were sent before.
+    pub retransmission: bool,
 }
 
 /// Gives each data packet its priority at the sender; one for each flow.

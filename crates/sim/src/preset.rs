@@ -23,6 +23,7 @@ macro_rules! presets {
 presets! {
     "dctcp",
     "pias",
+    "resqueue",
     "sjf",
     "slytherin",
     "tcp",

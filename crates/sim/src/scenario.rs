@@ -8,6 +8,7 @@ use tailcut_fabric::mark::MarkerConfig;
 use tailcut_fabric::sched::SchedulerConfig;
 use tailcut_host::congestion::CongestionConfig;
 use tailcut_host::tag::TagConfig;
+use tailcut_host::tag::thresholds::Thresholds;
 use tailcut_host::transport::TransportConfig;
 use tailcut_model::Invalid;
 use tailcut_record::Throughput;
@@ -42,8 +43,10 @@ impl Scenario {
     ///
     /// # Errors
     /// As [`Scenario::new`], with the dotted path of the key instead of its place.
-    pub fn from_config(config: Config, seed: u64, base_dir: &Path) -> Result<Scenario, Invalid> {
+    pub fn from_config(mut config: Config, seed: u64, base_dir: &Path) -> Result<Scenario, Invalid> {
         let network = config.topology.build()?;
+        // What goes with the load is looked up here: no tag knows the workload.
+        config.host.tag.resolve(config.workload.load).map_err(|e| e.within("host.tag"))?;
         config.port.validate().map_err(|e| e.within("port"))?;
         config.host.validate().map_err(|e| e.within("host"))?;
         check_seats(&config)?;
@@ -213,21 +216,15 @@ fn check_seats(config: &Config) -> Result<(), Invalid> {
             "`flow-rank` gives each size its own rank, and no port orders by rank",
             "expected `port.scheduler = \"ranked\"` with it",
         ),
-        TagConfig::Pias(_) | TagConfig::FlowSize(_) if !by_tag && !ranked => refuse(
+        TagConfig::Pias(_) | TagConfig::Resqueue(_) | TagConfig::FlowSize(_) if !by_tag && !ranked => refuse(
             "host.tag",
             "hosts write priorities into packets, and no port reads them",
             "expected `port.classifier = \"tag\"` with it",
         ),
-        TagConfig::Pias(pias) if by_tag && pias.thresholds.len() >= usize::from(config.port.classes) => refuse(
-            "host.tag.pias.thresholds",
-            &format!(
-                "{} thresholds make {} priorities, and the port has {} classes",
-                pias.thresholds.len(),
-                pias.thresholds.len() + 1,
-                config.port.classes
-            ),
-            "expected fewer thresholds or more `port.classes`",
-        ),
+        TagConfig::Pias(pias) if by_tag => check_thresholds("pias", &pias.thresholds, 0, config.port.classes),
+        TagConfig::Resqueue(resqueue) if by_tag => {
+            check_thresholds("resqueue", &resqueue.thresholds, 1, config.port.classes)
+        }
         TagConfig::FlowSize(_) if by_tag && config.port.classes < 2 => refuse(
             "host.tag",
             "`flow-size` writes two priorities, and the port has one class",
@@ -235,4 +232,18 @@ fn check_seats(config: &Config) -> Result<(), Invalid> {
         ),
         _ => Ok(()),
     }
+}
+
+/// The priorities of these thresholds, and the reserved ones above them, must be classes of the port.
+fn check_thresholds(tag: &str, thresholds: &Thresholds, reserved: usize, classes: u8) -> Result<(), Invalid> {
+    let key = format!("host.tag.{tag}.thresholds");
+    let thresholds = thresholds.resolve(None).map_err(|e| e.within(&key))?.len();
+    let priorities = thresholds + 1 + reserved;
+    if priorities <= usize::from(classes) {
+        return Ok(());
+    }
+    let with = if reserved > 0 { " with the reserved one" } else { "" };
+    let message =
+        format!("{thresholds} thresholds make {priorities} priorities{with}, and the port has {classes} classes");
+    Err(Invalid::new(key, message).help("expected fewer thresholds or more `port.classes`"))
 }

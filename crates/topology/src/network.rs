@@ -111,6 +111,14 @@ impl Network {
         &self.switches
     }
 
+    /// The tiers of the switches, each once, ascending.
+    pub fn tiers(&self) -> Vec<Tier> {
+        let mut tiers: Vec<Tier> = self.switches.iter().map(|switch| switch.tier).collect();
+        tiers.sort_unstable();
+        tiers.dedup();
+        tiers
+    }
+
     /// The ports, of hosts and switches.
     pub fn ports(&self) -> &IdVec<PortId, PortSpec> {
         &self.ports

@@ -16,6 +16,8 @@ register! {
     PushOut in push_out,
     /// A limit for each class; a packet that does not fit in its class is dropped or demoted.
     Divided in divided,
+    /// A part of the port for the highest class, and the rest for all others: ResQueue.
+    Reserved in reserved,
 }
 
 impl BufferPolicy for BufferSeat {

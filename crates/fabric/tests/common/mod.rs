@@ -94,6 +94,12 @@ pub fn divided(port: PortConfig, packets: Option<&[u64]>, overflow: Overflow) ->
     PortConfig { buffer: BufferConfig::Divided(buffer::divided::Config { limits, overflow }), ..port }
 }
 
+/// `port` with so many bytes for class 0, which other classes leave free or not.
+pub fn reserved(port: PortConfig, bytes: u64, dedicated: bool) -> PortConfig {
+    let limit = Threshold::Bytes(Bytes(bytes));
+    PortConfig { buffer: BufferConfig::Reserved(buffer::reserved::Config { limit, dedicated }), ..port }
+}
+
 pub fn ranked(limit: u64) -> PortConfig {
     PortConfig { scheduler: SchedulerConfig::Ranked(sched::ranked::Config {}), ..fifo(limit) }
 }

@@ -48,23 +48,24 @@ impl Tag for Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tag::thresholds::Thresholds;
 
     #[test]
     fn the_size_of_the_flow_decides_not_the_offset() {
         let mut tag = Model::new(&Config::default(), &()).unwrap();
-        let class = |tag: &mut Model, flow_bytes| tag.tag(&TagView { offset: 0, highest_sent: 0, flow_bytes }).class;
+        let class = |tag: &mut Model, flow_bytes| tag.tag(&TagView { offset: 0, highest_sent: 0, flow_bytes, retransmission: false }).class;
         assert_eq!((class(&mut tag, 32_000), class(&mut tag, 32_001)), (0, 1));
     }
 
     /// For flows of 8 to 32 KB and of 1 MB, knowing sizes gains no more than the first 32 KB of each long flow.
     #[test]
     fn two_sizes_are_told_apart_by_bytes_sent_but_for_the_first_32_kb_of_long_flows() {
-        let threshold = crate::tag::pias::Config { thresholds: vec![Bytes(32_000)], ..Default::default() };
+        let threshold = crate::tag::pias::Config { thresholds: Thresholds::List(vec![Bytes(32_000)]), ..Default::default() };
         let mut by_bytes = crate::tag::pias::Model::new(&threshold, &()).unwrap();
         let mut by_size = Model::new(&Config::default(), &()).unwrap();
         for flow_bytes in (8_000..=32_000).step_by(500).chain([1_000_000]) {
             for offset in (0..flow_bytes).step_by(1460) {
-                let view = TagView { offset, highest_sent: offset, flow_bytes };
+                let view = TagView { offset, highest_sent: offset, flow_bytes, retransmission: false };
                 let [by_size, by_bytes] = [by_size.tag(&view).class, by_bytes.tag(&view).class];
                 let differs = flow_bytes == 1_000_000 && offset <= 32_000;
                 assert_eq!((by_size, by_bytes), if differs { (1, 0) } else { (by_size, by_size) }, "{view:?}");

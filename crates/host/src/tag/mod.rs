@@ -1,7 +1,12 @@
-//! Which priority a data packet carries. Control packets carry the highest.
+//! Which priority a data packet carries. Control packets carry the highest, or what [`TagConfig::control_class`] says.
 
-use tailcut_model::register;
+mod levels;
+pub mod thresholds;
+
 use tailcut_model::seat::{Priority, Tag, TagView};
+use tailcut_model::{Invalid, register};
+
+use thresholds::Thresholds;
 
 register! {
     /// Which priority a data packet carries.
@@ -12,6 +17,8 @@ register! {
     Off in off,
     /// By bytes sent: PIAS.
     Pias in pias,
+    /// By bytes sent, retransmissions one class higher: ResQueue.
+    Resqueue in resqueue,
     /// By the size of the flow, in two classes: the two-queue ideal of Slytherin's authors.
     FlowSize in flow_size,
     /// By the size of the flow, one priority for each size.
@@ -25,5 +32,30 @@ impl Tag for TagSeat {
     }
     fn on_timeout(&mut self, consecutive: u32, highest_sent: u64) {
         match_tag!(self, model => model.on_timeout(consecutive, highest_sent));
+    }
+}
+
+impl TagConfig {
+    /// The class of control packets.
+    pub fn control_class(&self) -> u8 {
+        match self {
+            TagConfig::Resqueue(_) => resqueue::CONTROL_CLASS,
+            TagConfig::Off(_) | TagConfig::Pias(_) | TagConfig::FlowSize(_) | TagConfig::FlowRank(_) => 0,
+        }
+    }
+
+    /// Writes out thresholds that are only named, for a scenario whose workload has this load.
+    ///
+    /// # Errors
+    /// As [`Thresholds::resolve`]; the path is relative to this table.
+    pub fn resolve(&mut self, load: Option<f64>) -> Result<(), Invalid> {
+        let (name, thresholds) = match self {
+            TagConfig::Pias(config) => ("pias", &mut config.thresholds),
+            TagConfig::Resqueue(config) => ("resqueue", &mut config.thresholds),
+            TagConfig::Off(_) | TagConfig::FlowSize(_) | TagConfig::FlowRank(_) => return Ok(()),
+        };
+        let list = thresholds.resolve(load).map_err(|invalid| invalid.within("thresholds").within(name))?;
+        *thresholds = Thresholds::List(list.into_owned());
+        Ok(())
     }
 }

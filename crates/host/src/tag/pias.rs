@@ -11,6 +11,9 @@ use tailcut_base::Bytes;
 use tailcut_model::Invalid;
 use tailcut_model::seat::{MAX_CLASSES, Priority, Tag, TagView};
 
+use super::levels::Levels;
+use super::thresholds::Thresholds;
+
 /// What is compared with the thresholds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -28,64 +31,44 @@ pub enum Rule {
 pub struct Config {
     /// Demotion thresholds, ascending: a packet whose count is at most the first goes in class 0, at most the second in class
     /// 1, and so on. Slytherin (ICCCN 2018) gives none; for its workload of 8-32 KB and 1 MB flows, 32 KB alone is optimal, and 1 MB
-    /// completes the set.
-    pub thresholds: Vec<Bytes>,
+    /// completes the set. `{ published = "websearch" }` takes those of the public scripts for the load of the workload.
+    pub thresholds: Thresholds,
     /// What is compared with the thresholds.
     pub rule: Rule,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { thresholds: vec![Bytes(32_000), Bytes(1_000_000)], rule: Rule::Offset }
+        Config { thresholds: Thresholds::List(vec![Bytes(32_000), Bytes(1_000_000)]), rule: Rule::Offset }
     }
 }
-
-/// Timeouts in a row after which the kernel module's count starts again.
-const AGING_TIMEOUTS: u32 = 3;
 
 /// The tag of one flow.
 #[derive(Debug)]
 pub struct Model {
-    thresholds: [u64; MAX_CLASSES - 1],
+    levels: Levels,
     rule: Rule,
-    /// Bytes sent before the count started again.
-    base: u64,
 }
 
 impl Model {
     pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
-        let mut thresholds = [u64::MAX; MAX_CLASSES - 1];
-        if config.thresholds.is_empty() || config.thresholds.len() > thresholds.len() {
-            let message = format!("PIAS cannot have {} thresholds", config.thresholds.len());
-            return Err(Invalid::new("thresholds", message)
-                .help(format!("expected 1 to {}: one less than the classes of a port", thresholds.len())));
-        }
-        if !config.thresholds.is_sorted_by(|a, b| a < b) {
-            return Err(Invalid::new("thresholds", "the thresholds do not ascend")
-                .help("expected each threshold to be larger than the one before it"));
-        }
-        for (slot, threshold) in thresholds.iter_mut().zip(&config.thresholds) {
-            *slot = threshold.0;
-        }
-        Ok(Model { thresholds, rule: config.rule, base: 0 })
+        Ok(Model { levels: Levels::new(&config.thresholds, MAX_CLASSES)?, rule: config.rule })
     }
 }
 
 impl Tag for Model {
     #[inline]
     fn tag(&mut self, view: &TagView) -> Priority {
-        let count = match self.rule {
-            Rule::Offset => view.offset,
-            Rule::Sent => view.highest_sent - self.base,
-        };
-        // The unused thresholds are infinite, so the first that is not exceeded is the class.
-        let class = self.thresholds.iter().take_while(|&&threshold| count > threshold).count();
-        Priority { class: class as u8, rank: class as u64 }
+        Priority::of_class(match self.rule {
+            Rule::Offset => self.levels.at(view.offset),
+            Rule::Sent => self.levels.after(view.highest_sent),
+        })
     }
 
     fn on_timeout(&mut self, consecutive: u32, highest_sent: u64) {
-        if self.rule == Rule::Sent && consecutive >= AGING_TIMEOUTS {
-            self.base = highest_sent;
+        // By the offset nothing is counted that could start again.
+        if self.rule == Rule::Sent {
+            self.levels.on_timeout(consecutive, highest_sent);
         }
     }
 }
@@ -97,17 +80,31 @@ mod tests {
     use super::*;
 
     fn model(thresholds: &[u64], rule: Rule) -> Model {
-        let thresholds = thresholds.iter().map(|&t| Bytes(t)).collect();
+        let thresholds = Thresholds::List(thresholds.iter().map(|&t| Bytes(t)).collect());
         Model::new(&Config { thresholds, rule }, &()).unwrap()
     }
 
     fn view(offset: u64, highest_sent: u64) -> TagView {
-        TagView { offset, highest_sent, flow_bytes: 5_000_000 }
+        TagView { offset, highest_sent, flow_bytes: 5_000_000, retransmission: false }
     }
 
     /// The web-search thresholds of the public scripts at load 0.5, in packets of 1460 B.
     fn web_search() -> Vec<u64> {
         [1059u64, 1412, 1643, 1869, 2008, 2115, 2184].map(|p| p * 1460).to_vec()
+    }
+
+    #[test]
+    fn published_thresholds_are_those_of_their_list() {
+        let published = |load| {
+            let published = super::super::thresholds::Published { published: "websearch".to_owned(), load };
+            Model::new(&Config { thresholds: Thresholds::Published(published), rule: Rule::Offset }, &())
+        };
+        let mut tag = published(Some(0.5)).unwrap();
+        for (class, threshold) in (0..).zip(web_search()) {
+            let classes = [threshold, threshold + 1].map(|offset| tag.tag(&view(offset, offset)).class);
+            assert_eq!(classes, [class, class + 1]);
+        }
+        assert_eq!(published(None).unwrap_err().path, "thresholds.published");
     }
 
     #[test]
@@ -158,6 +155,7 @@ mod tests {
     #[test]
     fn thresholds_that_do_not_ascend_are_refused() {
         for thresholds in [vec![], vec![Bytes(2), Bytes(1)], vec![Bytes(1), Bytes(1)], vec![Bytes(1); 8]] {
+            let thresholds = Thresholds::List(thresholds);
             let error = Model::new(&Config { thresholds, rule: Rule::Offset }, &()).unwrap_err();
             assert_eq!(error.path, "thresholds");
         }

@@ -147,6 +147,8 @@ pub(super) struct Part<'s> {
     /// The event of a landing behind each port.
     landings: Vec<u64>,
     hosts: Vec<Host>,
+    /// The class that hosts give to control packets.
+    control_class: u8,
     switches: Vec<Switch>,
     /// Ports whose links end in another part: position, number, and which part.
     outward: Vec<(u32, PortId, u32)>,
@@ -224,7 +226,7 @@ impl<'s> Part<'s> {
         let landings = ids.iter().map(landing).collect();
         let outward = (0..).zip(&ids).filter(|&(_, &id)| !is_here(specs[id].peer));
         let outward = outward.map(|(at, &id)| (at, id, cut.part_of(specs[id].peer))).collect();
-        let tiers = tiers(network);
+        let tiers = network.tiers();
         let tier_of = |switch: SwitchId| tiers.iter().position(|&t| t == network.switches()[switch].tier);
         let sampled = (0..).zip(&ids).filter_map(|(at, &id)| match specs[id].owner {
             Node::Switch(switch) if is_here(specs[id].owner) => {
@@ -245,6 +247,7 @@ impl<'s> Part<'s> {
             arena: Arena::new(),
             landings,
             hosts,
+            control_class: config.host.tag.control_class(),
             switches,
             outward,
             is_large: ports.len() * size_of::<Port>() > CACHE_BYTES,
@@ -503,6 +506,9 @@ impl<'s> Part<'s> {
     #[inline]
     fn next_of_host(&mut self, now: Instant, host: usize) -> Option<PacketId> {
         if let Some(id) = self.hosts[host].control.pop_front(&mut self.arena) {
+            if self.control_class > 0 {
+                self.arena.get_mut(id).class = self.control_class;
+            }
             return Some(id);
         }
         if !self.hosts[host].transport.wants_to_send() {
@@ -686,12 +692,4 @@ impl<'s> Part<'s> {
             + self.ports.capacity() * (size_of::<Port>() + size_of::<u64>() + size_of::<Histogram>())
             + self.switches.capacity() * size_of::<Switch>()
     }
-}
-
-/// The tiers of a network's switches, ascending.
-fn tiers(network: &Network) -> Vec<tailcut_topology::Tier> {
-    let mut tiers: Vec<_> = network.switches().iter().map(|switch| switch.tier).collect();
-    tiers.sort_unstable();
-    tiers.dedup();
-    tiers
 }

@@ -277,7 +277,7 @@ impl Sender {
         self.forced = false;
         let payload = MSS_BYTES.min(self.size - seq) as u16;
         let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload, self.size, now);
-        let view = TagView { offset: seq, highest_sent: self.nxt, flow_bytes: self.size };
+        let view = TagView { offset: seq, highest_sent: self.nxt, flow_bytes: self.size, retransmission };
         let priority = self.tag.tag(&view);
         packet.connection = self.connection;
         packet.class = priority.class;

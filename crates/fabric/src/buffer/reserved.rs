@@ -1,0 +1,80 @@
+//! A part of the port is for the highest class; the other classes share the rest. What does not fit in its part is dropped.
+//!
+//! Rezaei, PhD thesis (UIC 2021), sections 3.3 and 4.3.2.4: ResQueue reserves the first queue of a port for retransmitted packets of short
+//! flows, "20KB of dedicated buffer"; what is larger "goes unused". Where a limit of the first queue is all that is meant, and a full
+//! port refuses its packets as well, `dedicated = false` says so.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_base::{Bytes, MTU_BYTES};
+use tailcut_model::Invalid;
+use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict};
+
+use crate::PortContext;
+use crate::mark::Threshold;
+
+/// What the highest class has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// What may wait in class 0 (Rezaei, PhD thesis, section 4.3.2.4: 15 to 20 KB is the best of 5 to 30 KB).
+    pub limit: Threshold,
+    /// Whether the other classes leave that much of the port's limit free, whoever waits.
+    pub dedicated: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { limit: Threshold::Bytes(Bytes(20_000)), dedicated: true }
+    }
+}
+
+/// The policy.
+#[derive(Debug)]
+pub struct Model {
+    /// Bytes that may wait in class 0: an `u32`, so that a port is no larger for the other number.
+    reserved: u32,
+    /// Bytes of the port's limit that the other classes do not use.
+    kept_free: u32,
+}
+
+impl Model {
+    pub(crate) fn new(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
+        if port.classes < 2 {
+            return Err(Invalid::new("", "`reserved` has a part for the highest of several classes, and the port has one")
+                .help("expected `classes = 2` or more, or `buffer = \"tail-drop\"`"));
+        }
+        let reserved = config.limit.resolve(port.limit);
+        if reserved < MTU_BYTES {
+            let message = format!("class 0 may hold {reserved} B, and no packet of 1500 B ever waits in it");
+            return Err(Invalid::new("limit", message).help("expected at least \"1500B\""));
+        }
+        if reserved > port.limit {
+            let message = format!("class 0 may hold {reserved} B, and the whole port {} B", port.limit);
+            return Err(Invalid::new("limit", message).help("expected no more than the `limit` of the port"));
+        }
+        if config.dedicated && port.limit - reserved < MTU_BYTES {
+            let message = format!("{reserved} B of {} B are for class 0: no packet of 1500 B waits elsewhere", port.limit);
+            return Err(Invalid::new("limit", message).help("expected 1500 B less than the `limit` of the port, or less"));
+        }
+        let reserved = u32::try_from(reserved)
+            .map_err(|_| Invalid::new("limit", "nobody reserves 4 GB").help("expected a size such as \"20KB\""))?;
+        Ok(Model { reserved, kept_free: if config.dedicated { reserved } else { 0 } })
+    }
+}
+
+impl BufferPolicy for Model {
+    #[inline]
+    fn admit(&mut self, o: Occupancy, class: u8, size: u64, _lower: bool) -> Verdict {
+        if o.port + size > o.limit {
+            Verdict::Drop(DropReason::PortFull)
+        } else if class == 0 && o.first + size > u64::from(self.reserved) {
+            Verdict::Drop(DropReason::ClassFull)
+        } else if class > 0 && o.port - o.first + size > o.limit - u64::from(self.kept_free) {
+            // Not `ClassFull`: no limit of its class refuses it, but what the port has for all others.
+            Verdict::Drop(DropReason::PortFull)
+        } else {
+            Verdict::Take
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! ResQueue: PIAS below one reserved class, and every retransmission one class higher than its flow is.
+//!
+//! Rezaei, PhD thesis (UIC 2021), section 3.3, and Rezaei, Vamanan, ResQueue (The Web Conference 2020). Levels are counted from 1 there:
+//! a flow starts at level 2 and falls as in PIAS; "it first finds the appropriate queue level based on its number of sent bytes, and,
+//! second, subtracts one". Level 1, here class 0, is for retransmitted packets of short flows alone.
+//!
+//! The level is that of the bytes that the flow has sent (the rule of PIAS's kernel module): by the packet's offset, the first packet of a
+//! flow of any size would be let into the reserved class. That class takes no packet of a flow that has sent more than the first
+//! threshold, also after the timeouts in a row that make the kernel module count from zero again. Control packets start where new
+//! flows do, as in PIAS: the reserved class holds retransmitted data and nothing else.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_base::Bytes;
+use tailcut_model::Invalid;
+use tailcut_model::seat::{MAX_CLASSES, Priority, Tag, TagView};
+
+use super::levels::Levels;
+use super::thresholds::Thresholds;
+
+/// Classes above those of PIAS.
+const RESERVED: u8 = 1;
+
+/// The class of control packets: that of new flows, below the reserved one.
+pub(super) const CONTROL_CLASS: u8 = RESERVED;
+
+/// When a flow falls to the next class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Demotion thresholds as those of PIAS, which start at class 1: class 0 is reserved. The thesis gives none; those of `pias` let the two be
+    /// compared, and are the default.
+    pub thresholds: Thresholds,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { thresholds: Thresholds::List(vec![Bytes(32_000), Bytes(1_000_000)]) }
+    }
+}
+
+/// The tag of one flow.
+#[derive(Debug)]
+pub struct Model {
+    levels: Levels,
+}
+
+impl Model {
+    pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
+        Ok(Model { levels: Levels::new(&config.thresholds, MAX_CLASSES - usize::from(RESERVED))? })
+    }
+}
+
+impl Tag for Model {
+    #[inline]
+    fn tag(&mut self, view: &TagView) -> Priority {
+        let class = RESERVED + self.levels.after(view.highest_sent);
+        let is_short = view.highest_sent <= self.levels.first();
+        let rises = view.retransmission && (class > RESERVED || is_short);
+        Priority::of_class(class - u8::from(rises))
+    }
+
+    fn on_timeout(&mut self, consecutive: u32, highest_sent: u64) {
+        self.levels.on_timeout(consecutive, highest_sent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tag::pias::{self, Rule};
+
+    fn model(thresholds: &[u64]) -> Model {
+        let thresholds = Thresholds::List(thresholds.iter().map(|&t| Bytes(t)).collect());
+        Model::new(&Config { thresholds }, &()).unwrap()
+    }
+
+    /// Three thresholds make four classes of PIAS, and five with the reserved one.
+    const THRESHOLDS: [u64; 3] = [32_000, 200_000, 1_000_000];
+
+    /// Level as the thesis counts.
+    fn level(tag: &mut Model, offset: u64, highest_sent: u64) -> u8 {
+        let retransmission = offset < highest_sent;
+        tag.tag(&TagView { offset, highest_sent, flow_bytes: 5_000_000, retransmission }).class + 1
+    }
+
+    #[test]
+    fn a_packet_that_was_lost_goes_from_level_2_to_level_1() {
+        let mut tag = model(&THRESHOLDS);
+        assert_eq!(level(&mut tag, 0, 0), 2);
+        assert_eq!(level(&mut tag, 0, 1000), 1);
+    }
+
+    #[test]
+    fn a_retransmission_of_a_flow_at_level_4_goes_to_level_3() {
+        let mut tag = model(&THRESHOLDS);
+        assert_eq!(level(&mut tag, 500_000, 500_000), 4);
+        assert_eq!(level(&mut tag, 400_000, 500_000), 3);
+        // So does its very first packet: what counts is how much was sent.
+        assert_eq!(level(&mut tag, 0, 500_000), 3);
+        assert_eq!(level(&mut tag, 2_000_000, 2_000_000), 5);
+        assert_eq!(level(&mut tag, 0, 2_000_000), 4);
+    }
+
+    #[test]
+    fn the_reserved_level_is_for_flows_up_to_the_first_threshold() {
+        let mut tag = model(&THRESHOLDS);
+        assert_eq!(level(&mut tag, 30_000, 32_000), 1);
+        assert_eq!(level(&mut tag, 30_000, 32_001), 2);
+    }
+
+    #[test]
+    fn each_packet_is_raised_for_itself() {
+        let mut tag = model(&THRESHOLDS);
+        let levels = [(0, 0), (1460, 1460), (0, 2920), (2920, 2920), (1460, 4380)].map(|(o, s)| level(&mut tag, o, s));
+        assert_eq!(levels, [2, 2, 1, 2, 1]);
+    }
+
+    // Three timeouts make the kernel module count from zero; the flow stays as long as it is.
+    #[test]
+    fn a_long_flow_that_starts_again_at_the_top_is_not_let_into_the_reserved_level() {
+        let mut tag = model(&THRESHOLDS);
+        tag.on_timeout(3, 500_000);
+        assert_eq!(level(&mut tag, 500_000, 500_000), 2);
+        assert_eq!(level(&mut tag, 0, 500_000), 2);
+        tag.on_timeout(3, 500_000);
+        let mut short = model(&THRESHOLDS);
+        short.on_timeout(3, 5_000);
+        assert_eq!(level(&mut short, 0, 5_000), 1);
+    }
+
+    #[test]
+    fn there_is_one_threshold_less_than_in_pias() {
+        assert!(Model::new(&Config { thresholds: Thresholds::List((1..=6).map(Bytes).collect()) }, &()).is_ok());
+        let error = Model::new(&Config { thresholds: Thresholds::List((1..=7).map(Bytes).collect()) }, &()).unwrap_err();
+        assert!(error.path == "thresholds" && error.help.as_ref().unwrap().contains("1 to 6"), "{error}");
+    }
+
+    proptest! {
+        /// First transmissions go one class below those of PIAS, by either of its rules; retransmissions rise by one class at most, and no
+        /// first transmission is ever in the reserved class.
+        #[test]
+        fn it_is_pias_one_class_lower(sent in 0u64..3_000_000, back in 0u64..100_000, rule: bool) {
+            let rule = if rule { Rule::Sent } else { Rule::Offset };
+            let thresholds = Thresholds::List(THRESHOLDS.map(Bytes).to_vec());
+            let mut pias = pias::Model::new(&pias::Config { thresholds, rule }, &()).unwrap();
+            let view = |offset, retransmission| TagView { offset, highest_sent: sent, flow_bytes: 5_000_000, retransmission };
+            let fresh = model(&THRESHOLDS).tag(&view(sent, false));
+            prop_assert_eq!(fresh.class, pias.tag(&view(sent, false)).class + 1);
+            let again = model(&THRESHOLDS).tag(&view(sent.saturating_sub(back + 1), true));
+            prop_assert_eq!(again.class + 1, fresh.class);
+            prop_assert_eq!(again.class == 0, sent <= THRESHOLDS[0]);
+        }
+    }
+}
