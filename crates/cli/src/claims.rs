@@ -45,7 +45,7 @@ pub(crate) struct ClaimsCommand {
 }
 
 /// One of `known`, or the message that there is no such thing.
-fn one_of<'a>(what: &str, given: &str, known: &[&'a str]) -> Result<&'a str, Problem> {
+pub(crate) fn one_of<'a>(what: &str, given: &str, known: &[&'a str]) -> Result<&'a str, Problem> {
     let found = known.iter().find(|name| **name == given);
     found.copied().ok_or_else(|| Problem::new(format!("there is no {what} `{given}`")).help(suggest(given, known)))
 }

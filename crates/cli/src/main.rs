@@ -12,6 +12,7 @@ mod reproduce;
 mod run;
 mod show;
 mod signals;
+mod thresholds;
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -41,6 +42,8 @@ enum Command {
     Check(ScenarioArguments),
     /// Run published figures and tables again, draw them, and judge the claims that rest on them
     Reproduce(reproduce::ReproduceCommand),
+    /// Compute the best thresholds of a multi-level feedback queue, such as PIAS, for a size distribution
+    Thresholds(thresholds::ThresholdsCommand),
     /// List what there is to choose from
     List {
         /// What to list; everything if it is left out
@@ -147,6 +150,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::compare(&arguments).map_err(Stop::from),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Claims(arguments) => claims::claims(&arguments).map_err(Stop::from),
+        Command::Thresholds(arguments) => thresholds::thresholds(&arguments).map_err(Stop::from),
         Command::Check(arguments) => check::check(&arguments).map_err(Stop::from),
         Command::List { kind } => list::list(kind.as_deref()).map_err(Stop::from),
         Command::Show { kind, name } => show::show(&kind, &name).map_err(Stop::from),

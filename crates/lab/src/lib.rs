@@ -11,6 +11,7 @@ mod runner;
 mod seeding;
 mod share;
 mod size;
+pub mod thresholds;
 mod until;
 mod version;
 

@@ -16,6 +16,11 @@ pub use preset::{PRESETS, Preset, SCHEME_TABLES};
 pub use scenario::Scenario;
 pub use world::{Cut, World};
 
+/// Published thresholds of PIAS.
+pub mod thresholds {
+    pub use tailcut_host::tag::thresholds::{PublishedRow, published, published_names};
+}
+
 /// The configuration of every seat, and of the tables that hold them.
 pub mod seats {
     pub use tailcut_fabric::PortConfig;

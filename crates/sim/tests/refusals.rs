@@ -39,12 +39,16 @@ fn values_of_transport_and_send_order_are_refused_at_their_key() {
 fn values_of_every_seat_are_refused_at_their_key() {
     assert_at_key("dctcp", "host.congestion.dctcp", "gain = 2.0");
     assert_at_key("pias", "host.tag.pias", "thresholds = [\"2KB\", \"1KB\"]");
+    assert_at_key("pias", "host.tag.pias.thresholds", "published = \"websarch\"");
+    assert_at_key("pias", "host.tag.pias", "thresholds = { published = \"websearch\", load = 0.5 }");
+    assert_at_key("resqueue", "host.tag.resqueue", "thresholds = [\"1KB\", \"2KB\", \"3KB\", \"4KB\"]");
     assert_at_key("sjf", "host.tag.flow-size", "short = \"0B\"");
     assert_at_key("dctcp", "port.marker.step", "threshold = \"0B\"");
     assert_at_key("slytherin", "port.marker.step", "from_class = 7");
     assert_at_key("tcp", "port.loss.random", "probability = 1.0");
     assert_at_key("pias", "port.buffer.divided", "limits = [\"100KB\"]");
     assert_at_key("slytherin", "port.buffer.divided", "limits = [\"100KB\", \"1GB\"]");
+    assert_at_key("resqueue", "port.buffer.reserved", "limit = \"1GB\"");
 }
 
 // A tag that no port reads is a scheme that does nothing.
@@ -55,6 +59,10 @@ fn seats_that_do_not_go_together_are_refused() {
         ("dctcp", "[host]\ntag = \"flow-size\"\n", "no port reads them"),
         ("dctcp", "[host]\ntag = \"flow-rank\"\n", "no port orders by rank"),
         ("pias", "[port]\nclasses = 2\n", "3 priorities"),
+        ("pias", "[host.tag.pias.thresholds]\npublished = \"hybrid\"\n", "the workload has no `load`"),
+        ("dctcp", "[host]\ntag = \"resqueue\"\n", "no port reads them"),
+        ("resqueue", "[port]\nclasses = 3\n", "4 priorities with the reserved one"),
+        ("dctcp", "[port]\nbuffer = \"reserved\"\n", "the port has one"),
         ("sjf", "[port]\nclasses = 1\nmarker = \"off\"\n", "the port has one class"),
         ("dctcp", "[port]\nbuffer = \"push-out\"\n", "the port has one class"),
         ("dctcp", "[port]\nbuffer = \"divided\"\n", "the port has one class"),

@@ -102,7 +102,7 @@ impl Distribution {
     /// Mean size in bytes.
     pub fn mean(&self) -> f64 {
         match &self.0 {
-            Shape::Table(knots) => pieces(knots).map(|p| p.dp * (p.from + p.to) / 2.0).sum(),
+            Shape::Table(knots) => pieces(knots).map(|p| p.dp * p.mean()).sum(),
             Shape::Pareto(pareto) => pareto.mean_above(0.0),
         }
     }
@@ -110,10 +110,24 @@ impl Distribution {
     /// Mean of the squared size, in bytes squared.
     pub fn second_moment(&self) -> f64 {
         match &self.0 {
-            Shape::Table(knots) => {
-                pieces(knots).map(|p| p.dp * (p.from * p.from + p.from * p.to + p.to * p.to) / 3.0).sum()
-            }
+            Shape::Table(knots) => pieces(knots).map(|p| p.dp * p.square()).sum(),
             Shape::Pareto(pareto) => pareto.second_moment(),
+        }
+    }
+
+    /// Mean of the smaller of a flow's size and `cap`, in bytes: what a flow sends up to an offset of `cap`.
+    pub fn mean_up_to(&self, cap: f64) -> f64 {
+        match &self.0 {
+            Shape::Table(knots) => pieces(knots).map(|piece| piece.up_to(cap, cap, Piece::mean)).sum(),
+            Shape::Pareto(pareto) => pareto.moment_up_to(cap, 1.0),
+        }
+    }
+
+    /// Mean of the square of the smaller of a flow's size and `cap`, in bytes squared.
+    pub fn second_moment_up_to(&self, cap: f64) -> f64 {
+        match &self.0 {
+            Shape::Table(knots) => pieces(knots).map(|piece| piece.up_to(cap, cap * cap, Piece::square)).sum(),
+            Shape::Pareto(pareto) => pareto.moment_up_to(cap, 2.0),
         }
     }
 
@@ -174,6 +188,28 @@ fn pieces(knots: &[Knot]) -> impl Iterator<Item = Piece> + '_ {
 }
 
 impl Piece {
+    /// Mean size.
+    fn mean(self) -> f64 {
+        (self.from + self.to) / 2.0
+    }
+
+    /// Mean of the squared size.
+    fn square(self) -> f64 {
+        (self.from * self.from + self.from * self.to + self.to * self.to) / 3.0
+    }
+
+    /// What the piece adds to the mean of a moment of sizes that count as `cap` if they are larger; `beyond` is the moment of those.
+    fn up_to(self, cap: f64, beyond: f64, moment: fn(Piece) -> f64) -> f64 {
+        if self.to <= cap {
+            self.dp * moment(self)
+        } else if self.from >= cap {
+            self.dp * beyond
+        } else {
+            let below = (cap - self.from) / (self.to - self.from);
+            self.dp * (below * moment(Piece { to: cap, ..self }) + (1.0 - below) * beyond)
+        }
+    }
+
     /// Mean of max(1, ceil(size / 1460)) for a size that is uniform over the piece.
     fn mean_packets(self) -> f64 {
         let mss = MSS_BYTES as f64;
@@ -255,6 +291,23 @@ mod tests {
         let counted: f64 =
             (1000..20_000).map(|s| (d.cdf((s + 1) as f64) - d.cdf(s as f64)) * packets(s + 1) as f64).sum();
         assert!((d.mean_packets() - counted).abs() < 1e-9 * counted, "{} {counted}", d.mean_packets());
+    }
+
+    #[test]
+    fn moments_up_to_a_size_agree_with_summing_over_quantiles() {
+        let n = 200_000;
+        let web = crate::distribution("websearch").unwrap().distribution();
+        for d in [web, Distribution::pareto(10_000, 30_000_000, 0.13008), Distribution::fixed(5_000)] {
+            for cap in [1_000.0, 8_760.0, 50_000.0, 194_180.0, 3e6, 1e9] {
+                let sizes = (0..n).map(|i| d.quantile((f64::from(i) + 0.5) / f64::from(n)).min(cap));
+                let (mean, square) = sizes.fold((0.0, 0.0), |(mean, square), x| (mean + x, square + x * x));
+                let close = |exact: f64, summed: f64| (exact / (summed / f64::from(n)) - 1.0).abs() < 1e-4;
+                assert!(close(d.mean_up_to(cap), mean), "{cap}: {} {mean}", d.mean_up_to(cap));
+                assert!(close(d.second_moment_up_to(cap), square), "{cap}: {} {square}", d.second_moment_up_to(cap));
+            }
+            assert!((d.mean_up_to(f64::INFINITY) / d.mean() - 1.0).abs() < 1e-12);
+            assert!((d.second_moment_up_to(f64::INFINITY) / d.second_moment() - 1.0).abs() < 1e-12);
+        }
     }
 
     fn any_table() -> impl Strategy<Value = Distribution> {

@@ -57,6 +57,12 @@ impl Pareto {
         self.moment_above(0.0, 2.0)
     }
 
+    /// Mean of the `k`-th power of sizes that count as `cap` if they are larger.
+    pub(crate) fn moment_up_to(&self, cap: f64, k: f64) -> f64 {
+        let cap = cap.min(self.max);
+        self.moment_above(0.0, k) - self.moment_above(cap, k) + libm::pow(cap, k) * (1.0 - self.cdf(cap))
+    }
+
     /// Integral of x^k dF from `from` up, where dF = a L^a x^(-a-1) dx / mass.
     fn moment_above(&self, from: f64, k: f64) -> f64 {
         let from = from.clamp(self.min, self.max);

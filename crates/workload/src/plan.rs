@@ -180,6 +180,16 @@ fn incast_ends(key: &str, incast: &Incast, class: u64, site: &Site<'_>) -> Resul
     })
 }
 
+impl Sizes {
+    /// The distribution that they stand for; its file is looked for from `base_dir`.
+    ///
+    /// # Errors
+    /// If there is no such distribution; the path begins with `sizes`.
+    pub fn distribution(&self, base_dir: &Path) -> Result<Distribution, Invalid> {
+        distribution("sizes", self, base_dir)
+    }
+}
+
 fn distribution(key: &str, sizes: &Sizes, base_dir: &Path) -> Result<Distribution, Invalid> {
     match sizes {
         Sizes::Fixed(size) => {

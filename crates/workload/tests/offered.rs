@@ -79,6 +79,69 @@ fn with_uplinks_of_40g_the_same_bytes_are_a_quarter_of_the_core() {
     close(offered.core_payload.unwrap(), 0.238, 1e-3, "core");
 }
 
+// SPQ, section 5.1: 3 leaves of 48 hosts, 4 spines, 40 Gb/s between them. Its load is that of the core: that of the host links would need
+// twice what the core carries.
+#[test]
+fn on_spqs_oversubscribed_network_the_core_has_twice_the_load_of_the_hosts() {
+    let offered = |load_of: &str| {
+        let text = format!(
+            "load = 0.9\nload_of = \"{load_of}\"\nduration = \"10ms\"\nallow_overload = true\n\
+             [traffic.all]\nshare = 1.0\nsizes.distribution = \"websearch\""
+        );
+        forecast(&places(3, 48, 10, 3 * 4 * 40), &text).offered
+    };
+    let core = offered("core");
+    close(core.core_payload.unwrap(), 0.9, 1e-12, "core");
+    // 96 of 143 other hosts are elsewhere, and 480 Gb/s of hosts share 160 Gb/s of uplinks.
+    close(core.core_payload.unwrap() / core.edge_payload, 96.0 / 143.0 * 3.0, 1e-12, "ratio");
+    close(core.core_payload.unwrap() / core.edge_payload, 2.014, 1e-4, "ratio as a number");
+    close(core.edge_payload, 0.447, 1e-3, "edge");
+    close(offered("host-links").core_payload.unwrap(), 1.81, 2e-3, "overload");
+}
+
+// SPQ, Figs. 4 and 9: flows of 10, 50, 100 and 150 KB, none of which is a size of its own in web search.
+#[test]
+fn probes_of_exact_sizes_leave_the_flows_beside_them_as_they_are() {
+    let places = places(9, 16, 10, 9 * 4 * 40);
+    let web = "load = 0.3\nduration = \"100ms\"\n[traffic.web]\nshare = 1.0\nsizes.distribution = \"websearch\"\n";
+    let mut text = web.to_owned();
+    for kilobytes in [10, 50, 100, 150] {
+        text += &format!("[traffic.probe{kilobytes}]\nrate = 5000.0\nsizes.fixed = \"{kilobytes}KB\"\n");
+    }
+    let alone: Vec<FlowSpec> = workload(&places, 2, web).collect();
+    let (of_web, probes): (Vec<FlowSpec>, Vec<FlowSpec>) =
+        workload(&places, 2, &text).partition(|flow| flow.class.0 == 0);
+    let facts = |flows: &[FlowSpec]| flows.iter().map(|f| (f.start, f.src, f.dst, f.size)).collect::<Vec<_>>();
+    assert_eq!(facts(&of_web), facts(&alone));
+    for (class, size) in (1..).zip([10_000, 50_000, 100_000, 150_000]) {
+        let of_class: Vec<_> = probes.iter().filter(|flow| flow.class.0 == class).collect();
+        assert!(of_class.iter().all(|flow| flow.size == size));
+        // 500 on average.
+        assert!((400..600).contains(&of_class.len()), "{}", of_class.len());
+    }
+    // What they add is small, and is in the load that is offered.
+    let forecast = forecast(&places, &text);
+    close(forecast.offered.edge_payload, 0.3 + 5000.0 * 310_000.0 * 8.0 / 1.44e12, 1e-12, "load with probes");
+}
+
+// Rezaei, PhD thesis, section 4.3.1: flows of 1 to 6 KB and of 1 MB, incasts of 32.
+#[test]
+fn resqueues_mix_has_the_flow_rates_of_the_formulas() {
+    let text = SLYTHERIN.replace("slytherin_short", "resqueue_short");
+    let forecast = forecast(&slytherin_places(), &text);
+    let byte_rate = 0.6 * 2e12 / 8.0;
+    for (class, mean) in [(0, 1500.0), (1, 1500.0)] {
+        close(forecast.classes[class].flows, 0.15 * byte_rate / mean * 0.02, 1e-12, "short flows");
+    }
+    close(forecast.classes[2].flows, 0.70 * byte_rate / 1e6 * 0.02, 1e-12, "long flows");
+    // Four of five flows are of exactly 1 KB.
+    let flows: Vec<FlowSpec> = workload(&slytherin_places(), 1, &text.replace("20ms", "200us")).collect();
+    let short: Vec<u64> = flows.iter().filter(|flow| flow.class.0 == 0).map(|flow| flow.size).collect();
+    let of_1_kb = short.iter().filter(|&&size| size == 1000).count() as f64 / short.len() as f64;
+    close(of_1_kb, 0.8, 0.03, "flows of 1 KB");
+    assert!(short.iter().all(|size| (1000..=6000).contains(size)));
+}
+
 #[test]
 fn slytherins_mix_has_the_flow_rates_of_the_formulas() {
     let forecast = forecast(&slytherin_places(), SLYTHERIN);

@@ -32,7 +32,7 @@ impl Default for Config {
 /// The policy.
 #[derive(Debug)]
 pub struct Model {
-    /// Bytes that may wait in class 0: an `u32`, so that a port is no larger for the other number.
+    /// Bytes that may wait in class 0. 32 bits, so that a port is no larger for the other number.
     reserved: u32,
     /// Bytes of the port's limit that the other classes do not use.
     kept_free: u32,

@@ -21,7 +21,7 @@ use tailcut_model::seat::{DropReason, HostCx, PathChoice, ReceiverReport, Sender
 use tailcut_model::{Arena, FlowId, FlowSpec, FlowTable, Kind, List, Packet, PacketId};
 use tailcut_record::{Histogram, QueuePoint, QueueSamples, QueueSeries, Throughput, ThroughputBin};
 use tailcut_topology::path::{Path, PathContext};
-use tailcut_topology::{Network, Node, PortSpec, Router};
+use tailcut_topology::{Node, PortSpec, Router};
 
 use super::cut::{Cut, Places};
 use crate::Scenario;

@@ -75,11 +75,13 @@ fn schemes() -> impl Strategy<Value = (&'static str, String)> {
         "off = {}",
         "pias = { thresholds = [\"10KB\", \"50KB\"] }",
         "pias = { thresholds = [\"1460B\", \"2920B\", \"40KB\"], rule = \"sent\" }",
+        "resqueue = {}",
+        "resqueue = { thresholds = [\"2920B\", \"40KB\"] }",
         "flow-size = {}",
     ]);
     let limit = prop::sample::select(vec!["1500B", "50%", "80%"]);
     let overflow = prop::sample::select(vec!["drop", "demote"]);
-    let own = (congestion, tag, 4u8..9, (0..3, limit, overflow), prop::bool::ANY, marker).prop_map(
+    let own = (congestion, tag, 4u8..9, (0..4, limit, overflow), prop::bool::ANY, marker).prop_map(
         |(congestion, tag, classes, (buffer, limit, overflow), ranked, marker)| {
             let tag = if ranked { "flow-rank = {}" } else { tag };
             let port = match (ranked, tag.starts_with("off")) {
@@ -93,12 +95,21 @@ fn schemes() -> impl Strategy<Value = (&'static str, String)> {
                     let limits = vec![limit; usize::from(classes)];
                     format!("buffer.divided = {{ limits = {limits:?}, overflow = \"{overflow}\" }}\n")
                 }
+                3 if !ranked => {
+                    let dedicated = overflow == "drop";
+                    format!("buffer.reserved = {{ limit = \"50%\", dedicated = {dedicated} }}\n")
+                }
                 _ => String::new(),
             };
             ("tcp", format!("{port}{buffer}{marker}[host]\ncongestion = \"{congestion}\"\ntag.{tag}\n"))
         },
     );
-    prop_oneof![prop::sample::select(SCHEMES.to_vec()).prop_map(|preset| (preset, "[host]\n".to_owned())), own,]
+    let preset = prop::sample::select(SCHEMES.to_vec()).prop_map(|preset| {
+        // The ports of some cases hold less than what is reserved usually.
+        let buffer = if preset == "resqueue" { "buffer.reserved.limit = \"50%\"\n" } else { "" };
+        (preset, format!("{buffer}[host]\n"))
+    });
+    prop_oneof![preset, own]
 }
 
 /// What a port loses by chance: mostly nothing.

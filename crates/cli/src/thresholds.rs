@@ -1,0 +1,93 @@
+//! `tailcut thresholds`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use tailcut_base::{BitRate, Bytes};
+use tailcut_lab::thresholds::{Asked, MOST_QUEUES, Table};
+use tailcut_sim::Problem;
+use tailcut_workload::{SizeFile, SizeFormat, Sizes};
+
+use crate::claims::one_of;
+use crate::page::Page;
+
+#[derive(Args)]
+#[group(id = "of", required = true, multiple = false)]
+pub(crate) struct ThresholdsCommand {
+    /// A size distribution that ships with tailcut, such as websearch (`tailcut list workloads`)
+    #[arg(long, value_name = "NAME", group = "of")]
+    workload: Option<String>,
+    /// A file with a size distribution
+    #[arg(long, value_name = "FILE", group = "of")]
+    file: Option<PathBuf>,
+    /// The columns of the file: tailcut, ns2 or hpcc
+    #[arg(long, value_name = "FORM", default_value = "tailcut", conflicts_with = "workload")]
+    columns: String,
+    /// Bytes of a packet in a file of form ns2, such as 1460B
+    #[arg(long, value_name = "SIZE", requires = "file")]
+    packet_bytes: Option<Bytes>,
+    /// Most queues, 1 to 8: fewer are used where another one gains nothing
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "8")]
+    queues: usize,
+    /// The load of the link, or several: 0.5,0.6
+    #[arg(long, value_name = "LOAD", value_delimiter = ',', allow_negative_numbers = true, required = true)]
+    load: Vec<f64>,
+    /// The rate of the link, such as 10Gbps: mean times are given as well
+    #[arg(long, value_name = "RATE")]
+    link: Option<BitRate>,
+    /// How to print: table, csv or json
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    format: String,
+}
+
+impl ThresholdsCommand {
+    fn asked(&self) -> Result<Asked, Problem> {
+        if !(1..=MOST_QUEUES).contains(&self.queues) {
+            return Err(Problem::new(format!("there cannot be {} queues", self.queues))
+                .help(format!("expected 1 to {MOST_QUEUES}, the classes of a port")));
+        }
+        if let Some(load) = self.load.iter().find(|&&load| !(load > 0.0 && load < 1.0)) {
+            return Err(Problem::new(format!("a queue with a load of {load} has no mean time"))
+                .help("expected a load above 0 and below 1, such as 0.6"));
+        }
+        if self.link.is_some_and(|link| link.as_bps() == 0) {
+            return Err(Problem::new("a link of 0 bps serves nothing").help("expected a rate, such as 10Gbps"));
+        }
+        let (name, sizes) = match (&self.workload, &self.file) {
+            (Some(name), _) => (name.clone(), Sizes::Distribution(name.clone())),
+            (None, file) => {
+                let path = file.clone().expect("one of the two is required");
+                let format = match one_of("form of columns", &self.columns, &["tailcut", "ns2", "hpcc"])? {
+                    "ns2" => SizeFormat::Ns2,
+                    "hpcc" => SizeFormat::Hpcc,
+                    _ => SizeFormat::Tailcut,
+                };
+                let name = path.display().to_string();
+                (name, Sizes::File(SizeFile { path, format, packet_bytes: self.packet_bytes }))
+            }
+        };
+        let sizes = sizes.distribution(Path::new("")).map_err(|invalid| {
+            let place = invalid.spot.map(|spot| format!("{}, line {}: ", spot.file.display(), spot.line));
+            let problem = Problem::new(place.unwrap_or_default() + &invalid.message);
+            match invalid.help {
+                Some(help) => problem.help(help),
+                None => problem,
+            }
+        })?;
+        Ok(Asked { name, sizes, queues: self.queues, loads: self.load.clone(), link: self.link })
+    }
+}
+
+pub(crate) fn thresholds(arguments: &ThresholdsCommand) -> Result<(), Problem> {
+    let format = one_of("format", &arguments.format, &["table", "csv", "json"])?;
+    let table = Table::new(&arguments.asked()?);
+    let text = match format {
+        "csv" => table.csv(),
+        "json" => table.json(),
+        _ => table.text(),
+    };
+    let mut out = Page::default();
+    out.line(text.trim_end_matches('\n'));
+    out.print();
+    Ok(())
+}

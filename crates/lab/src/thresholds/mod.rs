@@ -1,0 +1,171 @@
+//! Thresholds of PIAS for a size distribution: the best ones for the exact feedback queue, beside the published ones and a single queue.
+
+mod optimum;
+mod queue;
+
+use serde::Serialize;
+use tailcut_base::{BitRate, Bytes, MSS_BYTES};
+use tailcut_sim::thresholds::published;
+use tailcut_workload::Distribution;
+
+use crate::results::csv;
+use crate::results::number::{aligned, significant};
+use queue::FeedbackQueue;
+
+/// Most queues that thresholds are computed for: the classes of a port.
+pub const MOST_QUEUES: usize = 8;
+
+/// What thresholds are computed for.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// What the distribution is called; thresholds may have been published for it.
+    pub name: String,
+    /// The sizes of the flows.
+    pub sizes: Distribution,
+    /// Most queues, 1 to [`MOST_QUEUES`].
+    pub queues: usize,
+    /// The loads, each above 0 and below 1.
+    pub loads: Vec<f64>,
+    /// The rate of the server, if times are asked for.
+    pub link: Option<BitRate>,
+}
+
+/// One way to cut the flows at one load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// The load of the server.
+    pub load: f64,
+    /// `optimum`, `one queue`, or `published` with the name of a set and the load of its row.
+    pub thresholds: String,
+    /// Number of queues.
+    pub queues: usize,
+    /// The thresholds in bytes.
+    pub bytes: Vec<u64>,
+    /// The same in packets of 1460 B.
+    pub packets: Vec<f64>,
+    /// Mean time in the system over mean service time.
+    pub mean_time: f64,
+    /// Mean time in the system in us, if a link was given.
+    pub mean_us: Option<f64>,
+}
+
+/// The best thresholds and what they are compared with, load by load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    name: String,
+    mean_bytes: f64,
+    lines: Vec<Line>,
+}
+
+impl Table {
+    /// Computes the table.
+    ///
+    /// # Panics
+    /// If a load or the number of queues is out of its range.
+    pub fn new(asked: &Asked) -> Table {
+        assert!((1..=MOST_QUEUES).contains(&asked.queues), "a port has 1 to {MOST_QUEUES} queues");
+        let mean_bytes = asked.sizes.mean();
+        let lines = asked.loads.iter().flat_map(|&load| lines(asked, load)).collect();
+        Table { name: asked.name.clone(), mean_bytes, lines }
+    }
+
+    /// The lines, by load.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// For the terminal.
+    pub fn text(&self) -> String {
+        let mut out = format!(
+            "{}: flows of {} B on average; E[T]/E[X] is the mean time in a feedback queue over the mean service time\n",
+            self.name,
+            significant(self.mean_bytes, 7)
+        );
+        let timed = self.lines.iter().any(|line| line.mean_us.is_some());
+        let us = |text: &str| if timed { format!(" {text:>12}") } else { String::new() };
+        out += &format!("{:<5} {:<30} {:>6} {:>9}{}\n", "load", "thresholds", "queues", "E[T]/E[X]", us("E[T] us"));
+        for line in &self.lines {
+            let time = us(&line.mean_us.map(|us| aligned(us, 4)).unwrap_or_default());
+            out += &format!(
+                "{:<5} {:<30} {:>6} {:>9}{time}\n",
+                line.load,
+                line.thresholds,
+                line.queues,
+                aligned(line.mean_time, 4)
+            );
+            if !line.bytes.is_empty() {
+                out += &format!("{:8}bytes   {}\n{:8}packets {}\n", "", line.bytes_text(), "", line.packets_text());
+            }
+        }
+        out
+    }
+
+    /// As CSV; thresholds are separated by blanks.
+    pub fn csv(&self) -> String {
+        let head = ["workload", "load", "thresholds", "queues", "bytes", "packets", "mean_time", "mean_us"];
+        let line = |line: &Line| {
+            csv::line([
+                self.name.clone(),
+                line.load.to_string(),
+                line.thresholds.clone(),
+                line.queues.to_string(),
+                line.bytes_text(),
+                line.packets_text(),
+                csv::number(Some(line.mean_time)),
+                csv::number(line.mean_us),
+            ])
+        };
+        csv::line(head) + &self.lines.iter().map(line).collect::<String>()
+    }
+
+    /// As JSON: an object with the name of the workload and a list of the lines.
+    ///
+    /// # Panics
+    /// Never: texts and numbers are JSON.
+    pub fn json(&self) -> String {
+        let table = serde_json::json!({ "workload": self.name, "mean_bytes": self.mean_bytes, "lines": self.lines });
+        serde_json::to_string_pretty(&table).expect("texts and numbers are JSON") + "\n"
+    }
+}
+
+impl Line {
+    fn bytes_text(&self) -> String {
+        self.bytes.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
+    }
+
+    fn packets_text(&self) -> String {
+        self.packets.iter().map(|&packets| significant(packets, 6)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The optimum, one queue, and what was published.
+fn lines(asked: &Asked, load: f64) -> Vec<Line> {
+    let queue = FeedbackQueue::new(&asked.sizes, load);
+    let line = |name: String, thresholds: &[u64]| {
+        let mean_time = queue.mean_time(&thresholds.iter().map(|&bytes| bytes as f64).collect::<Vec<_>>());
+        let service_us = |rate: BitRate| 8e6 * asked.sizes.mean() / rate.as_bps() as f64;
+        Line {
+            load,
+            thresholds: name,
+            queues: thresholds.len() + 1,
+            bytes: thresholds.to_vec(),
+            packets: thresholds.iter().map(|&bytes| bytes as f64 / MSS_BYTES as f64).collect(),
+            mean_time,
+            mean_us: asked.link.map(|rate| mean_time * service_us(rate)),
+        }
+    };
+    // Whole bytes: a knot is one, and elsewhere a byte is no difference.
+    let best: Vec<u64> = optimum::optimum(&queue, asked.queues).into_iter().map(|at| at.round() as u64).collect();
+    let mut lines = vec![line("optimum".to_owned(), &best), line("one queue".to_owned(), &[])];
+    for name in [asked.name.clone(), format!("{}-nsdi", asked.name)] {
+        if let Some(row) = published(&name, load) {
+            let of = row.load.map(|load| format!(", load {load}")).unwrap_or_default();
+            let thresholds: Vec<u64> = row.thresholds.iter().map(|&Bytes(bytes)| bytes).collect();
+            lines.push(line(format!("published {name}{of}"), &thresholds));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests;
