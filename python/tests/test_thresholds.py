@@ -123,7 +123,7 @@ def test_a_file_is_a_distribution_too(tmp_path: Path) -> None:
         (("--load", "0.5"), "--workload"),
         (("--workload", "websearch", "--file", "x", "--load", "0.5"), "cannot be used with"),
         (("--file", "nothing.cdf", "--load", "0.5"), "nothing.cdf"),
-        (("--file", "bad.cdf", "--load", "0.5"), "bad.cdf, line 2: the size falls"),
+        (("--file", "bad.cdf", "--load", "0.5"), "`bad.cdf`, line 2: the size falls"),
         (("--file", "bad.cdf", "--columns", "ns3", "--load", "0.5"), "did you mean `ns2`?"),
     ],
 )

@@ -12,13 +12,12 @@ use crate::claims::one_of;
 use crate::page::Page;
 
 #[derive(Args)]
-#[group(id = "of", required = true, multiple = false)]
 pub(crate) struct ThresholdsCommand {
     /// A size distribution that ships with tailcut, such as websearch (`tailcut list workloads`)
-    #[arg(long, value_name = "NAME", group = "of")]
+    #[arg(long, value_name = "NAME", required_unless_present = "file", conflicts_with = "file")]
     workload: Option<String>,
     /// A file with a size distribution
-    #[arg(long, value_name = "FILE", group = "of")]
+    #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// The columns of the file: tailcut, ns2 or hpcc
     #[arg(long, value_name = "FORM", default_value = "tailcut", conflicts_with = "workload")]
@@ -54,7 +53,10 @@ impl ThresholdsCommand {
             return Err(Problem::new("a link of 0 bps serves nothing").help("expected a rate, such as 10Gbps"));
         }
         let (name, sizes) = match (&self.workload, &self.file) {
-            (Some(name), _) => (name.clone(), Sizes::Distribution(name.clone())),
+            (Some(name), _) => {
+                let known: Vec<&str> = tailcut_workload::distributions().iter().map(|known| known.name).collect();
+                (name.clone(), Sizes::Distribution(one_of("workload", name, &known)?.to_owned()))
+            }
             (None, file) => {
                 let path = file.clone().expect("one of the two is required");
                 let format = match one_of("form of columns", &self.columns, &["tailcut", "ns2", "hpcc"])? {
@@ -67,8 +69,7 @@ impl ThresholdsCommand {
             }
         };
         let sizes = sizes.distribution(Path::new("")).map_err(|invalid| {
-            let place = invalid.spot.map(|spot| format!("{}, line {}: ", spot.file.display(), spot.line));
-            let problem = Problem::new(place.unwrap_or_default() + &invalid.message);
+            let problem = Problem::new(invalid.message);
             match invalid.help {
                 Some(help) => problem.help(help),
                 None => problem,

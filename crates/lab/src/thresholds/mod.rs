@@ -77,7 +77,7 @@ impl Table {
     /// For the terminal.
     pub fn text(&self) -> String {
         let mut out = format!(
-            "{}: flows of {} B on average; E[T]/E[X] is the mean time in a feedback queue over the mean service time\n",
+            "{}: flows of {} B on average\nE[T]/E[X]: mean time in a multi-level feedback queue over mean service time\n",
             self.name,
             significant(self.mean_bytes, 7)
         );
