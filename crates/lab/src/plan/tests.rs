@@ -44,6 +44,18 @@ fn the_effective_scenario_gives_the_same_points() {
 }
 
 #[test]
+fn published_thresholds_follow_the_swept_load_and_stay_a_name_in_the_effective_scenario() {
+    let plan = plan(
+        "schemes = [\"mine\"]\nsweep.\"workload.load\" = [0.2, 0.7]\n[scheme.mine]\npreset = \"pias\"\nport.classes = 8\n\
+         host.tag.pias.thresholds = { published = \"datamining\" }\n",
+    );
+    let text = |at: usize| plan.points[at].scenario(Path::new(".")).unwrap().config().to_toml();
+    // 805 and 907 packets.
+    assert!(text(0).contains("\"1175300B\"") && text(1).contains("\"1324220B\""), "{}", text(0));
+    assert!(plan.effective.contains("published = \"datamining\"") && !plan.effective.contains("1175300"));
+}
+
+#[test]
 fn what_is_set_is_no_longer_swept() {
     let arguments = RunArguments { set: vec!["workload.load=0.3".to_owned()], seeds: Some(Seeding::List(vec![7])) };
     let plan = plan_with("sweep.\"workload.load\" = [0.2, 0.4]\n", &arguments).unwrap();

@@ -1,3 +1,5 @@
+//! The thresholds against sums over flows, the numbers of the documents, and descents from anywhere.
+
 use tailcut_base::Seeds;
 use tailcut_workload::{TableFormat, distribution};
 
