@@ -7,7 +7,7 @@ use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
 use super::scoreboard::Scoreboard;
 use super::{Config, Handshake};
 use crate::HostConfig;
-use crate::congestion::CongestionSeat;
+use crate::congestion::{CongestionSeat, FlowContext};
 use crate::order::OrderConfig;
 use crate::tag::TagSeat;
 
@@ -101,7 +101,7 @@ impl Sender {
                 ssthresh: f64::INFINITY,
                 max: tcp.max_window.map_or(f64::INFINITY, packets),
             },
-            congestion: host.congestion.build(&()).expect("the configuration was validated"),
+            congestion: host.congestion.build(&FlowContext::of(spec)).expect("the configuration was validated"),
             cwr: false,
             offered: 0,
             queued: matches!(host.order, OrderConfig::Fifo(_)),
@@ -142,9 +142,10 @@ impl Sender {
         self.una == self.size
     }
 
-    /// Bytes that it holds on to beside itself: what it knows of packets in flight, while something is out of order.
+    /// Bytes that it holds on to beside itself: what it knows of packets in flight, while something is out of order, and what its
+    /// congestion control does.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.board.as_ref().map_or(0, |board| board.heap_bytes())
+        self.board.as_ref().map_or(0, |board| board.heap_bytes()) + self.congestion.heap_bytes()
     }
 
     /// Opens the connection: gives the SYN.
