@@ -59,12 +59,10 @@ struct Source<'s> {
 impl<'s> World<'s> {
     /// A scenario before its first event, to be run by one thread. Completed flows go to `recorder`.
     pub fn new(scenario: &'s Scenario, recorder: Recorder) -> World<'s> {
-        let mut workload = scenario.workload();
-        let next = workload.next();
-        let source = Source {
+        let mut source = Source {
             scenario,
-            workload,
-            next,
+            workload: scenario.workload(),
+            next: None,
             recorder,
             realised: Realised::new(&scenario.places()),
             started: 0,
@@ -74,6 +72,7 @@ impl<'s> World<'s> {
             notes: Vec::new(),
             route: Route::default(),
         };
+        source.fetch_flow();
         World { scenario, cut: Cut::whole(scenario.network()), source }
     }
 
@@ -193,6 +192,18 @@ impl Source<'_> {
         }
     }
 
+    /// Takes the next flow from the workload. A deadline that depends on the network is set here.
+    fn fetch_flow(&mut self) {
+        self.next = self.workload.next_with_slack().map(|(mut spec, slack)| {
+            if let Some(slack) = slack {
+                self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
+                let ideal = self.route.ideal_fct(spec.size);
+                spec.deadline = Some(Span::from_secs_f64(ideal.as_secs_f64() * slack));
+            }
+            spec
+        });
+    }
+
     fn pull_flow(&mut self, rounds: &mut dyn Rounds, cut: &Cut) {
         let spec = self.next.take().expect("the caller has seen it");
         let flow = FlowId(self.started);
@@ -210,7 +221,7 @@ impl Source<'_> {
             rounds.desk(dst).starts.push(Start { flow, spec: spec.clone() });
         }
         rounds.desk(src).starts.push(Start { flow, spec });
-        self.next = self.workload.next();
+        self.fetch_flow();
         if self.next.is_none() {
             self.measured_until = Some(self.last_start);
             (0..rounds.parts()).for_each(|part| rounds.desk(part).measure_until = Some(self.last_start));
