@@ -2,7 +2,7 @@
 
 mod marks;
 
-use tailcut_base::Instant;
+use tailcut_base::{Instant, Span};
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 use tailcut_model::{FlowSpec, register};
 
@@ -33,7 +33,9 @@ pub struct FlowContext {
 impl FlowContext {
     /// What the workload says of the flow.
     pub fn of(spec: &FlowSpec) -> FlowContext {
-        FlowContext { size: spec.size, deadline: spec.deadline.map(|after| spec.start + after) }
+        // A deadline beyond the end of time is as good as that.
+        let moment = |after: Span| Instant::from_ps(spec.start.as_ps().saturating_add(after.as_ps()));
+        FlowContext { size: spec.size, deadline: spec.deadline.map(moment) }
     }
 }
 
@@ -77,7 +79,7 @@ fn increase(window: &mut Window, newly_acked: u64, step: f64) {
 
 #[cfg(test)]
 mod tests {
-    use tailcut_base::{MSS_BYTES, Span};
+    use tailcut_base::MSS_BYTES;
 
     use super::*;
 

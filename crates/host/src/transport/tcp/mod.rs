@@ -128,47 +128,74 @@ impl Config {
     }
 }
 
+/// No slot: the end of the list of free ones.
+const NO_SLOT: u32 = u32::MAX;
+
 /// Ends of flows by slot; a slot is used again when its flow has ended.
 #[derive(Debug)]
 struct Slots<T> {
-    slots: Vec<Option<T>>,
-    free: Vec<u32>,
+    slots: Vec<Slot<T>>,
+    /// The slot that became free last.
+    free: u32,
+}
+
+#[derive(Debug)]
+enum Slot<T> {
+    Used(T),
+    /// Free, and the one that became free before it.
+    Free(u32),
 }
 
 impl<T> Slots<T> {
     fn new() -> Slots<T> {
-        Slots { slots: Vec::new(), free: Vec::new() }
+        Slots { slots: Vec::new(), free: NO_SLOT }
     }
 
     fn insert(&mut self, item: T) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = Some(item);
-            return slot;
+        if let Some(place) = self.slots.get_mut(self.free as usize)
+            && let Slot::Free(before) = *place
+        {
+            *place = Slot::Used(item);
+            return std::mem::replace(&mut self.free, before);
         }
         if self.slots.len() == self.slots.capacity() {
             // A vector would make room for four at first, which most hosts of a large network never fill.
             self.slots.reserve_exact(self.slots.len().max(1));
         }
-        self.slots.push(Some(item));
+        self.slots.push(Slot::Used(item));
         u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 flows at a time on a host")
     }
 
     #[inline]
+    fn get(&self, slot: u32) -> Option<&T> {
+        match self.slots.get(slot as usize)? {
+            Slot::Used(item) => Some(item),
+            Slot::Free(_) => None,
+        }
+    }
+
+    #[inline]
     fn get_mut(&mut self, slot: u32) -> &mut T {
-        self.slots[slot as usize].as_mut().expect("the flow table names slots in use")
+        match &mut self.slots[slot as usize] {
+            Slot::Used(item) => item,
+            Slot::Free(_) => unreachable!("the flow table names slots in use"),
+        }
     }
 
     fn remove(&mut self, slot: u32) {
-        self.slots[slot as usize] = None;
-        self.free.push(slot);
+        self.slots[slot as usize] = Slot::Free(self.free);
+        self.free = slot;
     }
 
     fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter().flatten()
+        self.slots.iter().filter_map(|slot| match slot {
+            Slot::Used(item) => Some(item),
+            Slot::Free(_) => None,
+        })
     }
 
     fn heap_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Option<T>>() + self.free.capacity() * size_of::<u32>()
+        self.slots.capacity() * size_of::<Slot<T>>()
     }
 }
 
@@ -189,7 +216,7 @@ pub struct Model {
 }
 
 const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
-const _: () = assert!(size_of::<Option<Sender>>() + size_of::<Option<Receiver>>() <= 480, "a flow has both");
+const _: () = assert!(size_of::<Slot<Sender>>() + size_of::<Slot<Receiver>>() <= 480, "a flow has both");
 
 impl Model {
     pub(crate) fn new(config: &Config, host: &Arc<HostConfig>) -> Result<Model, Invalid> {
@@ -218,7 +245,7 @@ impl Model {
     /// Whether the sender in `slot` of this host is that of `flow`: the slot of a flow that another host sends means
     /// nothing here.
     fn sends(&self, slot: u32, flow: FlowId) -> bool {
-        self.senders.slots.get(slot as usize).is_some_and(|s| s.as_ref().is_some_and(|s| s.flow() == flow))
+        self.senders.get(slot).is_some_and(|sender| sender.flow() == flow)
     }
 
     fn on_ack(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
