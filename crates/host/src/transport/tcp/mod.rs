@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::Span;
+use tailcut_base::{Bytes, Span};
 use tailcut_model::seat::{HostCx, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
 
@@ -50,6 +50,23 @@ fn two() -> u32 {
     2
 }
 
+/// Long flows wait longer once congestion has shown itself at their host, so that short ones have the network: as soon as the host has
+/// seen both an ACK with ECN echo and a timeout, of whatever flows (SPQ, Xie et al. 2018, section 3.2.4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LongFlows {
+    /// Flows that have sent more than this are long (about the bytes at which L2DCT's weight is the least).
+    pub above: Bytes,
+    /// Their smallest retransmission timeout (SPQ, table 1: 200 ms).
+    pub min_rto: Span,
+}
+
+impl Default for LongFlows {
+    fn default() -> LongFlows {
+        LongFlows { above: Bytes(1_000_000), min_rto: Span::from_ms(200) }
+    }
+}
+
 /// How TCP behaves, whatever sets its window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -75,6 +92,9 @@ pub struct Config {
     pub delayed_ack: Option<DelayedAck>,
     /// Whether a flow opens a connection of its own first.
     pub handshake: Handshake,
+    /// A smallest retransmission timeout of their own for long flows; without it, `min_rto` is that of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long_flows: Option<LongFlows>,
 }
 
 impl Default for Config {
@@ -89,6 +109,7 @@ impl Default for Config {
             speculative_retransmit: true,
             delayed_ack: None,
             handshake: Handshake::None,
+            long_flows: None,
         }
     }
 }
@@ -116,6 +137,12 @@ impl Config {
         if self.max_rto < self.min_rto {
             return Err(Invalid::new("max_rto", format!("{} is below min_rto, {}", self.max_rto, self.min_rto))
                 .help("expected at least min_rto"));
+        }
+        if let Some(long) = &self.long_flows
+            && !(self.min_rto..=self.max_rto).contains(&long.min_rto)
+        {
+            let message = format!("{} is not between min_rto, {}, and max_rto, {}", long.min_rto, self.min_rto, self.max_rto);
+            return Err(Invalid::new("long_flows.min_rto", message).help("expected at least min_rto and at most max_rto"));
         }
         if let Some(delayed) = &self.delayed_ack {
             positive("delayed_ack.every", delayed.every)?;
@@ -213,6 +240,10 @@ pub struct Model {
     senders: Slots<Sender>,
     receivers: Slots<Receiver>,
     order: OrderSeat,
+    /// Whether an ACK with ECN echo has ever come.
+    has_seen_echo: bool,
+    /// Whether the retransmission timer of any flow has ever fired.
+    has_seen_timeout: bool,
 }
 
 const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
@@ -226,6 +257,8 @@ impl Model {
             senders: Slots::new(),
             receivers: Slots::new(),
             order: host.order.build(&())?,
+            has_seen_echo: false,
+            has_seen_timeout: false,
         })
     }
 
@@ -235,7 +268,7 @@ impl Model {
         let sender = self.senders.get_mut(slot);
         let more = sender.newly_sendable();
         if more > 0 {
-            self.order.offer(slot, more);
+            self.order.offer(cx.now, slot, more);
         }
         if let Some(at) = sender.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
@@ -248,12 +281,32 @@ impl Model {
         self.senders.get(slot).is_some_and(|sender| sender.flow() == flow)
     }
 
+    /// Lets the flow in `slot` wait longer if it is long and congestion has shown itself.
+    #[inline]
+    fn make_patient(&mut self, slot: u32) {
+        if self.has_seen_echo
+            && self.has_seen_timeout
+            && let Some(long) = &tcp(&self.config).long_flows
+        {
+            let sender = self.senders.get_mut(slot);
+            if sender.sent() > long.above.0 {
+                sender.raise_min_rto(long.min_rto);
+            }
+        }
+    }
+
     fn on_ack(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         let packet = cx.arena.get(packet);
         // An ACK for a flow whose last byte was acknowledged before says nothing new.
         let Some(slot) = cx.flows.sender(packet.flow) else { return };
+        self.has_seen_echo |= packet.flags.has(Flags::ECE);
+        self.make_patient(slot);
         let sender = self.senders.get_mut(slot);
+        let was_silent = sender.is_silent();
         sender.on_ack(cx.now, packet);
+        if was_silent && !sender.is_silent() {
+            self.order.on_recovery(slot);
+        }
         if sender.is_done() {
             cx.wishes.push(Wish::Acknowledged { flow: sender.flow(), report: sender.report() });
             cx.flows.clear_sender(sender.flow());
@@ -326,8 +379,15 @@ impl Transport for Model {
     fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId) {
         // Timers are never taken back: one for a flow that has ended, or that was set again, is recognised here.
         if let Some(slot) = cx.flows.sender(flow).filter(|&slot| self.sends(slot, flow)) {
-            if let Fired::Resend(syn) = self.senders.get_mut(slot).on_timer(cx.now) {
-                cx.send_control(syn);
+            self.make_patient(slot);
+            let sender = self.senders.get_mut(slot);
+            match sender.on_timer(cx.now) {
+                Fired::Nothing => {}
+                Fired::Timeout => {
+                    self.order.on_timeout(slot, sender.sent(), cx.now + sender.round_trip());
+                    self.has_seen_timeout = true;
+                }
+                Fired::Resend(syn) => cx.send_control(syn),
             }
             self.settle(cx, slot);
         } else if let Some(slot) = cx.flows.receiver(flow) {
@@ -349,11 +409,16 @@ impl Transport for Model {
             let sender = self.senders.get_mut(turn.slot);
             // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
             if let Some(mut packet) = sender.next_packet(cx.now) {
-                if turn.mark && packet.flags.has(Flags::ECT) {
-                    packet.flags.set(Flags::CE);
-                }
                 if let Some(at) = sender.wanted_timer() {
                     cx.wishes.push(Wish::Timer { at, flow: packet.flow });
+                }
+                if turn.drop {
+                    cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
+                    continue;
+                }
+                self.order.on_sent(turn.slot, u64::from(packet.payload));
+                if turn.mark && packet.flags.has(Flags::ECT) {
+                    packet.flags.set(Flags::CE);
                 }
                 return Some(packet);
             }
