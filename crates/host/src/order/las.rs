@@ -143,11 +143,11 @@ impl Queue {
     }
 
     /// Drops up to `packets` of those that wait, from the flow with the most service on, each time that which came last, while that flow
-    /// has put more than `above` on the wire. Returns how many were not dropped.
-    fn drop_most_served(&mut self, mut packets: u32, above: Option<u64>) -> u32 {
+    /// may be made to yield, by its slot and the bytes that it has put on the wire.
+    fn drop_most_served(&mut self, mut packets: u32, yields: impl Fn(u32, u64) -> bool) {
         while packets > 0
             && let Some(&(served, _, slot)) = self.order.last()
-            && above.is_none_or(|above| served > above)
+            && yields(slot, served)
         {
             let flow = &mut self.flows[slot as usize];
             let now = packets.min(flow.kept);
@@ -162,7 +162,6 @@ impl Queue {
             self.waiting -= now;
             packets -= now;
         }
-        packets
     }
 
     fn offer(&mut self, slot: u32, packets: u32) {
@@ -195,6 +194,12 @@ impl Model {
             Some(limit) => u32::try_from(limit.0 / MTU_BYTES).unwrap_or(u32::MAX),
             None => u32::MAX,
         };
+        if let Some(Severe { short, long }) = config.severe
+            && long < short
+        {
+            return Err(Invalid::new("severe.long", format!("{long} is below severe.short, {short}"))
+                .help("expected at least severe.short: no flow is both"));
+        }
         Ok(Model { limit, severe: config.severe.clone(), queue: None })
     }
 
@@ -212,17 +217,18 @@ impl SendOrder for Model {
     fn offer(&mut self, now: Instant, slot: u32, packets: u32) {
         let queue = self.queue.get_or_insert_default();
         queue.offer(slot, packets);
-        if let Some((_, until)) = queue.severe
+        if let Some((who, until)) = queue.severe
             && let Some(severe) = &self.severe
         {
             if now < until {
-                queue.drop_most_served(packets, Some(severe.long.0));
+                // A flow that has become long by sending again must not hinder itself for ever.
+                queue.drop_most_served(packets, |slot, served| served > severe.long.0 && slot != who);
             } else {
                 queue.severe = None;
             }
         }
         let over = queue.waiting.saturating_sub(self.limit);
-        queue.drop_most_served(over, None);
+        queue.drop_most_served(over, |_, _| true);
     }
 
     fn next(&mut self) -> Option<Turn> {
@@ -498,6 +504,20 @@ mod tests {
         assert_eq!(Model::new(&config, &()).unwrap_err().path, "limit");
     }
 
+    #[test]
+    fn a_flow_that_is_short_and_long_is_refused() {
+        let config = Config { limit: None, severe: Some(Severe { short: Bytes(2), long: Bytes(1) }) };
+        assert_eq!(Model::new(&config, &()).unwrap_err().path, "severe.long");
+    }
+
+    #[test]
+    fn a_flow_is_not_made_to_yield_by_its_own_timeout() {
+        let mut order = long_and_fresh();
+        order.on_timeout(0, 10_000, us(100));
+        offer(&mut order, 0, 5);
+        assert_eq!(serve(&mut order, usize::MAX).1, [0u32; 0]);
+    }
+
     /// The same with every packet in a list, and every decision by looking at all of them.
     #[derive(Default)]
     struct Slow {
@@ -533,7 +553,7 @@ mod tests {
             self.waiting.push((slot, self.offered[at]));
             self.offered[at] += 1;
             let most = self.waiting.iter().map(|packet| packet.0).max_by_key(|&slot| self.place(slot)).unwrap();
-            let severe = self.severe.is_some_and(|(_, until)| now < until);
+            let severe = self.severe.is_some_and(|(who, until)| now < until && who != most);
             if (severe && self.place(most).0 > LONG) || self.waiting.len() > self.limit {
                 self.drop_tail(most);
             }

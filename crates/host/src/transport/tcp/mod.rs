@@ -9,6 +9,8 @@
 mod receiver;
 mod scoreboard;
 mod sender;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -444,92 +446,5 @@ impl Transport for Model {
     fn heap_bytes(&self) -> usize {
         let ends = self.senders.iter().map(Sender::heap_bytes).chain(self.receivers.iter().map(Receiver::heap_bytes));
         self.senders.heap_bytes() + self.receivers.heap_bytes() + self.order.heap_bytes() + ends.sum::<usize>()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tailcut_base::{HostId, Instant};
-    use tailcut_model::{Arena, ClassId, FlowTable, List};
-
-    use super::*;
-    use crate::transport::TransportSeat;
-
-    #[test]
-    fn values_out_of_range_are_refused_at_their_key() {
-        let delayed = |every, us| Some(DelayedAck { every, timeout: Span::from_us(us) });
-        let usual = Config::default;
-        for (config, path) in [
-            (Config { initial_window: 0, ..usual() }, "initial_window"),
-            (Config { max_window: Some(9), ..usual() }, "max_window"),
-            (Config { min_rto: Span::ZERO, ..usual() }, "min_rto"),
-            (Config { max_rto: Span::from_ms(9), ..usual() }, "max_rto"),
-            (Config { dup_thresh: 0, ..usual() }, "dup_thresh"),
-            (Config { delayed_ack: delayed(0, 1), ..usual() }, "delayed_ack.every"),
-            (Config { delayed_ack: delayed(2, 0), ..usual() }, "delayed_ack.timeout"),
-        ] {
-            let host = HostConfig { transport: TransportConfig::Tcp(config), ..Default::default() };
-            let error = host.validate().unwrap_err();
-            assert_eq!(error.path, format!("transport.tcp.{path}"), "{error}");
-            assert!(error.help.is_some(), "{error}");
-        }
-        assert!(HostConfig::default().validate().is_ok());
-    }
-
-    #[test]
-    fn a_slot_is_used_again_when_its_flow_has_ended() {
-        let mut slots = Slots::new();
-        assert_eq!([slots.insert('a'), slots.insert('b'), slots.insert('c')], [0, 1, 2]);
-        slots.remove(1);
-        assert_eq!(slots.iter().copied().collect::<Vec<_>>(), ['a', 'c']);
-        assert_eq!((slots.insert('d'), slots.insert('e')), (1, 3));
-        assert_eq!(*slots.get_mut(1), 'd');
-    }
-
-    #[test]
-    fn an_idle_host_holds_nothing_and_shares_its_configuration() {
-        let config = Arc::new(HostConfig::default());
-        let hosts: Vec<TransportSeat> = (0..100).map(|_| HostConfig::build_shared(&config).unwrap()).collect();
-        assert_eq!(Arc::strong_count(&config), 1 + hosts.len());
-        assert!(hosts.iter().all(|host| host.heap_bytes() == 0));
-    }
-
-    /// Bytes that a host holds when it is one end of so many flows.
-    fn bytes_of_flows(flows: u32, sends: bool) -> usize {
-        let mut host = HostConfig::default().build().unwrap();
-        let (mut arena, mut table, mut control, mut wishes) = (Arena::new(), FlowTable::new(), List::new(), Vec::new());
-        for flow in (0..flows).map(FlowId) {
-            let spec = FlowSpec {
-                start: Instant::ZERO,
-                src: HostId(0),
-                dst: HostId(1),
-                size: 1_000_000,
-                class: ClassId(0),
-                query: None,
-                connection: 0,
-                deadline: None,
-                measured: true,
-            };
-            let mut cx = HostCx {
-                now: Instant::ZERO,
-                host: HostId(0),
-                arena: &mut arena,
-                flows: &mut table,
-                control: &mut control,
-                wishes: &mut wishes,
-            };
-            if sends { host.on_send(&mut cx, flow, &spec) } else { host.on_expect(&mut cx, flow, &spec) }
-        }
-        host.heap_bytes()
-    }
-
-    #[test]
-    fn a_flow_costs_its_two_ends_and_its_place_in_the_send_order() {
-        // The order makes room for four flows at once.
-        assert!(bytes_of_flows(1, true) <= 344 + 4 * 8, "{}", bytes_of_flows(1, true));
-        assert!(bytes_of_flows(64, true) <= 64 * (344 + 8), "{}", bytes_of_flows(64, true));
-        for flows in [1, 64] {
-            assert!(bytes_of_flows(flows, false) <= flows as usize * 136, "{}", bytes_of_flows(flows, false));
-        }
     }
 }
