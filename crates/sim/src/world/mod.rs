@@ -238,18 +238,21 @@ impl Source<'_> {
             // The order in which they would have come from one part.
             notes.sort_by_key(|note| (note.at, note.key));
         }
-        for Note { at, fact, .. } in notes.drain(..) {
-            match fact {
-                Fact::Dropped { flow, seq, reason } => self.recorder.drop(flow, seq, reason),
-                Fact::Acknowledged { flow, report } => self.recorder.acknowledged(flow, at, report),
-                Fact::Received { flow, report } => {
-                    if let Some(row) = self.recorder.received(flow, at, report) {
-                        self.check_time(&row);
-                    }
+        notes.drain(..).for_each(|note| self.note(note));
+        self.notes = notes;
+    }
+
+    /// Tells the recorder one thing that happened.
+    fn note(&mut self, Note { at, fact, .. }: Note) {
+        match fact {
+            Fact::Dropped { flow, seq, reason } => self.recorder.drop(flow, seq, reason),
+            Fact::Acknowledged { flow, report } => self.recorder.acknowledged(flow, at, report),
+            Fact::Received { flow, report } => {
+                if let Some(row) = self.recorder.received(flow, at, report) {
+                    self.check_time(&row);
                 }
             }
         }
-        self.notes = notes;
     }
 
     fn finish(
@@ -265,7 +268,13 @@ impl Source<'_> {
         }
         if end == EndReason::CutOff {
             let deadline = self.deadline();
-            parts.iter_mut().for_each(|part| part.catch_up(deadline));
+            let mut late = Vec::new();
+            for part in &mut *parts {
+                part.catch_up(deadline);
+                // Nothing but packets that hosts discarded meanwhile, whose order means nothing.
+                part.take_notes(&mut late);
+            }
+            late.into_iter().for_each(|note| self.note(note));
         }
         let mut unfinished = 0u64;
         for open in parts.iter().flat_map(Part::unfinished) {
