@@ -180,6 +180,11 @@ impl Port {
         &self.stats
     }
 
+    /// Counts a packet that was dropped here and never offered: a NIC's, discarded by its host.
+    pub fn count_drop(&mut self, reason: DropReason) {
+        self.stats.drops[reason as usize] += 1;
+    }
+
     /// Bytes that wait, at the time of the last call; the packet on the wire is not counted.
     pub fn backlog(&self) -> u64 {
         self.backlog
@@ -303,7 +308,7 @@ impl Port {
 
     #[inline]
     fn refuse(&mut self, reason: DropReason) -> Offered {
-        self.stats.drops[reason as usize] += 1;
+        self.count_drop(reason);
         Offered::Dropped(reason)
     }
 
@@ -311,7 +316,7 @@ impl Port {
         let id = self.scheduler.evict(arena).expect("a policy pushes out only what waits");
         self.waiting -= 1;
         self.set_backlog(now, self.backlog - u64::from(arena.get(id).size));
-        self.stats.drops[DropReason::PushedOut as usize] += 1;
+        self.count_drop(DropReason::PushedOut);
         id
     }
 }

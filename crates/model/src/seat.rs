@@ -42,12 +42,19 @@ pub enum DropReason {
     RandomLoss,
     /// No room in the packet's class, nor in a lower one that it may join, while the port has some.
     ClassFull,
+    /// Discarded by its own host before its transmission: no room in the NIC, or for a flow that matters more.
+    NicQueue,
 }
 
 impl DropReason {
     /// Every reason, in the order of their columns.
-    pub const ALL: [DropReason; 4] =
-        [DropReason::PortFull, DropReason::PushedOut, DropReason::RandomLoss, DropReason::ClassFull];
+    pub const ALL: [DropReason; 5] = [
+        DropReason::PortFull,
+        DropReason::PushedOut,
+        DropReason::RandomLoss,
+        DropReason::ClassFull,
+        DropReason::NicQueue,
+    ];
 
     /// The name in results.
     pub fn name(self) -> &'static str {
@@ -56,6 +63,7 @@ impl DropReason {
             DropReason::PushedOut => "pushed_out",
             DropReason::RandomLoss => "random_loss",
             DropReason::ClassFull => "class_full",
+            DropReason::NicQueue => "nic_queue",
         }
     }
 }
@@ -220,20 +228,35 @@ pub struct Turn {
     pub slot: u32,
     /// Whether the host itself marks the packet with CE, if it is ECN-capable.
     pub mark: bool,
+    /// Whether the packet is discarded: the sender takes it for sent, and it never leaves.
+    pub drop: bool,
 }
 
 /// Decides which flow of a host sends next. A flow that may send `n` packets more than it has told before says so by
 /// `offer`; the NIC asks `next` each time it is free.
 pub trait SendOrder {
     /// The flow in `slot` may send `packets` more packets.
-    fn offer(&mut self, slot: u32, packets: u32);
-    /// Who sends next. One packet is taken off what the flow offered; whether it still has anything to send is
+    fn offer(&mut self, now: Instant, slot: u32, packets: u32);
+    /// Who sends next, or discards. One packet is taken off what the flow offered; whether it still has anything to send is
     /// for the caller to see, because a window may have shrunk since.
     fn next(&mut self) -> Option<Turn>;
     /// Whether `next` would give a flow.
     fn is_empty(&self) -> bool;
     /// The flow in `slot` has ended: what it offered is void.
     fn forget(&mut self, slot: u32);
+    /// The turn of the flow in `slot` put a packet with so many bytes of payload on the wire.
+    fn on_sent(&mut self, slot: u32, payload: u64) {
+        let _ = (slot, payload);
+    }
+    /// The retransmission timer of the flow in `slot`, which has sent so many bytes, has fired. At `until` a round trip of the flow will be
+    /// over.
+    fn on_timeout(&mut self, slot: u32, sent: u64, until: Instant) {
+        let _ = (slot, sent, until);
+    }
+    /// An ACK has advanced the flow in `slot` for the first time since its timer fired.
+    fn on_recovery(&mut self, slot: u32) {
+        let _ = slot;
+    }
 }
 
 /// Facts of a flow that its sender reports when the last byte is acknowledged, or when the run ends.
@@ -269,6 +292,13 @@ pub enum Wish {
         at: Instant,
         /// Which flow.
         flow: FlowId,
+    },
+    /// A data packet was discarded by its own host, before it had left.
+    Discarded {
+        /// Which flow.
+        flow: FlowId,
+        /// Offset of its first byte.
+        seq: u64,
     },
     /// The receiver has every byte of the flow.
     Received {

@@ -21,10 +21,14 @@ macro_rules! presets {
 }
 
 presets! {
+    "d2tcp",
     "dctcp",
+    "l2dct",
+    "las",
     "pias",
     "sjf",
     "slytherin",
+    "spq",
     "tcp",
 }
 

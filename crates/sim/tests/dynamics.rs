@@ -166,7 +166,12 @@ fn on_one_path_and_without_loss_only_slytherin_reorders() {
     for scheme in SCHEMES.into_iter().filter(|scheme| !scheme.starts_with("slytherin")) {
         let text = text.replace(
             "[host.tag]\n",
-            if scheme == "pias" { "[host.tag.pias]\nthresholds = [\"10KB\", \"50KB\", \"90KB\"]\n" } else { "" },
+            match scheme {
+                "pias" => "[host.tag.pias]\nthresholds = [\"10KB\", \"50KB\", \"90KB\"]\n",
+                // Or its NICs would drop.
+                "spq" => "[host.order.las]\nlimit = \"10000pkt\"\n",
+                _ => "",
+            },
         );
         let outcome = run(scheme, &text, 1);
         assert_eq!(outcome.totals.drops.total(), 0, "{scheme}");

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use tailcut_model::Invalid;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 
+use super::FlowContext;
+
 /// No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -17,7 +19,7 @@ pub struct Config {}
 pub struct Model;
 
 impl Model {
-    pub(crate) fn new(_: &Config, _: &()) -> Result<Model, Invalid> {
+    pub(crate) fn new(_: &Config, _: &FlowContext) -> Result<Model, Invalid> {
         Ok(Model)
     }
 }
@@ -31,7 +33,7 @@ impl CongestionControl for Model {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
         if ack.newly_acked > 0 && ack.window_limited && !ack.in_recovery {
-            super::increase(window, ack.newly_acked);
+            super::increase(window, ack.newly_acked, 1.0);
         }
         false
     }

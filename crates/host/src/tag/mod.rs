@@ -16,6 +16,8 @@ register! {
     FlowSize in flow_size,
     /// By the size of the flow, one priority for each size.
     FlowRank in flow_rank,
+    /// By bytes sent, one priority for each number of them.
+    Attained in attained,
 }
 
 impl Tag for TagSeat {

@@ -7,7 +7,7 @@
 //! A part knows nothing of the others. A port whose link ends elsewhere keeps its packets in flight until they are
 //! fetched ([`Part::send_mail`]); the other part has a wire of its own for that link, on which it puts them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::DerefMut;
 use std::sync::Arc;
 
@@ -537,6 +537,10 @@ impl<'s> Part<'s> {
                     self.calendar.push(at, Event::Timer(id, flow).key());
                     continue;
                 }
+                Wish::Discarded { flow, seq } => {
+                    self.ports[host].count_drop(DropReason::NicQueue);
+                    Fact::Dropped { flow, seq, reason: DropReason::NicQueue }
+                }
                 Wish::Received { flow, report } => Fact::Received { flow, report },
                 Wish::Acknowledged { flow, report } => Fact::Acknowledged { flow, report },
             };
@@ -690,8 +694,5 @@ impl<'s> Part<'s> {
 
 /// The tiers of a network's switches, ascending.
 fn tiers(network: &Network) -> Vec<tailcut_topology::Tier> {
-    let mut tiers: Vec<_> = network.switches().iter().map(|switch| switch.tier).collect();
-    tiers.sort_unstable();
-    tiers.dedup();
-    tiers
+    network.switches().iter().map(|switch| switch.tier).collect::<BTreeSet<_>>().into_iter().collect()
 }

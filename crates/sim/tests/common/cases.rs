@@ -70,18 +70,19 @@ fn schemes() -> impl Strategy<Value = (&'static str, String)> {
             format!("marker.step = {{ threshold = \"{packets}pkt\", scope = \"{scope}\", inclusive = {inclusive} }}\n")
         }),
     ];
-    let congestion = prop::sample::select(vec!["newreno", "dctcp"]);
+    let congestion = prop::sample::select(vec!["newreno", "dctcp", "l2dct", "d2tcp"]);
     let tag = prop::sample::select(vec![
         "off = {}",
         "pias = { thresholds = [\"10KB\", \"50KB\"] }",
         "pias = { thresholds = [\"1460B\", \"2920B\", \"40KB\"], rule = \"sent\" }",
         "flow-size = {}",
     ]);
+    let ranks = prop::sample::select(vec!["flow-rank = {}", "attained = {}"]);
     let limit = prop::sample::select(vec!["1500B", "50%", "80%"]);
     let overflow = prop::sample::select(vec!["drop", "demote"]);
-    let own = (congestion, tag, 4u8..9, (0..3, limit, overflow), prop::bool::ANY, marker).prop_map(
-        |(congestion, tag, classes, (buffer, limit, overflow), ranked, marker)| {
-            let tag = if ranked { "flow-rank = {}" } else { tag };
+    let own = (congestion, tag, 4u8..9, (0..3, limit, overflow), (prop::bool::ANY, ranks), marker).prop_map(
+        |(congestion, tag, classes, (buffer, limit, overflow), (ranked, rank), marker)| {
+            let tag = if ranked { rank } else { tag };
             let port = match (ranked, tag.starts_with("off")) {
                 (true, _) => "classes = 1\nscheduler = \"ranked\"\n".to_owned(),
                 (false, true) => format!("classes = {classes}\nclassifier = \"ce-or-ack\"\n"),
@@ -110,19 +111,28 @@ fn losses() -> impl Strategy<Value = String> {
 
 /// What a host does, but for its congestion control and tags.
 fn hosts() -> impl Strategy<Value = (bool, String)> {
-    let order = prop::sample::select(vec!["\"round-robin\"", "\"fifo\"", "{ fifo = { mark = \"20pkt\" } }"]);
+    let order = prop::sample::select(vec![
+        "\"round-robin\"",
+        "\"fifo\"",
+        "{ fifo = { mark = \"20pkt\" } }",
+        "\"las\"",
+        "{ las = { limit = \"3pkt\" } }",
+        "{ las = { limit = \"20pkt\", severe = { short = \"5KB\", long = \"10KB\" } } }",
+    ]);
     let window = (1u32..80, prop::option::of(0u32..100));
     let delayed = prop::option::of((1u32..5, 1u64..1000));
-    (order, 200u64..10_000, window, delayed, 1u32..30, prop::bool::ANY, prop::bool::ANY).prop_map(
-        |(order, min_rto, (window, more), delayed, dup_thresh, fast, handshake)| {
+    let long = prop::bool::ANY;
+    (order, 200u64..10_000, window, delayed, 1u32..30, prop::bool::ANY, (prop::bool::ANY, long)).prop_map(
+        |(order, min_rto, (window, more), delayed, dup_thresh, fast, (handshake, long))| {
             let max = more.map_or(String::new(), |more| format!("max_window = {}\n", window + more));
             let delayed = delayed.map_or(String::new(), |(every, timeout)| {
                 format!("delayed_ack = {{ every = {every}, timeout = \"{timeout}us\" }}\n")
             });
             let handshake = if handshake { "one-rtt" } else { "none" };
+            let long = if long { "long_flows = { above = \"50KB\", min_rto = \"20ms\" }\n" } else { "" };
             let text = format!(
                 "order = {order}\n[host.transport.tcp]\nmin_rto = \"{min_rto}us\"\ninitial_window = {window}\n{max}{delayed}\
-                 dup_thresh = {dup_thresh}\nfast_retransmit = {fast}\nhandshake = \"{handshake}\"\n"
+                 dup_thresh = {dup_thresh}\nfast_retransmit = {fast}\nhandshake = \"{handshake}\"\n{long}"
             );
             (order.contains("mark"), text)
         },

@@ -7,8 +7,7 @@ use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
 use super::scoreboard::Scoreboard;
 use super::{Config, Handshake};
 use crate::HostConfig;
-use crate::congestion::CongestionSeat;
-use crate::order::OrderConfig;
+use crate::congestion::{CongestionSeat, FlowContext};
 use crate::tag::TagSeat;
 
 /// What the sender is recovering from, if anything.
@@ -25,8 +24,10 @@ enum Recovery {
 /// What a timer did.
 #[derive(Debug)]
 pub(super) enum Fired {
-    /// Nothing to send at once.
+    /// Nothing.
     Nothing,
+    /// The retransmission timer: what was sent is taken for lost.
+    Timeout,
     /// This SYN is sent again.
     Resend(Packet),
 }
@@ -101,10 +102,10 @@ impl Sender {
                 ssthresh: f64::INFINITY,
                 max: tcp.max_window.map_or(f64::INFINITY, packets),
             },
-            congestion: host.congestion.build(&()).expect("the configuration was validated"),
+            congestion: host.congestion.build(&FlowContext::of(spec)).expect("the configuration was validated"),
             cwr: false,
             offered: 0,
-            queued: matches!(host.order, OrderConfig::Fifo(_)),
+            queued: host.order.is_queue(),
             used: 0,
             used_until: 0,
             open: tcp.handshake == Handshake::None,
@@ -136,15 +137,38 @@ impl Sender {
         self.report
     }
 
+    /// Bytes sent so far, those sent again not counted.
+    pub(super) fn sent(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Whether the retransmission timer has fired and nothing was acknowledged since.
+    #[inline]
+    pub(super) fn is_silent(&self) -> bool {
+        self.timeouts_in_row > 0
+    }
+
+    /// The smoothed round-trip time; before the first sample, the retransmission timeout.
+    pub(super) fn round_trip(&self) -> Span {
+        if self.srtt == Span::ZERO { self.rto } else { self.srtt }
+    }
+
+    /// Waits at least so long for an ACK from now on.
+    pub(super) fn raise_min_rto(&mut self, min_rto: Span) {
+        self.min_rto = self.min_rto.max(min_rto);
+        self.rto = self.rto.max(self.min_rto);
+    }
+
     /// Whether every byte is acknowledged.
     #[inline]
     pub(super) fn is_done(&self) -> bool {
         self.una == self.size
     }
 
-    /// Bytes that it holds on to beside itself: what it knows of packets in flight, while something is out of order.
+    /// Bytes that it holds on to beside itself: what it knows of packets in flight, while something is out of order, and what its
+    /// congestion control does.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.board.as_ref().map_or(0, |board| board.heap_bytes())
+        self.board.as_ref().map_or(0, |board| board.heap_bytes()) + self.congestion.heap_bytes()
     }
 
     /// Opens the connection: gives the SYN.
@@ -250,7 +274,7 @@ impl Sender {
         self.forced = false;
         let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
         board.lose_all();
-        Fired::Nothing
+        Fired::Timeout
     }
 
     /// How many more packets than were offered before may go now.
