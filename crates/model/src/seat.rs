@@ -36,7 +36,7 @@ pub struct Occupancy {
 pub enum DropReason {
     /// No room in the port.
     PortFull,
-    /// Evicted to make room for a packet of a higher class.
+    /// Evicted to make room for a better packet: one of a higher class, or with a smaller rank.
     PushedOut,
     /// Lost by chance on its way into the port.
     RandomLoss,
@@ -65,7 +65,7 @@ impl DropReason {
 pub enum Verdict {
     /// Let it in.
     Take,
-    /// Evict the packet that came last to the lowest class, which lies below the arriving one's, and ask again.
+    /// Evict the worst packet that waits, which is worse than the arriving one, and ask again.
     PushOut,
     /// Ask again for the next lower class, which exists. A policy that demotes does not push out.
     Demote,
@@ -87,8 +87,9 @@ pub trait Classifier {
 
 /// Decides whether an arriving packet is let in.
 pub trait BufferPolicy {
-    /// Verdict on a packet of `size` bytes and class `class`. `lower` says whether a packet of a class below it waits.
-    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, lower: bool) -> Verdict;
+    /// Verdict on a packet of `size` bytes and class `class`. `worse` says whether a packet waits that is worse, as its
+    /// scheduler sees it.
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, worse: bool) -> Verdict;
 }
 
 /// Decides whether an admitted packet is marked with CE.
@@ -104,12 +105,12 @@ pub trait PortScheduler {
     fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8);
     /// Takes out the packet to send next.
     fn pop(&mut self, arena: &mut Arena) -> Option<PacketId>;
-    /// Takes out the packet that came last to the lowest class.
+    /// Takes out the worst packet: where there are classes, the one that came last to the lowest of them.
     fn evict(&mut self, arena: &mut Arena) -> Option<PacketId>;
     /// Bytes that wait in a class.
     fn class_bytes(&self, class: u8) -> u64;
-    /// Whether a packet of a class below `class` waits.
-    fn has_below(&self, class: u8) -> bool;
+    /// Whether the packet that `evict` would take out is worse than `packet`, which would come to `class`.
+    fn has_worse(&self, packet: &Packet, class: u8) -> bool;
 }
 
 /// Chooses one of several equal next hops.
