@@ -91,8 +91,13 @@ impl Busy {
             arrivals,
             offered: 0,
         };
-        for _ in 0..=waiting {
-            busy.offer();
+        busy.offer();
+        for _ in 0..OTHERS {
+            // The link fills up, and what it takes is made up for.
+            while (busy.port.waiting() as usize) < waiting {
+                busy.offer();
+            }
+            busy.step();
         }
         busy
     }

@@ -142,6 +142,8 @@ pub struct TagView {
     pub offset: u64,
     /// One past the highest byte that the flow has sent before this packet.
     pub highest_sent: u64,
+    /// Bytes of the flow that are acknowledged, cumulatively or by SACK; a short last segment counts as a whole one.
+    pub acknowledged: u64,
     /// Bytes of the whole flow.
     pub flow_bytes: u64,
 }
@@ -200,9 +202,12 @@ pub trait CongestionControl {
         window.halve(flight);
         window.cwnd = window.ssthresh;
     }
-    /// The retransmission timer fired with `flight` bytes outstanding.
-    fn on_timeout(&mut self, window: &mut Window, flight: u64) {
-        window.halve(flight);
+    /// The retransmission timer fired for the `consecutive`-th time in a row, with `flight` bytes outstanding.
+    fn on_timeout(&mut self, window: &mut Window, flight: u64, consecutive: u32) {
+        // RFC 5681, section 3.1: ssthresh is kept when the retransmission is lost as well.
+        if consecutive == 1 {
+            window.halve(flight);
+        }
         window.cwnd = tailcut_base::MSS_BYTES as f64;
     }
 }
@@ -226,8 +231,8 @@ pub struct Turn {
 /// Decides which flow of a host sends next. A flow that may send `n` packets more than it has told before says so by
 /// `offer`; the NIC asks `next` each time it is free.
 pub trait SendOrder {
-    /// The flow in `slot` may send `packets` more packets.
-    fn offer(&mut self, slot: u32, packets: u32);
+    /// The flow in `slot` may send `packets` more packets; `left` bytes of it are still to send, whether they may or not.
+    fn offer(&mut self, slot: u32, packets: u32, left: u64);
     /// Who sends next. One packet is taken off what the flow offered; whether it still has anything to send is
     /// for the caller to see, because a window may have shrunk since.
     fn next(&mut self) -> Option<Turn>;
@@ -242,7 +247,7 @@ pub trait SendOrder {
 pub struct SenderReport {
     /// Data packets sent, retransmissions included.
     pub packets: u64,
-    /// Data packets that carried bytes sent before.
+    /// Data packets that carried bytes sent before, or none: probes.
     pub retransmissions: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,

@@ -22,9 +22,11 @@ macro_rules! presets {
 
 presets! {
     "dctcp",
+    "pfabric",
     "pias",
     "sjf",
     "slytherin",
+    "srpt",
     "tcp",
 }
 

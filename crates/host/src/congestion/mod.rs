@@ -12,6 +12,8 @@ register! {
     Newreno in newreno,
     /// The share of marked bytes scales the cut: DCTCP.
     Dctcp in dctcp,
+    /// Slow start, additive increase, half of the window at each timeout: pFabric.
+    Minimal in minimal,
 }
 
 impl CongestionControl for CongestionSeat {
@@ -26,8 +28,8 @@ impl CongestionControl for CongestionSeat {
     fn on_loss(&mut self, window: &mut Window, flight: u64) {
         match_congestion!(self, model => model.on_loss(window, flight));
     }
-    fn on_timeout(&mut self, window: &mut Window, flight: u64) {
-        match_congestion!(self, model => model.on_timeout(window, flight));
+    fn on_timeout(&mut self, window: &mut Window, flight: u64, consecutive: u32) {
+        match_congestion!(self, model => model.on_timeout(window, flight, consecutive));
     }
 }
 

@@ -12,6 +12,8 @@ register! {
     Fifo in fifo,
     /// A packet of each flow in turn.
     RoundRobin in round_robin,
+    /// The flow with the fewest bytes left to send: pFabric, and ideal shortest remaining first.
+    Srpt in srpt,
 }
 
 impl OrderSeat {
@@ -23,8 +25,8 @@ impl OrderSeat {
 
 impl SendOrder for OrderSeat {
     #[inline]
-    fn offer(&mut self, slot: u32, packets: u32) {
-        match_order!(self, model => model.offer(slot, packets));
+    fn offer(&mut self, slot: u32, packets: u32, left: u64) {
+        match_order!(self, model => model.offer(slot, packets, left));
     }
     #[inline]
     fn next(&mut self) -> Option<Turn> {

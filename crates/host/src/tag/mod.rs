@@ -16,6 +16,8 @@ register! {
     FlowSize in flow_size,
     /// By the size of the flow, one priority for each size.
     FlowRank in flow_rank,
+    /// By what is left of the flow: pFabric.
+    Remaining in remaining,
 }
 
 impl Tag for TagSeat {

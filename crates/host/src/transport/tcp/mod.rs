@@ -63,6 +63,12 @@ pub struct Config {
     pub min_rto: Span,
     /// Largest retransmission timeout, reached by doubling.
     pub max_rto: Span,
+    /// Whether every timeout lasts `min_rto`: no round-trip time is measured for it and nothing doubles it (pFabric, SIGCOMM 2013, section 4.3).
+    pub fixed_rto: bool,
+    /// After so many timeouts in a row the flow sends a probe at each timeout, of one byte and with its priority, until anything is
+    /// acknowledged (pFabric, section 4.3: 5); without it, it sends on as before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_after: Option<u32>,
     /// Duplicate ACKs, or SACKed segments above a hole, that mean loss (RFC 6675, DupThresh).
     pub dup_thresh: u32,
     /// Whether DupThresh starts a retransmission at all; off under packet spraying in the public ns-2 scripts.
@@ -84,6 +90,8 @@ impl Default for Config {
             max_window: None,
             min_rto: Span::from_ms(10),
             max_rto: Span::from_ms(64_000),
+            fixed_rto: false,
+            probe_after: None,
             dup_thresh: 3,
             fast_retransmit: true,
             speculative_retransmit: true,
@@ -100,6 +108,7 @@ impl Config {
         };
         positive("initial_window", self.initial_window)?;
         positive("dup_thresh", self.dup_thresh)?;
+        positive("probe_after", self.probe_after.unwrap_or(u32::MAX))?;
         if let Some(max) = self.max_window
             && max < self.initial_window
         {
@@ -113,7 +122,7 @@ impl Config {
             return Err(Invalid::new("min_rto", "a timeout of zero fires at once")
                 .help("expected a positive time, such as \"10ms\""));
         }
-        if self.max_rto < self.min_rto {
+        if self.max_rto < self.min_rto && !self.fixed_rto {
             return Err(Invalid::new("max_rto", format!("{} is below min_rto, {}", self.max_rto, self.min_rto))
                 .help("expected at least min_rto"));
         }
@@ -208,7 +217,7 @@ impl Model {
         let sender = self.senders.get_mut(slot);
         let more = sender.newly_sendable();
         if more > 0 {
-            self.order.offer(slot, more);
+            self.order.offer(slot, more, sender.left());
         }
         if let Some(at) = sender.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
@@ -373,6 +382,7 @@ mod tests {
             (Config { min_rto: Span::ZERO, ..usual() }, "min_rto"),
             (Config { max_rto: Span::from_ms(9), ..usual() }, "max_rto"),
             (Config { dup_thresh: 0, ..usual() }, "dup_thresh"),
+            (Config { probe_after: Some(0), ..usual() }, "probe_after"),
             (Config { delayed_ack: delayed(0, 1), ..usual() }, "delayed_ack.every"),
             (Config { delayed_ack: delayed(2, 0), ..usual() }, "delayed_ack.timeout"),
         ] {
@@ -382,6 +392,9 @@ mod tests {
             assert!(error.help.is_some(), "{error}");
         }
         assert!(HostConfig::default().validate().is_ok());
+        let fixed = Config { max_rto: Span::from_ms(9), fixed_rto: true, ..usual() };
+        let host = HostConfig { transport: TransportConfig::Tcp(fixed), ..Default::default() };
+        assert!(host.validate().is_ok(), "the largest timeout means nothing where none is doubled");
     }
 
     #[test]

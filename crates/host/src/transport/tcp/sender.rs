@@ -22,6 +22,19 @@ enum Recovery {
     Timeout,
 }
 
+/// What a flow may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gate {
+    /// Nothing: the handshake is not over.
+    Closed,
+    /// Data, as the window allows.
+    Open,
+    /// Nothing until the next timeout: too many timeouts in a row have passed, and a probe is on its way.
+    Probing,
+    /// A probe.
+    ProbeDue,
+}
+
 /// What a timer did.
 #[derive(Debug)]
 pub(super) enum Fired {
@@ -56,8 +69,7 @@ pub(super) struct Sender {
     used: u64,
     /// `used` is counted anew when this byte is acknowledged.
     used_until: u64,
-    /// Whether data may flow: the handshake is over.
-    open: bool,
+    gate: Gate,
     recovery: Recovery,
     /// Recovery ends when this byte is acknowledged: `nxt` at its start.
     recover: u64,
@@ -71,6 +83,8 @@ pub(super) struct Sender {
     /// Factor on `rto`: doubled by each timeout.
     backoff: u64,
     timeouts_in_row: u32,
+    /// So many timeouts in a row make the flow probe; `u32::MAX` if none do.
+    probe_after: u32,
     /// When the retransmission timer expires; `MAX` while it is off.
     deadline: Instant,
     /// When the timer that was asked for fires; `MAX` if none is.
@@ -107,7 +121,7 @@ impl Sender {
             queued: matches!(host.order, OrderConfig::Fifo(_)),
             used: 0,
             used_until: 0,
-            open: tcp.handshake == Handshake::None,
+            gate: if tcp.handshake == Handshake::None { Gate::Open } else { Gate::Closed },
             recovery: Recovery::No,
             recover: 0,
             forced: false,
@@ -117,10 +131,12 @@ impl Sender {
             rto: tcp.min_rto,
             backoff: 1,
             timeouts_in_row: 0,
+            probe_after: tcp.probe_after.unwrap_or(u32::MAX),
             deadline: Instant::MAX,
             timer: Instant::MAX,
             min_rto: tcp.min_rto,
-            max_rto: tcp.max_rto,
+            // Between the smallest and the largest timeout there is nothing to measure or double if they are the same.
+            max_rto: if tcp.fixed_rto { tcp.min_rto } else { tcp.max_rto },
             dup_thresh: if tcp.fast_retransmit { tcp.dup_thresh } else { u32::MAX },
             speculative: tcp.speculative_retransmit,
             tag: host.tag.build(&()).expect("the configuration was validated"),
@@ -161,8 +177,8 @@ impl Sender {
 
     /// The connection is open.
     pub(super) fn on_syn_ack(&mut self, now: Instant, packet: &Packet) {
-        if !self.open {
-            self.open = true;
+        if self.gate == Gate::Closed {
+            self.gate = Gate::Open;
             self.backoff = 1;
             self.timeouts_in_row = 0;
             self.deadline = Instant::MAX;
@@ -179,6 +195,9 @@ impl Sender {
             for block in packet.sack() {
                 board.sack(block);
             }
+        }
+        if self.gate != Gate::Open {
+            self.end_probing(now);
         }
         let ack = packet.seq;
         let newly_acked = ack.saturating_sub(self.una);
@@ -232,16 +251,14 @@ impl Sender {
         let limit = (self.max_rto.as_ps() / self.rto.as_ps()).max(1);
         self.backoff = (self.backoff * 2).min(limit);
         self.start_timer(now);
-        if !self.open {
+        if self.gate == Gate::Closed {
             // RFC 5681, section 3.1: a lost SYN leaves a first window of one segment.
             self.window.cwnd = MSS_BYTES as f64;
             return Fired::Resend(self.syn(now));
         }
-        if self.timeouts_in_row == 1 {
-            self.congestion.on_timeout(&mut self.window, self.nxt - self.una);
-        } else {
-            // RFC 5681, section 3.1: ssthresh is kept when the retransmission is lost as well.
-            self.window.cwnd = MSS_BYTES as f64;
+        self.congestion.on_timeout(&mut self.window, self.nxt - self.una, self.timeouts_in_row);
+        if self.timeouts_in_row >= self.probe_after {
+            self.gate = Gate::ProbeDue;
         }
         self.tag.on_timeout(self.timeouts_in_row, self.nxt);
         self.recovery = Recovery::Timeout;
@@ -270,18 +287,16 @@ impl Sender {
         if self.sendable() == 0 {
             return None;
         }
+        if self.gate == Gate::ProbeDue {
+            return Some(self.probe(now));
+        }
         let (seq, retransmission) = match self.next_retransmission() {
             Some(number) => (number * MSS_BYTES, true),
             None => (self.nxt, false),
         };
         self.forced = false;
         let payload = MSS_BYTES.min(self.size - seq) as u16;
-        let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload, self.size, now);
-        let view = TagView { offset: seq, highest_sent: self.nxt, flow_bytes: self.size };
-        let priority = self.tag.tag(&view);
-        packet.connection = self.connection;
-        packet.class = priority.class;
-        packet.set_rank(priority.rank);
+        let mut packet = self.data(now, seq, payload);
         packet.flags = Flags::NONE
             .with(Flags::ECT, self.congestion.ecn_capable())
             .with(Flags::CWR, !retransmission && std::mem::take(&mut self.cwr))
@@ -303,6 +318,48 @@ impl Sender {
             self.start_timer(now);
         }
         Some(packet)
+    }
+
+    /// A data packet with its priority.
+    #[inline]
+    fn data(&mut self, now: Instant, seq: u64, payload: u16) -> Packet {
+        let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload, self.size, now);
+        let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
+        let acknowledged = self.una + sacked * MSS_BYTES;
+        let view = TagView { offset: seq, highest_sent: self.nxt, acknowledged, flow_bytes: self.size };
+        let priority = self.tag.tag(&view);
+        packet.connection = self.connection;
+        packet.class = priority.class;
+        packet.set_rank(priority.rank);
+        packet
+    }
+
+    /// The next probe: a data packet of which one byte is on the wire and none is the flow's. It stands at the first byte that is
+    /// not acknowledged, which its receiver has or expects, so that there is nothing to take in and the answer is an ACK.
+    #[cold]
+    fn probe(&mut self, now: Instant) -> Packet {
+        self.gate = Gate::Probing;
+        let mut probe = self.data(now, self.una, 0);
+        probe.size += 1;
+        probe.flags.set(Flags::RETRANSMITTED);
+        self.report.packets += 1;
+        self.report.retransmissions += 1;
+        probe
+    }
+
+    /// Something arrives: the flow begins again with one segment.
+    #[cold]
+    fn end_probing(&mut self, now: Instant) {
+        self.gate = Gate::Open;
+        self.timeouts_in_row = 0;
+        self.window.cwnd = MSS_BYTES as f64;
+        self.start_timer(now);
+    }
+
+    /// Bytes that are still to send: new ones, and lost ones that are not on their way again.
+    #[inline]
+    pub(super) fn left(&self) -> u64 {
+        self.size - self.nxt + self.board.as_ref().map_or(0, |board| board.missing() * MSS_BYTES)
     }
 
     /// When the sender wants to be called, if it has not asked for that moment or an earlier one.
@@ -329,8 +386,8 @@ impl Sender {
     /// Packets that may go now.
     #[inline]
     fn sendable(&self) -> u64 {
-        if !self.open {
-            return 0;
+        if self.gate != Gate::Open {
+            return u64::from(self.gate == Gate::ProbeDue);
         }
         let fresh = (self.size - self.nxt).div_ceil(MSS_BYTES);
         let Some(board) = &self.board else { return self.fits(0, fresh, self.nxt - self.una) };
