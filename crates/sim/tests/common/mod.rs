@@ -71,8 +71,20 @@ pub fn bottleneck(senders: u32, rate: &str, delay: &str) -> String {
 }
 
 /// Every preset, and every profile of it.
-pub const SCHEMES: [&str; 8] =
-    ["tcp", "dctcp", "pias", "sjf", "sjf@full", "slytherin", "slytherin@as-coded", "slytherin@shallow"];
+pub const SCHEMES: [&str; 12] = [
+    "tcp",
+    "dctcp",
+    "pfabric",
+    "pfabric@hyline",
+    "pfabric@original",
+    "pias",
+    "sjf",
+    "sjf@full",
+    "slytherin",
+    "slytherin@as-coded",
+    "slytherin@shallow",
+    "srpt",
+];
 
 /// A scenario's tree: a preset below, `text` on top.
 pub fn node(preset: &str, text: &str) -> Node {
