@@ -125,8 +125,11 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
+/// Packets by flow and number.
+type Names = Vec<(u32, u64)>;
+
 /// What leaves and what is dropped, in order, by the words of the paper: a list and its scans.
-fn by_the_words(limit: usize, arrivals: &[Arrival]) -> (Vec<(u32, u64)>, Vec<(u32, u64)>) {
+fn by_the_words(limit: usize, arrivals: &[Arrival]) -> (Names, Names) {
     let mut list: Vec<Arrival> = Vec::new();
     let (mut left, mut dropped) = (Vec::new(), Vec::new());
     let dequeue = |list: &mut Vec<Arrival>| {
