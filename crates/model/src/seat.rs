@@ -36,7 +36,7 @@ pub struct Occupancy {
 pub enum DropReason {
     /// No room in the port.
     PortFull,
-    /// Evicted to make room for a packet of a higher class.
+    /// Evicted to make room for a better packet: one of a higher class, or with a smaller rank.
     PushedOut,
     /// Lost by chance on its way into the port.
     RandomLoss,
@@ -73,7 +73,7 @@ impl DropReason {
 pub enum Verdict {
     /// Let it in.
     Take,
-    /// Evict the packet that came last to the lowest class, which lies below the arriving one's, and ask again.
+    /// Evict the worst packet that waits, which is worse than the arriving one, and ask again.
     PushOut,
     /// Ask again for the next lower class, which exists. A policy that demotes does not push out.
     Demote,
@@ -95,8 +95,9 @@ pub trait Classifier {
 
 /// Decides whether an arriving packet is let in.
 pub trait BufferPolicy {
-    /// Verdict on a packet of `size` bytes and class `class`. `lower` says whether a packet of a class below it waits.
-    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, lower: bool) -> Verdict;
+    /// Verdict on a packet of `size` bytes and class `class`. `worse` says whether a packet waits that is worse, as its
+    /// scheduler sees it.
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, worse: bool) -> Verdict;
 }
 
 /// Decides whether an admitted packet is marked with CE.
@@ -112,12 +113,12 @@ pub trait PortScheduler {
     fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8);
     /// Takes out the packet to send next.
     fn pop(&mut self, arena: &mut Arena) -> Option<PacketId>;
-    /// Takes out the packet that came last to the lowest class.
+    /// Takes out the worst packet: where there are classes, the one that came last to the lowest of them.
     fn evict(&mut self, arena: &mut Arena) -> Option<PacketId>;
     /// Bytes that wait in a class.
     fn class_bytes(&self, class: u8) -> u64;
-    /// Whether a packet of a class below `class` waits.
-    fn has_below(&self, class: u8) -> bool;
+    /// Whether the packet that `evict` would take out is worse than `packet`, which would come to `class`.
+    fn has_worse(&self, packet: &Packet, class: u8) -> bool;
 }
 
 /// Chooses one of several equal next hops.
@@ -149,6 +150,8 @@ pub struct TagView {
     pub offset: u64,
     /// One past the highest byte that the flow has sent before this packet.
     pub highest_sent: u64,
+    /// Bytes of the flow that are acknowledged, cumulatively or by SACK; a short last segment counts as a whole one.
+    pub acknowledged: u64,
     /// Bytes of the whole flow.
     pub flow_bytes: u64,
 }
@@ -207,9 +210,12 @@ pub trait CongestionControl {
         window.halve(flight);
         window.cwnd = window.ssthresh;
     }
-    /// The retransmission timer fired with `flight` bytes outstanding.
-    fn on_timeout(&mut self, window: &mut Window, flight: u64) {
-        window.halve(flight);
+    /// The retransmission timer fired for the `consecutive`-th time in a row, with `flight` bytes outstanding.
+    fn on_timeout(&mut self, window: &mut Window, flight: u64, consecutive: u32) {
+        // RFC 5681, section 3.1: ssthresh is kept when the retransmission is lost as well.
+        if consecutive == 1 {
+            window.halve(flight);
+        }
         window.cwnd = tailcut_base::MSS_BYTES as f64;
     }
 }
@@ -235,8 +241,8 @@ pub struct Turn {
 /// Decides which flow of a host sends next. A flow that may send `n` packets more than it has told before says so by
 /// `offer`; the NIC asks `next` each time it is free.
 pub trait SendOrder {
-    /// The flow in `slot` may send `packets` more packets.
-    fn offer(&mut self, now: Instant, slot: u32, packets: u32);
+    /// The flow in `slot` may send `packets` more packets; `left` bytes of it are still to send, whether they may or not.
+    fn offer(&mut self, now: Instant, slot: u32, packets: u32, left: u64);
     /// Who sends next, or discards. One packet is taken off what the flow offered; whether it still has anything to send is
     /// for the caller to see, because a window may have shrunk since.
     fn next(&mut self) -> Option<Turn>;
@@ -264,7 +270,7 @@ pub trait SendOrder {
 pub struct SenderReport {
     /// Data packets sent, retransmissions included.
     pub packets: u64,
-    /// Data packets that carried bytes sent before.
+    /// Data packets that carried bytes sent before, or none: probes.
     pub retransmissions: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,

@@ -25,10 +25,12 @@ presets! {
     "dctcp",
     "l2dct",
     "las",
+    "pfabric",
     "pias",
     "sjf",
     "slytherin",
     "spq",
+    "srpt",
     "tcp",
 }
 

@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn on_request_every_marked_ack_cuts() {
-        let mut model = Model::new(&Config { cut_every_ece: true, ..Config::default() }, &FlowContext::default()).unwrap();
+        let mut model =
+            Model::new(&Config { cut_every_ece: true, ..Config::default() }, &FlowContext::default()).unwrap();
         model.marks.window_end = 1000 * MSS;
         let mut w = window(64.0);
         for expected in [32.0, 16.0, 8.0] {

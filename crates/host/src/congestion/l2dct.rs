@@ -222,7 +222,7 @@ mod tests {
         let mut w = window(100.0);
         model.on_loss(&mut w, 80 * MSS);
         assert_eq!(w.cwnd, 40.0 * MSS as f64);
-        model.on_timeout(&mut w, 40 * MSS);
+        model.on_timeout(&mut w, 40 * MSS, 1);
         assert_eq!(w.cwnd, MSS as f64);
     }
 

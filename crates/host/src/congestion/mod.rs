@@ -19,6 +19,8 @@ register! {
     L2dct in l2dct,
     /// As DCTCP, by how near the flow's deadline is: D2TCP.
     D2tcp in d2tcp,
+    /// Slow start, additive increase, half of the window at each timeout: pFabric.
+    Minimal in minimal,
 }
 
 /// What congestion control knows of its flow from the start.
@@ -43,7 +45,7 @@ impl CongestionSeat {
     /// Bytes that the flow's congestion control holds on to beside itself.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
-            CongestionSeat::Newreno(_) | CongestionSeat::Dctcp(_) => 0,
+            CongestionSeat::Newreno(_) | CongestionSeat::Dctcp(_) | CongestionSeat::Minimal(_) => 0,
             CongestionSeat::L2dct(model) => model.heap_bytes(),
             CongestionSeat::D2tcp(model) => model.heap_bytes(),
         }
@@ -62,8 +64,8 @@ impl CongestionControl for CongestionSeat {
     fn on_loss(&mut self, window: &mut Window, flight: u64) {
         match_congestion!(self, model => model.on_loss(window, flight));
     }
-    fn on_timeout(&mut self, window: &mut Window, flight: u64) {
-        match_congestion!(self, model => model.on_timeout(window, flight));
+    fn on_timeout(&mut self, window: &mut Window, flight: u64, consecutive: u32) {
+        match_congestion!(self, model => model.on_timeout(window, flight, consecutive));
     }
 }
 

@@ -214,7 +214,7 @@ impl Model {
 }
 
 impl SendOrder for Model {
-    fn offer(&mut self, now: Instant, slot: u32, packets: u32) {
+    fn offer(&mut self, now: Instant, slot: u32, packets: u32, _left: u64) {
         let queue = self.queue.get_or_insert_default();
         queue.offer(slot, packets);
         if let Some((who, until)) = queue.severe
@@ -322,7 +322,7 @@ mod tests {
     }
 
     fn offer(order: &mut Model, slot: u32, packets: u32) {
-        order.offer(Instant::ZERO, slot, packets);
+        order.offer(Instant::ZERO, slot, packets, 0);
     }
 
     /// The next full packets on the wire, at most `packets`, by slot; and how many of each slot were dropped in between.
@@ -439,7 +439,7 @@ mod tests {
         order.on_timeout(1, 100_000, us(100));
         offer(&mut order, 1, 5);
         assert_eq!(serve(&mut order, 8).0, [1; 8]);
-        order.offer(us(99), 0, 2);
+        order.offer(us(99), 0, 2, 0);
         let (sent, dropped) = serve(&mut order, usize::MAX);
         // Five for those of the short flow and two for its own.
         assert_eq!((sent.len(), dropped), (15, vec![0; 7]));
@@ -472,13 +472,13 @@ mod tests {
             let mut order = long_and_fresh();
             order.on_timeout(1, 10_000, us(100));
             let at = end(&mut order);
-            order.offer(at, 2, 5);
+            order.offer(at, 2, 5, 0);
             assert_eq!(serve(&mut order, usize::MAX).1, [0u32; 0]);
         }
         let mut order = long_and_fresh();
         order.on_timeout(1, 10_000, us(100));
         order.on_recovery(0);
-        order.offer(us(50), 2, 5);
+        order.offer(us(50), 2, 5, 0);
         assert_eq!(serve(&mut order, usize::MAX).1, [0; 5], "another flow's progress says nothing");
     }
 
@@ -616,7 +616,7 @@ mod tests {
                 let now = us(i as u64);
                 match step {
                     Step::Offer(slot, packets) => {
-                        order.offer(now, slot, packets);
+                        order.offer(now, slot, packets, 0);
                         (0..packets).for_each(|_| slow.offer(now, slot));
                     }
                     Step::Free(payload) => {

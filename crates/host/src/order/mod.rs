@@ -15,6 +15,8 @@ register! {
     RoundRobin in round_robin,
     /// The flow that has sent the least: LAS, and the NIC of SPQ.
     Las in las,
+    /// The flow with the fewest bytes left to send: pFabric, and ideal shortest remaining first.
+    Srpt in srpt,
 }
 
 impl OrderConfig {
@@ -22,7 +24,7 @@ impl OrderConfig {
     pub(crate) fn is_queue(&self) -> bool {
         match self {
             OrderConfig::Fifo(_) | OrderConfig::Las(_) => true,
-            OrderConfig::RoundRobin(_) => false,
+            OrderConfig::RoundRobin(_) | OrderConfig::Srpt(_) => false,
         }
     }
 }
@@ -36,8 +38,8 @@ impl OrderSeat {
 
 impl SendOrder for OrderSeat {
     #[inline]
-    fn offer(&mut self, now: Instant, slot: u32, packets: u32) {
-        match_order!(self, model => model.offer(now, slot, packets));
+    fn offer(&mut self, now: Instant, slot: u32, packets: u32, left: u64) {
+        match_order!(self, model => model.offer(now, slot, packets, left));
     }
     #[inline]
     fn next(&mut self) -> Option<Turn> {

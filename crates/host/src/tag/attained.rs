@@ -38,7 +38,7 @@ mod tests {
     fn the_rank_is_what_was_sent_before_the_packet_and_stays_when_it_is_sent_again() {
         let mut tag = Model::new(&Config {}, &()).unwrap();
         for (offset, highest_sent) in [(0, 0), (1460, 1460), (1460, 90_000), (4_999_000, 4_999_000)] {
-            let view = TagView { offset, highest_sent, flow_bytes: 5_000_000 };
+            let view = TagView { offset, highest_sent, acknowledged: offset, flow_bytes: 5_000_000 };
             assert_eq!(tag.tag(&view), Priority { class: 0, rank: offset });
         }
     }

@@ -18,6 +18,8 @@ register! {
     FlowRank in flow_rank,
     /// By bytes sent, one priority for each number of them.
     Attained in attained,
+    /// By what is left of the flow: pFabric.
+    Remaining in remaining,
 }
 
 impl Tag for TagSeat {

@@ -71,19 +71,23 @@ pub fn bottleneck(senders: u32, rate: &str, delay: &str) -> String {
 }
 
 /// Every preset, and every profile of it.
-pub const SCHEMES: [&str; 12] = [
+pub const SCHEMES: [&str; 16] = [
     "tcp",
     "dctcp",
     "l2dct",
     "d2tcp",
     "spq",
     "las",
+    "pfabric",
+    "pfabric@hyline",
+    "pfabric@original",
     "pias",
     "sjf",
     "sjf@full",
     "slytherin",
     "slytherin@as-coded",
     "slytherin@shallow",
+    "srpt",
 ];
 
 /// A scenario's tree: a preset below, `text` on top.

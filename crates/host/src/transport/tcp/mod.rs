@@ -82,6 +82,12 @@ pub struct Config {
     pub min_rto: Span,
     /// Largest retransmission timeout, reached by doubling.
     pub max_rto: Span,
+    /// Whether every timeout lasts `min_rto`: no round-trip time is measured for it and nothing doubles it (pFabric, SIGCOMM 2013, section 4.3).
+    pub fixed_rto: bool,
+    /// After so many timeouts in a row the flow sends a probe at each timeout, of one byte and with its priority, until anything is
+    /// acknowledged (pFabric, section 4.3: 5); without it, it sends on as before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_after: Option<u32>,
     /// Duplicate ACKs, or SACKed segments above a hole, that mean loss (RFC 6675, DupThresh).
     pub dup_thresh: u32,
     /// Whether DupThresh starts a retransmission at all; off under packet spraying in the public ns-2 scripts.
@@ -106,6 +112,8 @@ impl Default for Config {
             max_window: None,
             min_rto: Span::from_ms(10),
             max_rto: Span::from_ms(64_000),
+            fixed_rto: false,
+            probe_after: None,
             dup_thresh: 3,
             fast_retransmit: true,
             speculative_retransmit: true,
@@ -123,6 +131,7 @@ impl Config {
         };
         positive("initial_window", self.initial_window)?;
         positive("dup_thresh", self.dup_thresh)?;
+        positive("probe_after", self.probe_after.unwrap_or(u32::MAX))?;
         if let Some(max) = self.max_window
             && max < self.initial_window
         {
@@ -136,15 +145,18 @@ impl Config {
             return Err(Invalid::new("min_rto", "a timeout of zero fires at once")
                 .help("expected a positive time, such as \"10ms\""));
         }
-        if self.max_rto < self.min_rto {
+        if self.max_rto < self.min_rto && !self.fixed_rto {
             return Err(Invalid::new("max_rto", format!("{} is below min_rto, {}", self.max_rto, self.min_rto))
                 .help("expected at least min_rto"));
         }
         if let Some(long) = &self.long_flows
             && !(self.min_rto..=self.max_rto).contains(&long.min_rto)
         {
-            let message = format!("{} is not between min_rto, {}, and max_rto, {}", long.min_rto, self.min_rto, self.max_rto);
-            return Err(Invalid::new("long_flows.min_rto", message).help("expected at least min_rto and at most max_rto"));
+            let message =
+                format!("{} is not between min_rto, {}, and max_rto, {}", long.min_rto, self.min_rto, self.max_rto);
+            return Err(
+                Invalid::new("long_flows.min_rto", message).help("expected at least min_rto and at most max_rto")
+            );
         }
         if let Some(delayed) = &self.delayed_ack {
             positive("delayed_ack.every", delayed.every)?;
@@ -270,7 +282,7 @@ impl Model {
         let sender = self.senders.get_mut(slot);
         let more = sender.newly_sendable();
         if more > 0 {
-            self.order.offer(cx.now, slot, more);
+            self.order.offer(cx.now, slot, more, sender.left());
         }
         if let Some(at) = sender.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: sender.flow() });

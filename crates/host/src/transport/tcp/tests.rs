@@ -17,6 +17,7 @@ fn values_out_of_range_are_refused_at_their_key() {
         (Config { min_rto: Span::ZERO, ..usual() }, "min_rto"),
         (Config { max_rto: Span::from_ms(9), ..usual() }, "max_rto"),
         (Config { dup_thresh: 0, ..usual() }, "dup_thresh"),
+        (Config { probe_after: Some(0), ..usual() }, "probe_after"),
         (Config { delayed_ack: delayed(0, 1), ..usual() }, "delayed_ack.every"),
         (Config { delayed_ack: delayed(2, 0), ..usual() }, "delayed_ack.timeout"),
         (Config { long_flows: long(9), ..usual() }, "long_flows.min_rto"),
@@ -28,6 +29,9 @@ fn values_out_of_range_are_refused_at_their_key() {
         assert!(error.help.is_some(), "{error}");
     }
     assert!(HostConfig::default().validate().is_ok());
+    let fixed = Config { max_rto: Span::from_ms(9), fixed_rto: true, ..usual() };
+    let host = HostConfig { transport: TransportConfig::Tcp(fixed), ..Default::default() };
+    assert!(host.validate().is_ok(), "the largest timeout means nothing where none is doubled");
 }
 
 #[test]
@@ -116,7 +120,11 @@ impl Around {
                 Wish::Timer { at, flow } if at <= until => Some((at, flow)),
                 _ => None,
             };
-            let (at, first) = wishes.iter().enumerate().filter_map(|(i, wish)| Some((time(wish)?, i))).min_by_key(|(timer, _)| timer.0)?;
+            let (at, first) = wishes
+                .iter()
+                .enumerate()
+                .filter_map(|(i, wish)| Some((time(wish)?, i)))
+                .min_by_key(|(timer, _)| timer.0)?;
             wishes.remove(first);
             Some(at)
         };
@@ -201,10 +209,14 @@ fn a_discarded_packet_is_sent_to_its_sender_and_lost() {
     let mut around = Around::new(&config);
     around.start(7, 6 * 1460, true);
     assert_eq!(around.send(), [(7, 0), (7, 1460), (7, 2920), (7, 4380)]);
-    let discarded: Vec<u64> = around.wishes.iter().filter_map(|wish| match wish {
-        Wish::Discarded { flow: FlowId(7), seq } => Some(*seq),
-        _ => None,
-    }).collect();
+    let discarded: Vec<u64> = around
+        .wishes
+        .iter()
+        .filter_map(|wish| match wish {
+            Wish::Discarded { flow: FlowId(7), seq } => Some(*seq),
+            _ => None,
+        })
+        .collect();
     assert_eq!(discarded, [5840, 7300]);
     around.now = at_ms(1);
     around.ack(7, 4 * 1460, false);
