@@ -304,8 +304,19 @@ def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list
         found[f"drops_{reason}"] = ratio([(s["drops"][reason], 1) for s in summaries], len(summaries))
     demotions = [sum(row["demotions"] for row in rows) for rows in ports]
     drops = [sum(n for row in rows if row["tier"] != "host" for c, n in row.items() if c.startswith("drops_")) for rows in ports]
+    nic = [sum(n for row in rows if row["tier"] == "host" for c, n in row.items() if c.startswith("drops_")) for rows in ports]
+    found["drops_fabric"] = ratio([(n, 1) for n in drops], len(ports))
+    found["drops_nic"] = ratio([(n, 1) for n in nic], len(ports))
     found["demotions"] = ratio([(n, 1) for n in demotions], len(ports))
     found["refused"] = ratio([(n + dropped, 1) for n, dropped in zip(demotions, drops)], len(ports))
+    tiers = {row["owner"]: row["tier"] for row in ports[0]}
+    marks = [Counter() for _ in ports]
+    for counts, rows in zip(marks, ports):
+        for row in rows:
+            if row["tier"] != "host":
+                counts[f"{row['tier']}_to_{tiers.get(row['peer'], 'host')}"] += row["marks"]
+    for way in marks[0]:
+        found[f"marks_{way}"] = ratio([(counts[way], 1) for counts in marks], len(ports))
     lengths = [Counter() for _ in queues]
     for counts, rows in zip(lengths, queues):
         for row in rows:

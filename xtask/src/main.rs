@@ -38,8 +38,8 @@ cargo xtask COMMAND
                    more than crates/bench/instructions.toml says for the same compiler
   instructions --bless
                    count, and write that file
-  theory [NAME]    print closed forms of the literature beside what is simulated: queueing, dctcp,
-                   throughput, sharing; see docs/validation.md
+  theory [NAME]    print closed forms of the literature beside what is simulated: queueing, srpt,
+                   dctcp, throughput, sharing; see docs/validation.md
   compare-ns3 [CASE]
                    install ns-3 from Debian's packages, run one case or all in it and in tailcut, and print
                    how they agree and what either cost; all take a quarter of an hour

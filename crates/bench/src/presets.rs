@@ -21,7 +21,7 @@ pub const PEERS: Fabric = Fabric { name: "peers", file: "scenarios/peers.toml", 
 pub const TAIL: Fabric = Fabric { name: "tail", file: "crates/bench/scenarios/tail.toml", set: &[] };
 
 /// The fabric of each preset's own paper. A preset that is not here is measured on [`TAIL`].
-const OWN: [(&str, Fabric); 3] = [("dctcp", PEERS), ("pias", PEERS), ("tcp", PEERS)];
+const OWN: [(&str, Fabric); 5] = [("dctcp", PEERS), ("l2dct", PEERS), ("pias", PEERS), ("spq", PEERS), ("tcp", PEERS)];
 
 /// The fabric of a preset or of one of its variants.
 pub fn fabric(scheme: &str) -> Fabric {

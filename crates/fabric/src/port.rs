@@ -180,6 +180,11 @@ impl Port {
         &self.stats
     }
 
+    /// Counts a packet that was dropped here and never offered: a NIC's, discarded by its host.
+    pub fn count_drop(&mut self, reason: DropReason) {
+        self.stats.drops[reason as usize] += 1;
+    }
+
     /// Bytes that wait, at the time of the last call; the packet on the wire is not counted.
     pub fn backlog(&self) -> u64 {
         self.backlog
@@ -203,7 +208,7 @@ impl Port {
         let class = self.classifier.classify(packet, self.classes);
         let (class, occupancy) = loop {
             let occupancy = self.occupancy(class);
-            match self.buffer.admit(occupancy, class, size, self.scheduler.has_below(class)) {
+            match self.buffer.admit(occupancy, class, size, self.scheduler.has_worse(arena.get(id), class)) {
                 Verdict::Take => break (class, occupancy),
                 Verdict::Drop(reason) => return self.refuse(reason),
                 Verdict::PushOut => evicted.push(self.evict(now, arena)),
@@ -290,7 +295,7 @@ impl Port {
     fn demote(&mut self, mut class: u8, size: u64) -> Result<u8, DropReason> {
         loop {
             class += 1;
-            match self.buffer.admit(self.occupancy(class), class, size, self.scheduler.has_below(class)) {
+            match self.buffer.admit(self.occupancy(class), class, size, false) {
                 Verdict::Take => {
                     self.stats.demotions += 1;
                     return Ok(class);
@@ -304,7 +309,7 @@ impl Port {
 
     #[inline]
     fn refuse(&mut self, reason: DropReason) -> Offered {
-        self.stats.drops[reason as usize] += 1;
+        self.count_drop(reason);
         Offered::Dropped(reason)
     }
 
@@ -312,7 +317,7 @@ impl Port {
         let id = self.scheduler.evict(arena).expect("a policy pushes out only what waits");
         self.waiting -= 1;
         self.set_backlog(now, self.backlog - u64::from(arena.get(id).size));
-        self.stats.drops[DropReason::PushedOut as usize] += 1;
+        self.count_drop(DropReason::PushedOut);
         id
     }
 }

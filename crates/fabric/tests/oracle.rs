@@ -13,12 +13,13 @@ use tailcut_fabric::mark::{self, MarkerConfig, Threshold, step::Scope};
 use tailcut_fabric::sched::{self, SchedulerConfig};
 use tailcut_fabric::{Link, Offered, PortConfig, PortContext, Wire};
 use tailcut_model::seat::{DropReason, PortScheduler};
-use tailcut_model::{Arena, Flags, FlowId, Kind, Packet, PacketId};
+use tailcut_model::{Arena, Flags, FlowId, Kind, Packet};
 
 /// A packet that arrives, as plain numbers.
 #[derive(Clone, Debug)]
 struct Arrival {
     gap: u64,
+    flow: u32,
     size: u16,
     kind: Kind,
     class: u8,
@@ -31,10 +32,12 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![3 => Just(0), 3 => 0..2 * SLOT, 1 => (0..20u64).prop_map(|slots| slots * SLOT)];
     let size = prop_oneof![Just(1500u16), 41u16..=1500];
     let kind = prop_oneof![6 => Just(Kind::Data), 1 => Just(Kind::Ack), 1 => Just(Kind::Syn)];
-    let arrival = (gap, size, kind, 0u8..9, 0u64..5, prop::bool::ANY, prop::bool::weighted(0.3)).prop_map(
-        |(gap, size, kind, class, rank, capable, marked)| {
+    // Ranks without an order, as if every packet were sent again at random; few of them, so that there are ties.
+    let order = (0u32..4, 0u8..9, 0u64..5);
+    let arrival = (gap, size, kind, order, prop::bool::ANY, prop::bool::weighted(0.3)).prop_map(
+        |(gap, size, kind, (flow, class, rank), capable, marked)| {
             let size = if kind == Kind::Data { size } else { 40 };
-            Arrival { gap, size, kind, class, rank, capable, marked: marked && capable }
+            Arrival { gap, flow, size, kind, class, rank, capable, marked: marked && capable }
         },
     );
     prop::collection::vec(arrival, 1..200)
@@ -43,9 +46,10 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
 impl Arrival {
     /// The packet; its number stands in `seq`.
     fn packet(&self, nth: u64) -> Packet {
+        let (flow, from, to) = (FlowId(self.flow), HostId(0), HostId(1));
         let mut packet = match self.kind {
-            Kind::Data => Packet::data(FlowId(0), HostId(0), HostId(1), nth, self.size - 40, 1 << 40, Instant::ZERO),
-            kind => Packet::control(kind, FlowId(0), HostId(0), HostId(1), nth, Instant::ZERO),
+            Kind::Data => Packet::data(flow, from, to, nth, self.size - 40, 1 << 40, Instant::ZERO),
+            kind => Packet::control(kind, flow, from, to, nth, Instant::ZERO),
         };
         packet.class = self.class;
         packet.flags = Flags::NONE.with(Flags::ECT, self.capable).with(Flags::CE, self.marked);
@@ -63,16 +67,85 @@ struct Behaviour {
     limit: u64,
     classes: u8,
     classifier: u8,
-    ranked: bool,
+    order: Order,
     buffer: Buffer,
     /// Threshold, whether it marks itself, whether the class counts alone, the first class that is marked.
     step: Option<(u64, bool, bool, u8)>,
+}
+
+/// Which packet goes next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Order {
+    Strict,
+    Ranked,
+    Pfabric,
+    Srpt,
+}
+
+fn orders() -> impl Strategy<Value = Order> {
+    prop_oneof![3 => Just(Order::Strict), 1 => Just(Order::Ranked), 2 => Just(Order::Pfabric), 1 => Just(Order::Srpt)]
+}
+
+impl Order {
+    fn config(self) -> SchedulerConfig {
+        match self {
+            Order::Strict => SchedulerConfig::Strict(sched::strict::Config {}),
+            Order::Ranked => SchedulerConfig::Ranked(sched::ranked::Config {}),
+            Order::Pfabric => SchedulerConfig::Pfabric(sched::pfabric::Config {}),
+            Order::Srpt => SchedulerConfig::Srpt(sched::srpt::Config {}),
+        }
+    }
+
+    /// The flow of the first packet that waits, of which those of its flow came earlier.
+    fn first_of_flow(waiting: &[Waiting], flow: u32) -> &Waiting {
+        waiting.iter().find(|w| w.flow == flow).expect("the flow waits")
+    }
+
+    /// Rank of the first packet of the packet's flow, and the order in which flows began to wait.
+    fn turn(waiting: &[Waiting], of: &Waiting) -> (u64, u64) {
+        (Order::first_of_flow(waiting, of.flow).rank, of.began)
+    }
+
+    /// The number of the packet that goes next.
+    fn next(self, waiting: &[Waiting]) -> Option<u64> {
+        match self {
+            Order::Strict | Order::Ranked => waiting.iter().min_by_key(|w| (w.class, w.rank, w.nth)).map(|w| w.nth),
+            // The smallest value says which flow, and the packet of it that came first goes.
+            Order::Pfabric => {
+                let smallest = waiting.iter().min_by_key(|w| (w.rank, w.nth))?;
+                Some(Order::first_of_flow(waiting, smallest.flow).nth)
+            }
+            Order::Srpt => waiting.iter().min_by_key(|w| (Order::turn(waiting, w), w.nth)).map(|w| w.nth),
+        }
+    }
+
+    /// The packet that is the worst.
+    fn worst(self, waiting: &[Waiting]) -> Option<&Waiting> {
+        match self {
+            Order::Strict | Order::Ranked => waiting.iter().max_by_key(|w| (w.class, w.rank, w.nth)),
+            Order::Pfabric => waiting.iter().max_by_key(|w| (w.rank, w.nth)),
+            Order::Srpt => waiting.iter().max_by_key(|w| (Order::turn(waiting, w), w.nth)),
+        }
+    }
+
+    /// The number of the packet that makes room, if it is worse than a packet of this class and rank that arrives.
+    fn evicts(self, waiting: &[Waiting], class: u8, rank: u64) -> Option<u64> {
+        let worst = self.worst(waiting)?;
+        let worse = match self {
+            Order::Strict => worst.class > class,
+            Order::Ranked => (worst.class, worst.rank) > (class, rank),
+            Order::Pfabric => worst.rank > rank,
+            Order::Srpt => Order::turn(waiting, worst).0 > rank,
+        };
+        worse.then_some(worst.nth)
+    }
 }
 
 #[derive(Clone, Debug)]
 enum Buffer {
     TailDrop,
     PushOut,
+    DropWorst,
     /// Limit of each class, and whether what does not fit is demoted.
     Divided(Vec<u64>, bool),
     /// Limit of class 0, and whether the other classes leave it free.
@@ -82,19 +155,20 @@ enum Buffer {
 fn behaviours() -> impl Strategy<Value = Behaviour> {
     let step = prop::option::of((1u64..20_000, prop::bool::ANY, prop::bool::ANY, 0u8..8));
     let parts = (prop::collection::vec(0.0..1.0, 8), prop::bool::ANY);
-    (1501u64..30_000, 1u8..=8, 0u8..3, prop::bool::weighted(0.25), (0..4, parts), step).prop_map(
-        |(limit, classes, classifier, ranked, (buffer, (parts, demote)), step)| {
-            let classes = if ranked { 1 } else { classes };
+    (1501u64..30_000, 1u8..=8, 0u8..3, orders(), (0..5, parts), step).prop_map(
+        |(limit, classes, classifier, order, (buffer, (parts, demote)), step)| {
+            let classes = if order == Order::Strict { classes } else { 1 };
             let several = classes > 1;
             let part = |part: &f64| 1500 + ((limit - 1500) as f64 * part) as u64;
             Behaviour {
                 limit,
                 classes,
                 classifier: if several { classifier } else { classifier.min(1) },
-                ranked,
+                order,
                 buffer: match buffer {
+                    3 => Buffer::DropWorst,
                     1 if several => Buffer::PushOut,
-                    3 if several => Buffer::Reserved(
+                    4 if several => Buffer::Reserved(
                         part(&parts[0]).min(limit - if demote { 1500 } else { 0 }).max(1500),
                         demote && limit >= 3000,
                     ),
@@ -118,11 +192,7 @@ impl Behaviour {
                 1 => ClassifierConfig::Tag(classify::tag::Config {}),
                 _ => ClassifierConfig::CeOrAck(classify::ce_or_ack::Config::default()),
             },
-            scheduler: if self.ranked {
-                SchedulerConfig::Ranked(sched::ranked::Config {})
-            } else {
-                SchedulerConfig::Strict(sched::strict::Config {})
-            },
+            scheduler: self.order.config(),
             marker: match self.step {
                 None => MarkerConfig::Off(mark::off::Config {}),
                 Some((threshold, inclusive, queue, from_class)) => MarkerConfig::Step(mark::step::Config {
@@ -134,6 +204,7 @@ impl Behaviour {
             },
             buffer: match &self.buffer {
                 Buffer::TailDrop => BufferConfig::TailDrop(buffer::tail_drop::Config {}),
+                Buffer::DropWorst => BufferConfig::DropWorst(buffer::drop_worst::Config {}),
                 Buffer::PushOut => BufferConfig::PushOut(buffer::push_out::Config {}),
                 &Buffer::Reserved(limit, dedicated) => {
                     let limit = Threshold::Bytes(Bytes(limit));
@@ -152,6 +223,9 @@ impl Behaviour {
 #[derive(Clone, Debug)]
 struct Waiting {
     nth: u64,
+    flow: u32,
+    /// Number of the packet with which its flow began to wait here.
+    began: u64,
     class: u8,
     rank: u64,
     size: u64,
@@ -182,8 +256,8 @@ impl SlowPort {
     /// Sends what waits as long as the transmitter is free by `now`.
     fn run(&mut self, now: u64) {
         while self.busy_until <= now && !self.waiting.is_empty() {
-            let next = self.waiting.iter().min_by_key(|w| (w.class, w.rank, w.nth)).unwrap().nth;
-            let at = self.waiting.iter().position(|w| w.nth == next).unwrap();
+            let next = self.behaviour.order.next(&self.waiting);
+            let at = self.waiting.iter().position(|w| Some(w.nth) == next).unwrap();
             let packet = self.waiting.remove(at);
             self.backlog.push((self.busy_until, self.bytes(None)));
             self.send(self.busy_until, packet);
@@ -197,8 +271,10 @@ impl SlowPort {
 
     fn offer(&mut self, now: u64, nth: u64, arrival: &Arrival) {
         self.run(now);
-        let Behaviour { limit, classes, classifier, ranked, ref buffer, step } = self.behaviour;
+        let Behaviour { limit, classes, classifier, order, ref buffer, step } = self.behaviour;
         let push_out = matches!(buffer, Buffer::PushOut);
+        let evicts = push_out || matches!(buffer, Buffer::DropWorst);
+        let rank = if order != Order::Strict && arrival.kind == Kind::Data { arrival.rank } else { 0 };
         let mut class = match classifier {
             0 => 0,
             1 => arrival.class.min(classes - 1),
@@ -211,8 +287,7 @@ impl SlowPort {
             if after < limit || (after == limit && !is_lowest) {
                 break;
             }
-            let last = self.waiting.iter().max_by_key(|w| (w.class, w.nth)).filter(|w| push_out && w.class > class);
-            let Some(last) = last.map(|w| w.nth) else {
+            let Some(last) = order.evicts(&self.waiting, class, rank).filter(|_| evicts) else {
                 self.dropped.push((nth, DropReason::PortFull));
                 return;
             };
@@ -247,9 +322,10 @@ impl SlowPort {
             class >= from && (length > threshold || (inclusive && length == threshold))
         }) && arrival.capable;
         self.marks += u64::from(marks);
-        let rank = if ranked && arrival.kind == Kind::Data { arrival.rank } else { 0 };
         let packet = Waiting {
             nth,
+            flow: arrival.flow,
+            began: self.waiting.iter().find(|w| w.flow == arrival.flow).map_or(nth, |w| w.began),
             class,
             rank,
             size,
@@ -337,52 +413,51 @@ proptest! {
     /// Each scheduler alone: what it gives, what it evicts and what it says of itself.
     #[test]
     fn a_scheduler_does_what_a_list_does(
-        ranked: bool,
+        order in orders(),
         classes in 1u8..=8,
-        operations in prop::collection::vec((0u8..5, 0u8..8, 0u64..4, 41u16..=1500), 1..300),
+        // Mostly short queues, some of hundreds of packets.
+        operations in (2u8..12).prop_flat_map(|pushes| {
+            prop::collection::vec((0u8..2 + pushes, 0u8..8, 0u32..6, 0u64..40, 41u16..=1500), 1..600)
+        }),
     ) {
-        let classes = if ranked { 1 } else { classes };
-        let config = if ranked {
-            SchedulerConfig::Ranked(sched::ranked::Config {})
-        } else {
-            SchedulerConfig::Strict(sched::strict::Config {})
-        };
-        let mut scheduler = config.build(&PortContext { limit: 1 << 20, classes }).unwrap();
+        let classes = if order == Order::Strict { classes } else { 1 };
+        let mut scheduler = order.config().build(&PortContext { limit: 1 << 20, classes }).unwrap();
         let mut arena = Arena::new();
         let mut oracle: Vec<Waiting> = Vec::new();
-        let mut ids: Vec<PacketId> = Vec::new();
-        for (nth, (operation, class, rank, size)) in (0..).zip(operations) {
+        for (nth, (operation, class, flow, rank, size)) in (0..).zip(operations) {
             let taken = |oracle: &mut Vec<Waiting>, chosen: Option<u64>| {
                 let at = oracle.iter().position(|w| Some(w.nth) == chosen)?;
                 Some(oracle.remove(at).nth)
             };
+            let class = class % classes;
+            let mut packet =
+                Packet::data(FlowId(flow), HostId(0), HostId(1), nth, size - 40, 1 << 40, Instant::ZERO);
+            packet.set_rank(rank);
+            let rank = if order == Order::Strict { 0 } else { rank };
+            let worse = order.evicts(&oracle, class, rank).is_some();
+            prop_assert_eq!(scheduler.has_worse(&packet, class), worse);
             match operation {
                 0 => {
-                    let chosen = oracle.iter().min_by_key(|w| (w.class, w.rank, w.nth)).map(|w| w.nth);
+                    let chosen = order.next(&oracle);
                     let id = scheduler.pop(&mut arena);
                     prop_assert_eq!(id.map(|id| arena.get(id).seq), taken(&mut oracle, chosen));
                 }
                 1 => {
-                    let chosen = oracle.iter().max_by_key(|w| (w.class, w.rank, w.nth)).map(|w| w.nth);
+                    let chosen = order.worst(&oracle).map(|w| w.nth);
                     let id = scheduler.evict(&mut arena);
                     prop_assert_eq!(id.map(|id| arena.get(id).seq), taken(&mut oracle, chosen));
                 }
                 _ => {
-                    let class = class % classes;
-                    let mut packet =
-                        Packet::data(FlowId(0), HostId(0), HostId(1), nth, size - 40, 1 << 40, Instant::ZERO);
-                    packet.set_rank(rank);
                     let id = arena.insert(packet);
-                    ids.push(id);
                     scheduler.push(&mut arena, id, class);
-                    let rank = if ranked { rank } else { 0 };
-                    oracle.push(Waiting { nth, class, rank, size: u64::from(size), marked: false, marks: 0 });
+                    let began = oracle.iter().find(|w| w.flow == flow).map_or(nth, |w| w.began);
+                    let size = u64::from(size);
+                    oracle.push(Waiting { nth, flow, began, class, rank, size, marked: false, marks: 0 });
                 }
             }
             for class in 0..classes {
                 let of_class = oracle.iter().filter(|w| w.class == class);
                 prop_assert_eq!(scheduler.class_bytes(class), of_class.map(|w| w.size).sum::<u64>());
-                prop_assert_eq!(scheduler.has_below(class), oracle.iter().any(|w| w.class > class));
             }
         }
     }

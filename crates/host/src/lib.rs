@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_model::Invalid;
 
-use congestion::CongestionConfig;
+use congestion::{CongestionConfig, FlowContext};
 use order::OrderConfig;
 use tag::TagConfig;
 use transport::{TransportConfig, TransportSeat};
@@ -61,7 +61,7 @@ impl HostConfig {
     /// # Errors
     /// If a value is out of range or seats do not go together.
     pub fn validate(&self) -> Result<(), Invalid> {
-        self.congestion.build(&()).map_err(|e| e.within("congestion"))?;
+        self.congestion.build(&FlowContext::default()).map_err(|e| e.within("congestion"))?;
         self.order.build(&()).map_err(|e| e.within("order"))?;
         self.tag.build(&()).map_err(|e| e.within("tag"))?;
         self.build().map(|_| ())

@@ -38,18 +38,25 @@ pub struct Occupancy {
 pub enum DropReason {
     /// No room in the port, or in the part of it that several classes share.
     PortFull,
-    /// Evicted to make room for a packet of a higher class.
+    /// Evicted to make room for a better packet: one of a higher class, or with a smaller rank.
     PushedOut,
     /// Lost by chance on its way into the port.
     RandomLoss,
     /// No room in the packet's class, nor in a lower one that it may join, while the port has some.
     ClassFull,
+    /// Discarded by its own host before its transmission: no room in the NIC, or for a flow that matters more.
+    NicQueue,
 }
 
 impl DropReason {
     /// Every reason, in the order of their columns.
-    pub const ALL: [DropReason; 4] =
-        [DropReason::PortFull, DropReason::PushedOut, DropReason::RandomLoss, DropReason::ClassFull];
+    pub const ALL: [DropReason; 5] = [
+        DropReason::PortFull,
+        DropReason::PushedOut,
+        DropReason::RandomLoss,
+        DropReason::ClassFull,
+        DropReason::NicQueue,
+    ];
 
     /// The name in results.
     pub fn name(self) -> &'static str {
@@ -58,6 +65,7 @@ impl DropReason {
             DropReason::PushedOut => "pushed_out",
             DropReason::RandomLoss => "random_loss",
             DropReason::ClassFull => "class_full",
+            DropReason::NicQueue => "nic_queue",
         }
     }
 }
@@ -67,7 +75,7 @@ impl DropReason {
 pub enum Verdict {
     /// Let it in.
     Take,
-    /// Evict the packet that came last to the lowest class, which lies below the arriving one's, and ask again.
+    /// Evict the worst packet that waits, which is worse than the arriving one, and ask again.
     PushOut,
     /// Ask again for the next lower class, which exists. A policy that demotes does not push out.
     Demote,
@@ -89,8 +97,9 @@ pub trait Classifier {
 
 /// Decides whether an arriving packet is let in.
 pub trait BufferPolicy {
-    /// Verdict on a packet of `size` bytes and class `class`. `lower` says whether a packet of a class below it waits.
-    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, lower: bool) -> Verdict;
+    /// Verdict on a packet of `size` bytes and class `class`. `worse` says whether a packet waits that is worse, as its
+    /// scheduler sees it.
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, worse: bool) -> Verdict;
 }
 
 /// Decides whether an admitted packet is marked with CE.
@@ -106,12 +115,12 @@ pub trait PortScheduler {
     fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8);
     /// Takes out the packet to send next.
     fn pop(&mut self, arena: &mut Arena) -> Option<PacketId>;
-    /// Takes out the packet that came last to the lowest class.
+    /// Takes out the worst packet: where there are classes, the one that came last to the lowest of them.
     fn evict(&mut self, arena: &mut Arena) -> Option<PacketId>;
     /// Bytes that wait in a class.
     fn class_bytes(&self, class: u8) -> u64;
-    /// Whether a packet of a class below `class` waits.
-    fn has_below(&self, class: u8) -> bool;
+    /// Whether the packet that `evict` would take out is worse than `packet`, which would come to `class`.
+    fn has_worse(&self, packet: &Packet, class: u8) -> bool;
 }
 
 /// Chooses one of several equal next hops.
@@ -151,10 +160,18 @@ pub struct TagView {
     pub offset: u64,
     /// One past the highest byte that the flow has sent before this packet.
     pub highest_sent: u64,
+    /// Bytes of the flow that are acknowledged, cumulatively or by SACK; a short last segment counts as a whole one.
+    pub acknowledged: u64,
     /// Bytes of the whole flow.
     pub flow_bytes: u64,
-    /// Whether these bytes were sent before.
-    pub retransmission: bool,
+}
+
+impl TagView {
+    /// Whether the packet's bytes were sent before.
+    #[inline]
+    pub fn is_retransmission(&self) -> bool {
+        self.offset < self.highest_sent
+    }
 }
 
 /// Gives each data packet its priority at the sender; one for each flow.
@@ -211,9 +228,12 @@ pub trait CongestionControl {
         window.halve(flight);
         window.cwnd = window.ssthresh;
     }
-    /// The retransmission timer fired with `flight` bytes outstanding.
-    fn on_timeout(&mut self, window: &mut Window, flight: u64) {
-        window.halve(flight);
+    /// The retransmission timer fired for the `consecutive`-th time in a row, with `flight` bytes outstanding.
+    fn on_timeout(&mut self, window: &mut Window, flight: u64, consecutive: u32) {
+        // RFC 5681, section 3.1: ssthresh is kept when the retransmission is lost as well.
+        if consecutive == 1 {
+            window.halve(flight);
+        }
         window.cwnd = tailcut_base::MSS_BYTES as f64;
     }
 }
@@ -232,20 +252,35 @@ pub struct Turn {
     pub slot: u32,
     /// Whether the host itself marks the packet with CE, if it is ECN-capable.
     pub mark: bool,
+    /// Whether the packet is discarded: the sender takes it for sent, and it never leaves.
+    pub drop: bool,
 }
 
 /// Decides which flow of a host sends next. A flow that may send `n` packets more than it has told before says so by
 /// `offer`; the NIC asks `next` each time it is free.
 pub trait SendOrder {
-    /// The flow in `slot` may send `packets` more packets.
-    fn offer(&mut self, slot: u32, packets: u32);
-    /// Who sends next. One packet is taken off what the flow offered; whether it still has anything to send is
+    /// The flow in `slot` may send `packets` more packets; `left` bytes of it are still to send, whether they may or not.
+    fn offer(&mut self, now: Instant, slot: u32, packets: u32, left: u64);
+    /// Who sends next, or discards. One packet is taken off what the flow offered; whether it still has anything to send is
     /// for the caller to see, because a window may have shrunk since.
     fn next(&mut self) -> Option<Turn>;
     /// Whether `next` would give a flow.
     fn is_empty(&self) -> bool;
     /// The flow in `slot` has ended: what it offered is void.
     fn forget(&mut self, slot: u32);
+    /// The turn of the flow in `slot` put a packet with so many bytes of payload on the wire.
+    fn on_sent(&mut self, slot: u32, payload: u64) {
+        let _ = (slot, payload);
+    }
+    /// The retransmission timer of the flow in `slot`, which has sent so many bytes, has fired. At `until` a round trip of the flow will be
+    /// over.
+    fn on_timeout(&mut self, slot: u32, sent: u64, until: Instant) {
+        let _ = (slot, sent, until);
+    }
+    /// An ACK has advanced the flow in `slot` for the first time since its timer fired.
+    fn on_recovery(&mut self, slot: u32) {
+        let _ = slot;
+    }
 }
 
 /// Facts of a flow that its sender reports when the last byte is acknowledged, or when the run ends.
@@ -253,7 +288,7 @@ pub trait SendOrder {
 pub struct SenderReport {
     /// Data packets sent, retransmissions included.
     pub packets: u64,
-    /// Data packets that carried bytes sent before.
+    /// Data packets that carried bytes sent before, or none: probes.
     pub retransmissions: u64,
     /// Expiries of the retransmission timer.
     pub timeouts: u64,
@@ -281,6 +316,13 @@ pub enum Wish {
         at: Instant,
         /// Which flow.
         flow: FlowId,
+    },
+    /// A data packet was discarded by its own host, before it had left.
+    Discarded {
+        /// Which flow.
+        flow: FlowId,
+        /// Offset of its first byte.
+        seq: u64,
     },
     /// The receiver has every byte of the flow.
     Received {

@@ -21,11 +21,17 @@ macro_rules! presets {
 }
 
 presets! {
+    "d2tcp",
     "dctcp",
+    "l2dct",
+    "las",
+    "pfabric",
     "pias",
     "resqueue",
     "sjf",
     "slytherin",
+    "spq",
+    "srpt",
     "tcp",
 }
 

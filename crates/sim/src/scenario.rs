@@ -206,11 +206,19 @@ fn check_throughput(config: &Config, arrivals: Span) -> Result<(), Invalid> {
 
 /// Seats that do not go together are refused: a tag that no port reads is a scheme that does nothing.
 fn check_seats(config: &Config) -> Result<(), Invalid> {
-    let ranked = matches!(config.port.scheduler, SchedulerConfig::Ranked(_));
+    let ranked = match config.port.scheduler {
+        SchedulerConfig::Ranked(_) | SchedulerConfig::Pfabric(_) | SchedulerConfig::Srpt(_) => true,
+        SchedulerConfig::Strict(_) => false,
+    };
     let by_tag = matches!(config.port.classifier, ClassifierConfig::Tag(_));
     let refuse = |path: &str, what: &str, expected: &str| Err(Invalid::new(path, what).help(expected));
     match &config.host.tag {
         TagConfig::Off(_) => Ok(()),
+        TagConfig::Remaining(_) if !ranked => refuse(
+            "host.tag",
+            "`remaining` ranks packets by what is left of their flow, and no port orders by rank",
+            "expected `port.scheduler = \"pfabric\"`, \"srpt\" or \"ranked\" with it",
+        ),
         TagConfig::FlowRank(_) if !ranked => refuse(
             "host.tag",
             "`flow-rank` gives each size its own rank, and no port orders by rank",

@@ -162,11 +162,18 @@ fn on_one_path_and_without_loss_only_slytherin_reorders() {
         .map(|i| (i % 16, (i * 7 + 5) % 16, 20_000 + 30_000 * u64::from(i % 8), u64::from(i) * 2_000))
         .collect();
     flows.retain(|flow| flow.0 != flow.1);
-    let text = FOUR_SPINES.to_owned() + "[port]\nlimit = \"4MB\"\n[host.tag]\n" + &listed(&flows);
+    // No timeout for flows that wait for others.
+    let seats = "[port]\nlimit = \"4MB\"\n[host.transport.tcp]\nmin_rto = \"10ms\"\n[host.tag]\n";
+    let text = format!("path = \"flow-ecmp\"\n{FOUR_SPINES}{seats}{}", listed(&flows));
     for scheme in SCHEMES.into_iter().filter(|scheme| !scheme.starts_with("slytherin")) {
         let text = text.replace(
             "[host.tag]\n",
-            if scheme == "pias" { "[host.tag.pias]\nthresholds = [\"10KB\", \"50KB\", \"90KB\"]\n" } else { "" },
+            match scheme {
+                "pias" => "[host.tag.pias]\nthresholds = [\"10KB\", \"50KB\", \"90KB\"]\n",
+                // Or its NICs would drop.
+                "spq" => "[host.order.las]\nlimit = \"10000pkt\"\n",
+                _ => "",
+            },
         );
         let outcome = run(scheme, &text, 1);
         assert_eq!(outcome.totals.drops.total(), 0, "{scheme}");

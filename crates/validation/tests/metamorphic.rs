@@ -131,7 +131,7 @@ const WHOLE_WINDOWS: &str =
 /// departures of a busy port and meet others there at the same picosecond.
 #[test]
 fn the_numbers_of_hosts_on_one_switch_mean_nothing() {
-    for scheme in ["tcp", "pias", "sjf", "sjf@full", "slytherin"] {
+    for scheme in ["tcp", "pias", "sjf", "sjf@full", "slytherin", "srpt"] {
         for seed in 1..=5 {
             let flows = scattered(&[0, 1, 2, 3, 4, 5], &[6, 7, 8, 9, 10, 11], seed);
             let mut names: Vec<u32> = (0..12).collect();
@@ -211,7 +211,7 @@ fn a_lower_load_is_no_slower() {
             rows(&outcome).iter().filter(|row| row.measured).map(|row| row.slowdown().unwrap()).collect();
         slowdowns.iter().sum::<f64>() / slowdowns.len() as f64
     };
-    for scheme in ["tcp", "dctcp", "pias", "sjf"] {
+    for scheme in ["tcp", "dctcp", "pfabric", "pias", "sjf", "srpt"] {
         let means: Vec<f64> = [0.1, 0.3, 0.6, 0.9]
             .map(|load| (1..=SEEDS).map(|seed| slowdown(scheme, load, seed)).sum::<f64>() / SEEDS as f64)
             .into();

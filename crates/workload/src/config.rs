@@ -100,6 +100,9 @@ pub struct Traffic {
     /// `arrivals`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incast: Option<Incast>,
+    /// When the flows should be delivered; without it they have no deadline. Explicit lists carry their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Deadlines>,
     /// An explicit list of flows from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<FlowFile>,
@@ -295,6 +298,34 @@ impl Default for IconJitter {
     }
 }
 
+/// When flows should be delivered, counted from the start of each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deadlines {
+    /// All after this time.
+    Fixed(Span),
+    /// max(min, Exp(mean)), drawn for each flow.
+    Exponential(ExponentialDeadlines),
+    /// After so many times the FCT that the flow would have in an empty network (HyLine's public scripts: 4).
+    Slack(f64),
+}
+
+/// Deadlines that are exponential, but for a least one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case", default)]
+pub struct ExponentialDeadlines {
+    /// Mean before the least one is enforced (PDQ, Hong et al., SIGCOMM 2012: 20 ms).
+    pub mean: Span,
+    /// Least deadline (PDQ, Hong et al., SIGCOMM 2012: 3 ms).
+    pub min: Span,
+}
+
+impl Default for ExponentialDeadlines {
+    fn default() -> Self {
+        ExponentialDeadlines { mean: Span::from_ms(20), min: Span::from_ms(3) }
+    }
+}
+
 /// An explicit list of flows in a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -414,8 +445,10 @@ mod tests {
             share = 0.7
             sizes.file = { path = "x.tcl", format = "ns2", packet_bytes = "1B" }
             endpoints.roles = { senders = { first = 0, count = 120 }, receivers = { random = 8 } }
+            deadline.slack = 4.0
             [traffic.heavy]
             rate = 1000.5
+            deadline.exponential = { mean = "30ms" }
             sizes.pareto = { min = "10KB", max = "30MB", shape = 0.13 }
             endpoints = "ascending"
             [traffic.trace]

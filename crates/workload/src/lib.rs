@@ -16,6 +16,7 @@
 mod arrivals;
 mod builtin;
 mod config;
+mod deadlines;
 mod distribution;
 mod endpoints;
 mod files;
@@ -32,8 +33,9 @@ mod workload;
 
 pub use builtin::{BuiltIn, distribution, distributions};
 pub use config::{
-    Arrivals, Config, Endpoints, FlowFile, FlowFormat, Gaps, HostSet, IconJitter, Incast, Jitter, ListedFlow,
-    LoadBytes, LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes, Traffic, TrafficList, UniformSizes,
+    Arrivals, Config, Deadlines, Endpoints, ExponentialDeadlines, FlowFile, FlowFormat, Gaps, HostSet, IconJitter,
+    Incast, Jitter, ListedFlow, LoadBytes, LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes, Traffic,
+    TrafficList, UniformSizes,
 };
 pub use distribution::Distribution;
 pub use flow_list::FlowList;

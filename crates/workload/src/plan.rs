@@ -6,7 +6,10 @@ use tailcut_base::{Instant, Seeds};
 use tailcut_model::Invalid;
 
 use crate::builtin;
-use crate::config::{FlowFile, Gaps, Incast, Jitter, ListedFlow, ParetoSizes, SizeFile, SizeFormat, Sizes, Traffic};
+use crate::config::{
+    Deadlines, FlowFile, Gaps, Incast, Jitter, ListedFlow, ParetoSizes, SizeFile, SizeFormat, Sizes, Traffic,
+};
+use crate::deadlines;
 use crate::distribution::Distribution;
 use crate::endpoints::{Pattern, draw_set, incast_spread};
 use crate::files;
@@ -27,6 +30,7 @@ pub(crate) struct Generated {
     pub(crate) amount: Amount,
     pub(crate) sizes: Distribution,
     pub(crate) ends: Ends,
+    pub(crate) deadlines: Option<Deadlines>,
 }
 
 /// How much of it there is.
@@ -93,10 +97,11 @@ impl Plan {
             ("endpoints", traffic.endpoints.is_some()),
             ("arrivals", traffic.arrivals.is_some()),
             ("incast", traffic.incast.is_some()),
+            ("deadline", traffic.deadline.is_some()),
         ];
         if let Some((name, _)) = generator_keys.iter().find(|(_, is_some)| *is_some) {
             return Err(Invalid::new(format!("{key}.{name}"), format!("goes not together with `{}`", given[0]))
-                .help("an explicit list says itself how much, when and from where to where"));
+                .help("an explicit list says itself how much, when, from where to where, and until when"));
         }
         match (&traffic.file, &traffic.list) {
             (Some(file), _) => from_file(&format!("{key}.file"), file, site).map(Plan::Listed),
@@ -152,7 +157,11 @@ fn generated(key: &str, traffic: &Traffic, sizes: &Sizes, class: u64, site: &Sit
             incast_ends(&format!("{key}.incast"), incast, class, site)?
         }
     };
-    Ok(Generated { amount, sizes: distribution(&format!("{key}.sizes"), sizes, site.base_dir)?, ends })
+    if let Some(deadlines) = &traffic.deadline {
+        deadlines::check(&format!("{key}.deadline"), deadlines)?;
+    }
+    let sizes = distribution(&format!("{key}.sizes"), sizes, site.base_dir)?;
+    Ok(Generated { amount, sizes, ends, deadlines: traffic.deadline.clone() })
 }
 
 fn incast_ends(key: &str, incast: &Incast, class: u64, site: &Site<'_>) -> Result<Ends, Invalid> {

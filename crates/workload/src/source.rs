@@ -5,6 +5,7 @@ use tailcut_model::{ClassId, FlowSpec, QueryId};
 
 use crate::arrivals::{Gap, after};
 use crate::config::Gaps;
+use crate::deadlines::DeadlineSource;
 use crate::distribution::Distribution;
 use crate::endpoints::Pattern;
 use crate::flow_list::Listed;
@@ -24,6 +25,7 @@ pub(crate) struct Generator {
     class: ClassId,
     sizes: Distribution,
     draws: Stream,
+    deadlines: Option<DeadlineSource>,
     events: Events,
 }
 
@@ -94,7 +96,8 @@ impl Generator {
                 Events::Incast { queries: Box::new(queries), one_size }
             }
         };
-        Generator { class, sizes: plan.sizes, draws: seeds.stream("workload.sizes", number), events }
+        let deadlines = plan.deadlines.map(|config| DeadlineSource::new(config, seeds, number));
+        Generator { class, sizes: plan.sizes, draws: seeds.stream("workload.sizes", number), deadlines, events }
     }
 
     fn next_at(&self) -> Option<Instant> {
@@ -106,7 +109,8 @@ impl Generator {
 
     fn fire(&mut self, now: Instant, query: &mut u32, out: &mut impl FnMut(FlowSpec)) {
         let class = self.class;
-        let spec = |start, src, dst, size, query| FlowSpec {
+        let deadlines = &mut self.deadlines;
+        let mut spec = |start, src, dst, size, query| FlowSpec {
             start,
             src: HostId(src),
             dst: HostId(dst),
@@ -114,7 +118,7 @@ impl Generator {
             class,
             query,
             connection: 0,
-            deadline: None,
+            deadline: deadlines.as_mut().and_then(DeadlineSource::draw),
             measured: true,
         };
         let (sizes, draws) = (&self.sizes, &mut self.draws);
@@ -154,6 +158,14 @@ impl Source {
                 Events::Incast { queries, .. } => queries.heap_bytes(),
             },
             Source::Listed(list) => list.flows.capacity() * size_of::<Listed>(),
+        }
+    }
+
+    /// How many ideal FCTs the deadlines of its flows are, if that is what they are.
+    pub(crate) fn slack(&self) -> Option<f64> {
+        match self {
+            Source::Generated(generator) => generator.deadlines.as_ref().and_then(DeadlineSource::slack),
+            Source::Listed(_) => None,
         }
     }
 

@@ -35,7 +35,8 @@ const SHARE_TOLERANCE: f64 = 1e-6;
 const DEFAULT_WARMUP: f64 = 0.1;
 
 /// The flows of a run: an iterator in the order of their starts. Flows that start at the same moment come in the order
-/// of their traffics in the scenario, and within a traffic in the order in which they were drawn or listed.
+/// of their traffics in the scenario, and within a traffic in the order in which they were drawn or listed. Deadlines that depend
+/// on the network are left out: [`Workload::next_with_slack`] tells of them.
 #[derive(Clone, Debug)]
 pub struct Workload {
     classes: Vec<String>,
@@ -202,6 +203,24 @@ impl Workload {
         self.pending.capacity() * size_of::<Pending>() + connections + sources
     }
 
+    /// The next flow. If its deadline is a multiple of its ideal FCT, which the network decides, that multiple comes with it, and
+    /// the deadline is the caller's to set.
+    pub fn next_with_slack(&mut self) -> Option<(FlowSpec, Option<f64>)> {
+        loop {
+            let event = self.next_event();
+            // A flow may go once no event can bring one that starts before it or with it.
+            if let Some(Reverse(first)) = self.pending.peek()
+                && event.is_none_or(|(at, _)| first.flow.start < at)
+            {
+                let Reverse(Pending { source, mut flow, .. }) = self.pending.pop()?;
+                flow.connection = self.connection(flow.class, flow.src);
+                return Some((flow, self.sources[source].slack()));
+            }
+            let (now, source) = event?;
+            self.fire(now, source);
+        }
+    }
+
     /// Number of a flow of `src`: counted within its class, so that another class never renumbers it.
     fn connection(&mut self, class: ClassId, src: HostId) -> u32 {
         const CLASS_SHIFT: u32 = u32::BITS - u8::BITS;
@@ -250,19 +269,7 @@ impl Iterator for Workload {
     type Item = FlowSpec;
 
     fn next(&mut self) -> Option<FlowSpec> {
-        loop {
-            let event = self.next_event();
-            // A flow may go once no event can bring one that starts before it or with it.
-            if let Some(Reverse(first)) = self.pending.peek()
-                && event.is_none_or(|(at, _)| first.flow.start < at)
-            {
-                let mut flow = self.pending.pop().map(|Reverse(pending)| pending.flow)?;
-                flow.connection = self.connection(flow.class, flow.src);
-                return Some(flow);
-            }
-            let (now, source) = event?;
-            self.fire(now, source);
-        }
+        self.next_with_slack().map(|(flow, _)| flow)
     }
 }
 

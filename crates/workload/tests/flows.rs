@@ -291,3 +291,45 @@ fn memory_does_not_grow_with_the_number_of_flows() {
     }
     assert!(flows > 100_000 && most < 32_000, "{flows} flows, {most} bytes");
 }
+
+/// The mixed traffics with this added to those of class `a` and `b`.
+fn with_deadlines(a: &str, b: &str) -> String {
+    mixed("fixed = \"20KB\"", 7)
+        .replace("sizes.distribution = \"websearch\"", &format!("sizes.distribution = \"websearch\"\n{a}"))
+        .replace("incast = {", &format!("{b}\nincast = {{"))
+}
+
+#[test]
+fn deadlines_change_nothing_else() {
+    let none = flows(1, &with_deadlines("", ""));
+    let some = flows(1, &with_deadlines("deadline.exponential = {}", "deadline.fixed = \"7ms\""));
+    let without: Vec<FlowSpec> = some.iter().map(|flow| FlowSpec { deadline: None, ..flow.clone() }).collect();
+    assert_eq!(without, none);
+    assert!(of_class(&some, 1).iter().all(|flow| flow.deadline == Some(Span::from_ms(7))));
+    assert!(of_class(&some, 2).iter().all(|flow| flow.deadline.is_none()));
+}
+
+/// max(3 ms, Exp(20 ms)) has the mean 3 + 20 exp(-3/20) = 20.21 ms, and is 3 ms with the probability 1 - exp(-3/20) = 13.9 %.
+#[test]
+fn exponential_deadlines_have_the_moments_of_pdqs() {
+    let text = "flows = 100000\n[traffic.a]\nrate = 1e6\nsizes.fixed = \"1KB\"\ndeadline.exponential = {}";
+    let deadlines: Vec<f64> =
+        workload(3, text).map(|flow| flow.deadline.expect("every flow has one").as_secs_f64()).collect();
+    let n = deadlines.len() as f64;
+    let (mean, least) =
+        (deadlines.iter().sum::<f64>() / n, deadlines.iter().filter(|&&d| d == 3e-3).count() as f64 / n);
+    assert!((mean - 20.21e-3).abs() < 0.2e-3, "{mean}");
+    assert!((least - 0.139).abs() < 0.004, "{least}");
+    assert!(deadlines.iter().all(|&d| d >= 3e-3));
+}
+
+#[test]
+fn a_deadline_that_the_network_decides_comes_as_its_multiple_of_the_ideal() {
+    let mut workload = workload(1, &with_deadlines("deadline.slack = 4.0", ""));
+    let (mut some, mut none) = (0, 0);
+    while let Some((flow, slack)) = workload.next_with_slack() {
+        assert_eq!((flow.deadline, slack), (None, (flow.class.0 == 0).then_some(4.0)));
+        *(if slack.is_some() { &mut some } else { &mut none }) += 1;
+    }
+    assert!(some > 100 && none > 100, "{some} {none}");
+}

@@ -45,6 +45,30 @@ const DEFECTS: &[(&str, &str, &str, &str)] = &[
     ),
     ("[traffic.a]\nsizes.fixed = \"1B\"", "workload.traffic.a", "how much is sent", "`share`"),
     (
+        "[traffic.a]\nsizes.fixed = \"1B\"\nrate = 1.0\ndeadline.fixed = \"0us\"",
+        "workload.traffic.a.deadline.fixed",
+        "in no time",
+        "positive time",
+    ),
+    (
+        "[traffic.a]\nsizes.fixed = \"1B\"\nrate = 1.0\ndeadline.exponential.mean = \"0us\"",
+        "workload.traffic.a.deadline.exponential.mean",
+        "in no time",
+        "positive time",
+    ),
+    (
+        "[traffic.a]\nsizes.fixed = \"1B\"\nrate = 1.0\ndeadline.slack = 0.0",
+        "workload.traffic.a.deadline.slack",
+        "is none",
+        "below 1",
+    ),
+    (
+        "[traffic.a]\nlist = []\ndeadline.fixed = \"1ms\"",
+        "workload.traffic.a.deadline",
+        "not together with `list`",
+        "explicit list",
+    ),
+    (
         "[traffic.a]\nsizes.fixed = \"1B\"\nshare = 1.0\nrate = 1.0",
         "workload.traffic.a.rate",
         "not together with `share`",

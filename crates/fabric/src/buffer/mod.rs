@@ -14,6 +14,8 @@ register! {
     TailDrop in tail_drop,
     /// One limit for the whole port; a packet of a higher class evicts the last one of the lowest: Slytherin.
     PushOut in push_out,
+    /// One limit for the whole port; a packet that does not fit evicts the worst one that waits, if it is better: pFabric.
+    DropWorst in drop_worst,
     /// A limit for each class; a packet that does not fit in its class is dropped or demoted.
     Divided in divided,
     /// A part of the port for the highest class, and the rest for all others: ResQueue.
@@ -22,7 +24,7 @@ register! {
 
 impl BufferPolicy for BufferSeat {
     #[inline]
-    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, lower: bool) -> Verdict {
-        match_buffer!(self, model => model.admit(occupancy, class, size, lower))
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, worse: bool) -> Verdict {
+        match_buffer!(self, model => model.admit(occupancy, class, size, worse))
     }
 }

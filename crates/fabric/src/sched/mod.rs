@@ -2,7 +2,7 @@
 
 use tailcut_model::register;
 use tailcut_model::seat::PortScheduler;
-use tailcut_model::{Arena, PacketId};
+use tailcut_model::{Arena, Invalid, Packet, PacketId};
 
 use crate::PortContext;
 
@@ -15,6 +15,10 @@ register! {
     Strict in strict,
     /// The smallest rank first: ideal size-aware orders.
     Ranked in ranked,
+    /// The flow of the smallest rank first, its packets as they came; room is made by the largest rank: pFabric.
+    Pfabric in pfabric,
+    /// The flow whose earliest packet has the smallest rank first: ideal shortest remaining first.
+    Srpt in srpt,
 }
 
 impl PortScheduler for SchedulerSeat {
@@ -34,7 +38,16 @@ impl PortScheduler for SchedulerSeat {
         match_scheduler!(self, model => model.class_bytes(class))
     }
     #[inline]
-    fn has_below(&self, class: u8) -> bool {
-        match_scheduler!(self, model => model.has_below(class))
+    fn has_worse(&self, packet: &Packet, class: u8) -> bool {
+        match_scheduler!(self, model => model.has_worse(packet, class))
     }
+}
+
+/// Refuses the scheduler `name`, which keeps one queue, in a port of several classes.
+fn one_queue(name: &str, port: &PortContext) -> Result<(), Invalid> {
+    if port.classes == 1 {
+        return Ok(());
+    }
+    let message = format!("`{name}` keeps one queue, and the port has {} classes", port.classes);
+    Err(Invalid::new("", message).help("expected `classes = 1` or `scheduler = \"strict\"`"))
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_model::seat::PortScheduler;
-use tailcut_model::{Arena, Invalid, PacketId};
+use tailcut_model::{Arena, Invalid, Packet, PacketId};
 
 use crate::PortContext;
 
@@ -26,13 +26,7 @@ pub struct Model {
 
 impl Model {
     pub(crate) fn new(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
-        if port.classes != 1 {
-            return Err(Invalid::new(
-                "",
-                format!("`ranked` keeps one queue, and the port has {} classes", port.classes),
-            )
-            .help("expected `classes = 1` or `scheduler = \"strict\"`"));
-        }
+        super::one_queue("ranked", port)?;
         Ok(Model::default())
     }
 
@@ -64,7 +58,7 @@ impl PortScheduler for Model {
         self.bytes
     }
 
-    fn has_below(&self, class: u8) -> bool {
-        self.waiting.last_key_value().is_some_and(|(&(last, ..), _)| last > class)
+    fn has_worse(&self, packet: &Packet, class: u8) -> bool {
+        self.waiting.last_key_value().is_some_and(|(&(last, rank, _), _)| (last, rank) > (class, packet.rank()))
     }
 }

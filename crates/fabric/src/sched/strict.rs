@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_model::seat::PortScheduler;
-use tailcut_model::{Arena, Invalid, List, PacketId};
+use tailcut_model::{Arena, Invalid, List, Packet, PacketId};
 
 use crate::PortContext;
 
@@ -92,7 +92,7 @@ impl PortScheduler for Model {
     }
 
     #[inline]
-    fn has_below(&self, class: u8) -> bool {
+    fn has_worse(&self, _packet: &Packet, class: u8) -> bool {
         // Shifted in 16 bits: nothing lies below class 7, and 8 bits cannot be shifted by 8.
         u16::from(self.waiting) >> (class + 1) != 0
     }

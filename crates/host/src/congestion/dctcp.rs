@@ -4,9 +4,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::MSS_BYTES;
 use tailcut_model::Invalid;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
+
+use super::FlowContext;
+use super::marks::{Answer, Marks};
 
 /// How marks are answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,51 +33,19 @@ impl Default for Config {
 /// The congestion control of one flow.
 #[derive(Debug)]
 pub struct Model {
-    gain: f64,
-    floor: f64,
+    marks: Marks,
     cut_every_ece: bool,
-    /// Estimate of the share of marked bytes.
-    alpha: f64,
-    /// Bytes acknowledged in this observation window.
-    acked: u64,
-    /// Those of them that the receiver saw marked.
-    marked: u64,
-    /// The observation window ends when this byte is acknowledged.
-    window_end: u64,
-    /// No second cut until this byte and all before it are acknowledged.
-    cut_until: u64,
 }
 
 impl Model {
-    pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
-        let range = |key: &str, value: f64, low: &str, ok: bool| {
-            if ok {
-                Ok(())
-            } else {
-                Err(Invalid::new(key, format!("{value} is out of range"))
-                    .help(format!("expected a number {low} and at most 1")))
-            }
-        };
-        range("gain", config.gain, "above 0", config.gain > 0.0 && config.gain <= 1.0)?;
-        range("alpha0", config.alpha0, "of at least 0", (0.0..=1.0).contains(&config.alpha0))?;
-        if config.floor == 0 {
-            return Err(Invalid::new("floor", "a window of no packets sends nothing").help("expected 1 or more"));
-        }
-        Ok(Model {
-            gain: config.gain,
-            floor: f64::from(config.floor) * MSS_BYTES as f64,
-            cut_every_ece: config.cut_every_ece,
-            alpha: config.alpha0,
-            acked: 0,
-            marked: 0,
-            window_end: 0,
-            cut_until: 0,
-        })
+    pub(crate) fn new(config: &Config, _: &FlowContext) -> Result<Model, Invalid> {
+        let marks = Marks::new(config.gain, config.alpha0, config.floor)?;
+        Ok(Model { marks, cut_every_ece: config.cut_every_ece })
     }
 
     #[cfg(test)]
     fn alpha(&self) -> f64 {
-        self.alpha
+        self.marks.alpha
     }
 }
 
@@ -87,66 +57,22 @@ impl CongestionControl for Model {
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
-        self.acked += ack.newly_acked;
-        if ack.ece {
-            self.marked += ack.newly_acked;
-        }
-        if ack.snd_una >= self.window_end && self.acked > 0 {
-            // RFC 8257, section 3.3, steps 5 to 8.
-            let share = self.marked as f64 / self.acked as f64;
-            self.alpha = (1.0 - self.gain) * self.alpha + self.gain * share;
-            self.acked = 0;
-            self.marked = 0;
-            self.window_end = ack.snd_nxt;
-        }
-        if ack.in_recovery {
-            // Loss has cut the window for this round trip already.
-            return false;
-        }
-        if ack.ece && (ack.snd_una >= self.cut_until || self.cut_every_ece) {
-            window.cwnd = (window.cwnd * (1.0 - self.alpha / 2.0)).max(self.floor);
-            window.ssthresh = window.cwnd;
-            self.cut_until = ack.snd_nxt + 1;
-            return true;
-        }
-        // An ACK with ECN echo that does not cut opens the window as any other, as in the model of SIGCOMM 2010, section 3.3. RFC 3168, section
-        // 6.1.2, says that it should not: then the link is no longer full at the paper's least K (`docs/validation.md`).
-        if ack.newly_acked > 0 && ack.window_limited {
-            super::increase(window, ack.newly_acked);
-        }
-        false
+        let answer = Answer { cut_every_ece: self.cut_every_ece, penalty: |alpha, _: &Window| alpha, step: 1.0 };
+        self.marks.on_ack(window, ack, answer)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tailcut_base::{Instant, Span};
+    use tailcut_base::MSS_BYTES;
 
+    use super::super::tests::{ack, window};
     use super::*;
 
     const MSS: u64 = MSS_BYTES;
 
     fn dctcp(alpha0: f64) -> Model {
-        Model::new(&Config { alpha0, ..Config::default() }, &()).unwrap()
-    }
-
-    fn window(packets: f64) -> Window {
-        let cwnd = packets * MSS as f64;
-        Window { cwnd, ssthresh: cwnd, max: f64::INFINITY }
-    }
-
-    /// One ACK for a whole window: `una` to `nxt` bytes were outstanding after it.
-    fn ack(una: u64, nxt: u64, newly: u64, ece: bool) -> AckSample {
-        AckSample {
-            now: Instant::ZERO,
-            newly_acked: newly,
-            ece,
-            snd_una: una,
-            snd_nxt: nxt,
-            in_recovery: false,
-            window_limited: true,
-            srtt: Span::from_us(80),
-        }
+        Model::new(&Config { alpha0, ..Config::default() }, &FlowContext::default()).unwrap()
     }
 
     fn windows(model: &mut Model, n: u64, ece: bool) {
@@ -177,7 +103,7 @@ mod tests {
         for (alpha, expected) in [(1.0, 50.0), (0.25, 87.5)] {
             // The window under test began before these ACKs, so that they do not end it and leave alpha alone.
             let mut model = dctcp(alpha);
-            model.window_end = 1000 * MSS;
+            model.marks.window_end = 1000 * MSS;
             let mut w = window(100.0);
             assert!(model.on_ack(&mut w, &ack(10 * MSS, 110 * MSS, MSS, true)));
             assert!((w.cwnd / MSS as f64 - expected).abs() < 1e-9);
@@ -190,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_window_never_falls_below_the_floor() {
-        let mut model = Model::new(&Config { floor: 2, ..Config::default() }, &()).unwrap();
+        let mut model = Model::new(&Config { floor: 2, ..Config::default() }, &FlowContext::default()).unwrap();
         let mut w = window(2.0);
         model.on_ack(&mut w, &ack(MSS, 2 * MSS, MSS, true));
         assert_eq!(w.cwnd, 2.0 * MSS as f64);
@@ -207,7 +133,7 @@ mod tests {
     #[test]
     fn the_ack_that_cuts_does_not_open_the_window_and_the_cut_ends_slow_start() {
         let mut model = dctcp(1.0);
-        model.window_end = 1000 * MSS;
+        model.marks.window_end = 1000 * MSS;
         let mut w = Window { cwnd: 10.0 * MSS as f64, ssthresh: f64::INFINITY, max: f64::INFINITY };
         model.on_ack(&mut w, &ack(MSS, 11 * MSS, MSS, false));
         assert_eq!(w.cwnd, 11.0 * MSS as f64);
@@ -218,7 +144,7 @@ mod tests {
     #[test]
     fn the_ack_of_the_last_byte_sent_before_a_cut_still_belongs_to_it() {
         let mut model = dctcp(1.0);
-        model.window_end = 1000 * MSS;
+        model.marks.window_end = 1000 * MSS;
         let mut w = window(100.0);
         assert!(model.on_ack(&mut w, &ack(10 * MSS, 110 * MSS, MSS, true)));
         assert!(!model.on_ack(&mut w, &ack(110 * MSS, 160 * MSS, MSS, true)));
@@ -227,8 +153,9 @@ mod tests {
 
     #[test]
     fn on_request_every_marked_ack_cuts() {
-        let mut model = Model::new(&Config { cut_every_ece: true, ..Config::default() }, &()).unwrap();
-        model.window_end = 1000 * MSS;
+        let mut model =
+            Model::new(&Config { cut_every_ece: true, ..Config::default() }, &FlowContext::default()).unwrap();
+        model.marks.window_end = 1000 * MSS;
         let mut w = window(64.0);
         for expected in [32.0, 16.0, 8.0] {
             assert!(model.on_ack(&mut w, &ack(10 * MSS, 110 * MSS, MSS, true)));
@@ -255,7 +182,7 @@ mod tests {
             (Config { alpha0: 1.1, ..Config::default() }, "alpha0"),
             (Config { floor: 0, ..Config::default() }, "floor"),
         ] {
-            assert_eq!(Model::new(&config, &()).unwrap_err().path, path);
+            assert_eq!(Model::new(&config, &FlowContext::default()).unwrap_err().path, path);
         }
     }
 }

@@ -1,17 +1,55 @@
 //! What sets the window of a flow.
 
-use tailcut_model::register;
+mod marks;
+
+use tailcut_base::{Instant, Span};
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
+use tailcut_model::{FlowSpec, register};
 
 register! {
     /// What sets the window of a flow.
     config CongestionConfig;
     /// The congestion control of one flow.
-    model CongestionSeat, dispatch match_congestion, build(());
+    model CongestionSeat, dispatch match_congestion, build(FlowContext);
     /// Slow start, additive increase, half on loss: TCP NewReno.
     Newreno in newreno,
     /// The share of marked bytes scales the cut: DCTCP.
     Dctcp in dctcp,
+    /// As DCTCP, by the bytes that the flow has sent: L2DCT.
+    L2dct in l2dct,
+    /// As DCTCP, by how near the flow's deadline is: D2TCP.
+    D2tcp in d2tcp,
+    /// Slow start, additive increase, half of the window at each timeout: pFabric.
+    Minimal in minimal,
+}
+
+/// What congestion control knows of its flow from the start.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowContext {
+    /// Payload in bytes.
+    pub size: u64,
+    /// When the last byte should be delivered, if that was said.
+    pub deadline: Option<Instant>,
+}
+
+impl FlowContext {
+    /// What the workload says of the flow.
+    pub fn of(spec: &FlowSpec) -> FlowContext {
+        // A deadline beyond the end of time is as good as that.
+        let moment = |after: Span| Instant::from_ps(spec.start.as_ps().saturating_add(after.as_ps()));
+        FlowContext { size: spec.size, deadline: spec.deadline.map(moment) }
+    }
+}
+
+impl CongestionSeat {
+    /// Bytes that the flow's congestion control holds on to beside itself.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            CongestionSeat::Newreno(_) | CongestionSeat::Dctcp(_) | CongestionSeat::Minimal(_) => 0,
+            CongestionSeat::L2dct(model) => model.heap_bytes(),
+            CongestionSeat::D2tcp(model) => model.heap_bytes(),
+        }
+    }
 }
 
 impl CongestionControl for CongestionSeat {
@@ -26,15 +64,44 @@ impl CongestionControl for CongestionSeat {
     fn on_loss(&mut self, window: &mut Window, flight: u64) {
         match_congestion!(self, model => model.on_loss(window, flight));
     }
-    fn on_timeout(&mut self, window: &mut Window, flight: u64) {
-        match_congestion!(self, model => model.on_timeout(window, flight));
+    fn on_timeout(&mut self, window: &mut Window, flight: u64, consecutive: u32) {
+        match_congestion!(self, model => model.on_timeout(window, flight, consecutive));
     }
 }
 
-/// Slow start below `ssthresh`, additive increase above (RFC 5681, equations 2 and 3), one step for each ACK.
+/// Slow start below `ssthresh`, one step for each ACK (RFC 5681, equation 2); above, additive increase by `step` segments in a
+/// round trip (equation 3, where it is one).
 #[inline]
-fn increase(window: &mut Window, newly_acked: u64) {
+fn increase(window: &mut Window, newly_acked: u64, step: f64) {
     const MSS: f64 = tailcut_base::MSS_BYTES as f64;
-    window.cwnd += if window.cwnd < window.ssthresh { MSS.min(newly_acked as f64) } else { MSS * MSS / window.cwnd };
+    window.cwnd +=
+        if window.cwnd < window.ssthresh { MSS.min(newly_acked as f64) } else { step * MSS * MSS / window.cwnd };
     window.cwnd = window.cwnd.min(window.max);
+}
+
+#[cfg(test)]
+mod tests {
+    use tailcut_base::MSS_BYTES;
+
+    use super::*;
+
+    /// A window of so many packets, in congestion avoidance.
+    pub(super) fn window(packets: f64) -> Window {
+        let cwnd = packets * MSS_BYTES as f64;
+        Window { cwnd, ssthresh: cwnd, max: f64::INFINITY }
+    }
+
+    /// One ACK for a whole window: `una` to `nxt` bytes were outstanding after it.
+    pub(super) fn ack(una: u64, nxt: u64, newly: u64, ece: bool) -> AckSample {
+        AckSample {
+            now: Instant::ZERO,
+            newly_acked: newly,
+            ece,
+            snd_una: una,
+            snd_nxt: nxt,
+            in_recovery: false,
+            window_limited: true,
+            srtt: Span::from_us(80),
+        }
+    }
 }

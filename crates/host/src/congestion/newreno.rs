@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use tailcut_model::Invalid;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 
+use super::FlowContext;
+
 /// No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -17,7 +19,7 @@ pub struct Config {}
 pub struct Model;
 
 impl Model {
-    pub(crate) fn new(_: &Config, _: &()) -> Result<Model, Invalid> {
+    pub(crate) fn new(_: &Config, _: &FlowContext) -> Result<Model, Invalid> {
         Ok(Model)
     }
 }
@@ -31,7 +33,7 @@ impl CongestionControl for Model {
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
         if ack.newly_acked > 0 && ack.window_limited && !ack.in_recovery {
-            super::increase(window, ack.newly_acked);
+            super::increase(window, ack.newly_acked, 1.0);
         }
         false
     }
@@ -100,7 +102,9 @@ mod tests {
         let mut lost = window(100.0, 1000.0, 1000.0);
         Model.on_loss(&mut lost, 80 * MSS_BYTES);
         assert_eq!((lost.cwnd, lost.ssthresh), (40.0 * MSS, 40.0 * MSS));
-        Model.on_timeout(&mut lost, 3 * MSS_BYTES);
+        Model.on_timeout(&mut lost, 3 * MSS_BYTES, 1);
         assert_eq!((lost.cwnd, lost.ssthresh), (MSS, 2.0 * MSS), "ssthresh is at least two segments");
+        Model.on_timeout(&mut lost, 50 * MSS_BYTES, 2);
+        assert_eq!((lost.cwnd, lost.ssthresh), (MSS, 2.0 * MSS), "and kept when the retransmission is lost as well");
     }
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, MTU_BYTES};
+use tailcut_base::{Bytes, Instant, MTU_BYTES};
 use tailcut_model::Invalid;
 use tailcut_model::seat::{SendOrder, Turn};
 
@@ -60,7 +60,7 @@ impl Model {
             return;
         }
         self.waiting += packets;
-        let turn = Turn { slot, mark };
+        let turn = Turn { slot, mark, drop: false };
         match self.runs.back_mut() {
             Some(run) if run.turn == turn => run.packets += packets,
             _ => self.runs.push_back(Run { turn, packets }),
@@ -70,7 +70,7 @@ impl Model {
 
 impl SendOrder for Model {
     #[inline]
-    fn offer(&mut self, slot: u32, packets: u32) {
+    fn offer(&mut self, _now: Instant, slot: u32, packets: u32, _left: u64) {
         let room = self.unmarked.saturating_sub(self.waiting).min(packets);
         self.push(slot, false, room);
         self.push(slot, true, packets - room);
@@ -111,10 +111,10 @@ mod tests {
     #[test]
     fn windows_go_in_the_order_in_which_they_opened() {
         let mut order = Model::new(&Config::default(), &()).unwrap();
-        order.offer(1, 2);
-        order.offer(2, 1);
-        order.offer(1, 1);
-        order.offer(3, 1);
+        order.offer(Instant::ZERO, 1, 2, 0);
+        order.offer(Instant::ZERO, 2, 1, 0);
+        order.offer(Instant::ZERO, 1, 1, 0);
+        order.offer(Instant::ZERO, 3, 1, 0);
         order.forget(2);
         let sent: Vec<u32> = std::iter::from_fn(|| order.next()).map(|turn| turn.slot).collect();
         assert_eq!(sent, [1, 1, 1, 3]);
@@ -124,8 +124,8 @@ mod tests {
     #[test]
     fn packets_beyond_the_threshold_are_marked() {
         let mut order = Model::new(&Config { mark: Some(Bytes(3 * MTU_BYTES)) }, &()).unwrap();
-        order.offer(1, 2);
-        order.offer(2, 3);
+        order.offer(Instant::ZERO, 1, 2, 0);
+        order.offer(Instant::ZERO, 2, 3, 0);
         let sent: Vec<(u32, bool)> = std::iter::from_fn(|| order.next()).map(|t| (t.slot, t.mark)).collect();
         assert_eq!(sent, [(1, false), (1, false), (2, false), (2, true), (2, true)]);
     }
@@ -140,10 +140,10 @@ mod tests {
     #[test]
     fn what_has_left_makes_room_below_the_threshold() {
         let mut order = Model::new(&Config { mark: Some(Bytes(2 * MTU_BYTES)) }, &()).unwrap();
-        order.offer(1, 3);
+        order.offer(Instant::ZERO, 1, 3, 0);
         let marks: Vec<bool> = std::iter::from_fn(|| order.next().map(|turn| turn.mark)).collect();
         assert_eq!(marks, [false, false, true]);
-        order.offer(1, 1);
+        order.offer(Instant::ZERO, 1, 1, 0);
         assert_eq!(order.next().map(|turn| turn.mark), Some(false));
         assert_eq!(order.next(), None);
     }

@@ -1,5 +1,6 @@
 //! Which flow of a host sends next.
 
+use tailcut_base::Instant;
 use tailcut_model::register;
 use tailcut_model::seat::{SendOrder, Turn};
 
@@ -12,6 +13,20 @@ register! {
     Fifo in fifo,
     /// A packet of each flow in turn.
     RoundRobin in round_robin,
+    /// The flow that has sent the least: LAS, and the NIC of SPQ.
+    Las in las,
+    /// The flow with the fewest bytes left to send: pFabric, and ideal shortest remaining first.
+    Srpt in srpt,
+}
+
+impl OrderConfig {
+    /// Whether windows are pushed into the NIC, so that what was offered counts as sent.
+    pub(crate) fn is_queue(&self) -> bool {
+        match self {
+            OrderConfig::Fifo(_) | OrderConfig::Las(_) => true,
+            OrderConfig::RoundRobin(_) | OrderConfig::Srpt(_) => false,
+        }
+    }
 }
 
 impl OrderSeat {
@@ -23,8 +38,8 @@ impl OrderSeat {
 
 impl SendOrder for OrderSeat {
     #[inline]
-    fn offer(&mut self, slot: u32, packets: u32) {
-        match_order!(self, model => model.offer(slot, packets));
+    fn offer(&mut self, now: Instant, slot: u32, packets: u32, left: u64) {
+        match_order!(self, model => model.offer(now, slot, packets, left));
     }
     #[inline]
     fn next(&mut self) -> Option<Turn> {
@@ -36,5 +51,15 @@ impl SendOrder for OrderSeat {
     }
     fn forget(&mut self, slot: u32) {
         match_order!(self, model => model.forget(slot));
+    }
+    #[inline]
+    fn on_sent(&mut self, slot: u32, payload: u64) {
+        match_order!(self, model => model.on_sent(slot, payload));
+    }
+    fn on_timeout(&mut self, slot: u32, sent: u64, until: Instant) {
+        match_order!(self, model => model.on_timeout(slot, sent, until));
+    }
+    fn on_recovery(&mut self, slot: u32) {
+        match_order!(self, model => model.on_recovery(slot));
     }
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tailcut_base::Instant;
 use tailcut_model::Invalid;
 use tailcut_model::seat::{SendOrder, Turn};
 
@@ -31,7 +32,7 @@ impl Model {
 }
 
 impl SendOrder for Model {
-    fn offer(&mut self, slot: u32, packets: u32) {
+    fn offer(&mut self, _now: Instant, slot: u32, packets: u32, _left: u64) {
         let at = slot as usize;
         if at >= self.credit.len() {
             self.credit.resize(at + 1, 0);
@@ -49,7 +50,7 @@ impl SendOrder for Model {
         if *credit > 0 {
             self.turn.push_back(slot);
         }
-        Some(Turn { slot, mark: false })
+        Some(Turn { slot, mark: false, drop: false })
     }
 
     fn is_empty(&self) -> bool {
@@ -73,9 +74,9 @@ mod tests {
     #[test]
     fn flows_take_turns() {
         let mut order = Model::default();
-        order.offer(0, 3);
-        order.offer(7, 2);
-        order.offer(2, 5);
+        order.offer(Instant::ZERO, 0, 3, 0);
+        order.offer(Instant::ZERO, 7, 2, 0);
+        order.offer(Instant::ZERO, 2, 5, 0);
         order.forget(2);
         let sent: Vec<u32> = std::iter::from_fn(|| order.next()).map(|turn| turn.slot).collect();
         assert_eq!(sent, [0, 7, 0, 7, 0]);

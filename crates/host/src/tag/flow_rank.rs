@@ -37,7 +37,7 @@ mod tests {
     fn the_rank_is_the_size_of_the_flow_from_its_first_packet_to_its_last() {
         let mut tag = Model::new(&Config {}, &()).unwrap();
         for offset in [0, 1460, 4_999_000] {
-            let view = TagView { offset, highest_sent: offset, flow_bytes: 5_000_000, retransmission: false };
+            let view = TagView { offset, highest_sent: offset, acknowledged: 0, flow_bytes: 5_000_000 };
             assert_eq!(tag.tag(&view), Priority { class: 0, rank: 5_000_000 });
         }
     }

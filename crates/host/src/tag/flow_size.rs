@@ -53,7 +53,9 @@ mod tests {
     #[test]
     fn the_size_of_the_flow_decides_not_the_offset() {
         let mut tag = Model::new(&Config::default(), &()).unwrap();
-        let class = |tag: &mut Model, flow_bytes| tag.tag(&TagView { offset: 0, highest_sent: 0, flow_bytes, retransmission: false }).class;
+        let class = |tag: &mut Model, flow_bytes| {
+            tag.tag(&TagView { offset: 0, highest_sent: 0, acknowledged: 0, flow_bytes }).class
+        };
         assert_eq!((class(&mut tag, 32_000), class(&mut tag, 32_001)), (0, 1));
     }
 
@@ -65,7 +67,7 @@ mod tests {
         let mut by_size = Model::new(&Config::default(), &()).unwrap();
         for flow_bytes in (8_000..=32_000).step_by(500).chain([1_000_000]) {
             for offset in (0..flow_bytes).step_by(1460) {
-                let view = TagView { offset, highest_sent: offset, flow_bytes, retransmission: false };
+                let view = TagView { offset, highest_sent: offset, acknowledged: 0, flow_bytes };
                 let [by_size, by_bytes] = [by_size.tag(&view).class, by_bytes.tag(&view).class];
                 let differs = flow_bytes == 1_000_000 && offset <= 32_000;
                 assert_eq!((by_size, by_bytes), if differs { (1, 0) } else { (by_size, by_size) }, "{view:?}");

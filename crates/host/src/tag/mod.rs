@@ -23,6 +23,10 @@ register! {
     FlowSize in flow_size,
     /// By the size of the flow, one priority for each size.
     FlowRank in flow_rank,
+    /// By bytes sent, one priority for each number of them.
+    Attained in attained,
+    /// By what is left of the flow: pFabric.
+    Remaining in remaining,
 }
 
 impl Tag for TagSeat {
@@ -40,7 +44,7 @@ impl TagConfig {
     pub fn control_class(&self) -> u8 {
         match self {
             TagConfig::Resqueue(_) => resqueue::CONTROL_CLASS,
-            TagConfig::Off(_) | TagConfig::Pias(_) | TagConfig::FlowSize(_) | TagConfig::FlowRank(_) => 0,
+            _ => 0,
         }
     }
 
@@ -52,7 +56,7 @@ impl TagConfig {
         let (name, thresholds) = match self {
             TagConfig::Pias(config) => ("pias", &mut config.thresholds),
             TagConfig::Resqueue(config) => ("resqueue", &mut config.thresholds),
-            TagConfig::Off(_) | TagConfig::FlowSize(_) | TagConfig::FlowRank(_) => return Ok(()),
+            _ => return Ok(()),
         };
         let list = thresholds.resolve(load).map_err(|invalid| invalid.within("thresholds").within(name))?;
         *thresholds = Thresholds::List(list.into_owned());

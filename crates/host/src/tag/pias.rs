@@ -85,7 +85,7 @@ mod tests {
     }
 
     fn view(offset: u64, highest_sent: u64) -> TagView {
-        TagView { offset, highest_sent, flow_bytes: 5_000_000, retransmission: false }
+        TagView { offset, highest_sent, acknowledged: 0, flow_bytes: 5_000_000 }
     }
 
     /// The web-search thresholds of the public scripts at load 0.5, in packets of 1460 B.

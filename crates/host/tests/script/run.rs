@@ -219,6 +219,7 @@ impl Host<'_> {
                     self.timers.push(at);
                 }
                 Wish::Received { .. } | Wish::Acknowledged { .. } => done = true,
+                Wish::Discarded { .. } => unreachable!("the usual order discards nothing"),
             }
         }
         for end in self.transport.unfinished() {

@@ -59,6 +59,18 @@ pub const METRICS: &[Metric] = &[
     ),
     metric("drops_<reason>", "packets/run", "runs", "Packets of all kinds dropped for a reason, warm-up included."),
     metric(
+        "drops_fabric",
+        "packets/run",
+        "runs",
+        "Packets of all kinds dropped by ports of switches, for whatever reason, warm-up included.",
+    ),
+    metric(
+        "drops_nic",
+        "packets/run",
+        "runs",
+        "Packets that hosts discarded before they left their NICs, warm-up included.",
+    ),
+    metric(
         "demotions",
         "packets/run",
         "runs",
@@ -115,6 +127,8 @@ mod tests {
         let name = |metric| describe(metric).map(|metric| metric.name);
         assert_eq!(name("drops"), Some("drops"));
         assert_eq!(name("drops_port_full"), Some("drops_<reason>"));
+        assert_eq!(name("drops_nic_queue"), Some("drops_<reason>"));
+        assert_eq!(name("drops_nic"), Some("drops_nic"));
         assert_eq!(name("load_edge"), Some("load_<where>"));
         assert_eq!(name("load_edge_offered"), Some("load_<where>_offered"));
         assert_eq!(name("nothing"), None);

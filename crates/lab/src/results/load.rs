@@ -19,6 +19,10 @@ pub(crate) struct SeedRun {
     pub(crate) queues: Histogram,
     /// Packets that ports let into a lower class than their own.
     pub(crate) demotions: u64,
+    /// Packets that ports of switches dropped.
+    pub(crate) drops_fabric: u64,
+    /// Packets that NICs dropped.
+    pub(crate) drops_nic: u64,
     /// Packets that ports of switches dropped or demoted.
     pub(crate) refused: u64,
     /// Packets that ports marked, by where they lead: `leaf_to_host`, ...
@@ -61,7 +65,10 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
     let ports = read_ports(&folder.join("ports.parquet")).map_err(|e| e.to_string())?;
     let busiest = ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp);
     let demotions = ports.iter().map(|port| port.demotions).sum::<u64>();
-    let drops = ports.iter().filter(|port| port.tier != HOSTS).map(|port| port.drops.total()).sum::<u64>();
+    let drops = |of_hosts: bool| {
+        ports.iter().filter(|port| (port.tier == HOSTS) == of_hosts).map(|port| port.drops.total()).sum::<u64>()
+    };
+    let (drops_fabric, drops_nic) = (drops(false), drops(true));
     let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
     let mut queues = Histogram::new();
     for (tier, samples) in samples.tiers() {
@@ -75,7 +82,9 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
         partial_queries,
         queues,
         demotions,
-        refused: drops + demotions,
+        drops_fabric,
+        drops_nic,
+        refused: drops_fabric + demotions,
         marks: marks(&ports),
         busiest,
     })

@@ -435,6 +435,8 @@ mod tests {
                 h
             }),
             demotions: 5,
+            drops_fabric: 7,
+            drops_nic: 3,
             refused: 12,
             marks: [("leaf_to_host".to_owned(), 12)].into(),
             busiest: Some(0.9),
@@ -594,6 +596,8 @@ mod tests {
         assert_eq!(of("all", "load_edge", &seeds), Some((0.48, 2)));
         assert_eq!(of("all", "load_edge_offered", &seeds), Some((0.5, 2)));
         assert_eq!(of("all", "drops_port_full", &seeds), Some((7.0, 2)));
+        assert_eq!(of("all", "drops_fabric", &seeds), Some((7.0, 2)));
+        assert_eq!(of("all", "drops_nic", &seeds), Some((3.0, 2)));
         assert_eq!(of("all", "demotions", &seeds), Some((5.0, 2)));
         assert_eq!(of("all", "refused", &seeds), Some((12.0, 2)));
         assert_eq!(of("all", "marks_leaf_to_host", &seeds), Some((12.0, 2)));

@@ -1,4 +1,5 @@
-//! The statistics of the network at one swept point of one scheme: drops by reason, demotions, marks by place, queues, loads.
+//! The statistics of the network at one swept point of one scheme: drops by reason and place, demotions, marks by place, queues,
+//! loads.
 
 use tailcut_record::Histogram;
 
@@ -6,7 +7,7 @@ use super::load::SeedRun;
 use super::metrics::{Collector, plain};
 use super::stats::{self, Estimate, Interval};
 
-/// Statistics of the network: drops by reason, demotions, marks by place, queues, loads.
+/// Statistics of the network: drops by reason and place, demotions, marks by place, queues, loads.
 pub(crate) fn statistics(seeds: &[SeedRun], out: &mut Collector) {
     let mut reasons: Vec<&String> = seeds.iter().flat_map(|seed| seed.summary.drops.keys()).collect();
     reasons.sort_unstable();
@@ -16,6 +17,8 @@ pub(crate) fn statistics(seeds: &[SeedRun], out: &mut Collector) {
             Some(seed.summary.drops.get(reason).copied().unwrap_or_default() as f64)
         });
     }
+    per_seed(seeds, out, "drops_fabric", |seed| Some(seed.drops_fabric as f64));
+    per_seed(seeds, out, "drops_nic", |seed| Some(seed.drops_nic as f64));
     per_seed(seeds, out, "demotions", |seed| Some(seed.demotions as f64));
     per_seed(seeds, out, "refused", |seed| Some(seed.refused as f64));
     let mut ways: Vec<&String> = seeds.iter().flat_map(|seed| seed.marks.keys()).collect();

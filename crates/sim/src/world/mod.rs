@@ -59,12 +59,10 @@ struct Source<'s> {
 impl<'s> World<'s> {
     /// A scenario before its first event, to be run by one thread. Completed flows go to `recorder`.
     pub fn new(scenario: &'s Scenario, recorder: Recorder) -> World<'s> {
-        let mut workload = scenario.workload();
-        let next = workload.next();
-        let source = Source {
+        let mut source = Source {
             scenario,
-            workload,
-            next,
+            workload: scenario.workload(),
+            next: None,
             recorder,
             realised: Realised::new(&scenario.places()),
             started: 0,
@@ -74,6 +72,7 @@ impl<'s> World<'s> {
             notes: Vec::new(),
             route: Route::default(),
         };
+        source.fetch_flow();
         World { scenario, cut: Cut::whole(scenario.network()), source }
     }
 
@@ -193,6 +192,18 @@ impl Source<'_> {
         }
     }
 
+    /// Takes the next flow from the workload. A deadline that depends on the network is set here.
+    fn fetch_flow(&mut self) {
+        self.next = self.workload.next_with_slack().map(|(mut spec, slack)| {
+            if let Some(slack) = slack {
+                self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
+                let ideal = self.route.ideal_fct(spec.size);
+                spec.deadline = Some(Span::from_secs_f64(ideal.as_secs_f64() * slack));
+            }
+            spec
+        });
+    }
+
     fn pull_flow(&mut self, rounds: &mut dyn Rounds, cut: &Cut) {
         let spec = self.next.take().expect("the caller has seen it");
         let flow = FlowId(self.started);
@@ -210,7 +221,7 @@ impl Source<'_> {
             rounds.desk(dst).starts.push(Start { flow, spec: spec.clone() });
         }
         rounds.desk(src).starts.push(Start { flow, spec });
-        self.next = self.workload.next();
+        self.fetch_flow();
         if self.next.is_none() {
             self.measured_until = Some(self.last_start);
             (0..rounds.parts()).for_each(|part| rounds.desk(part).measure_until = Some(self.last_start));
@@ -227,18 +238,21 @@ impl Source<'_> {
             // The order in which they would have come from one part.
             notes.sort_by_key(|note| (note.at, note.key));
         }
-        for Note { at, fact, .. } in notes.drain(..) {
-            match fact {
-                Fact::Dropped { flow, seq, reason } => self.recorder.drop(flow, seq, reason),
-                Fact::Acknowledged { flow, report } => self.recorder.acknowledged(flow, at, report),
-                Fact::Received { flow, report } => {
-                    if let Some(row) = self.recorder.received(flow, at, report) {
-                        self.check_time(&row);
-                    }
+        notes.drain(..).for_each(|note| self.note(note));
+        self.notes = notes;
+    }
+
+    /// Tells the recorder one thing that happened.
+    fn note(&mut self, Note { at, fact, .. }: Note) {
+        match fact {
+            Fact::Dropped { flow, seq, reason } => self.recorder.drop(flow, seq, reason),
+            Fact::Acknowledged { flow, report } => self.recorder.acknowledged(flow, at, report),
+            Fact::Received { flow, report } => {
+                if let Some(row) = self.recorder.received(flow, at, report) {
+                    self.check_time(&row);
                 }
             }
         }
-        self.notes = notes;
     }
 
     fn finish(
@@ -254,7 +268,13 @@ impl Source<'_> {
         }
         if end == EndReason::CutOff {
             let deadline = self.deadline();
-            parts.iter_mut().for_each(|part| part.catch_up(deadline));
+            let mut late = Vec::new();
+            for part in &mut *parts {
+                part.catch_up(deadline);
+                // Nothing but packets that hosts discarded meanwhile, whose order means nothing.
+                part.take_notes(&mut late);
+            }
+            late.into_iter().for_each(|note| self.note(note));
         }
         let mut unfinished = 0u64;
         for open in parts.iter().flat_map(Part::unfinished) {

@@ -543,6 +543,10 @@ impl<'s> Part<'s> {
                     self.calendar.push(at, Event::Timer(id, flow).key());
                     continue;
                 }
+                Wish::Discarded { flow, seq } => {
+                    self.ports[host].count_drop(DropReason::NicQueue);
+                    Fact::Dropped { flow, seq, reason: DropReason::NicQueue }
+                }
                 Wish::Received { flow, report } => Fact::Received { flow, report },
                 Wish::Acknowledged { flow, report } => Fact::Acknowledged { flow, report },
             };

@@ -70,7 +70,7 @@ fn schemes() -> impl Strategy<Value = (&'static str, String)> {
             format!("marker.step = {{ threshold = \"{packets}pkt\", scope = \"{scope}\", inclusive = {inclusive} }}\n")
         }),
     ];
-    let congestion = prop::sample::select(vec!["newreno", "dctcp"]);
+    let congestion = prop::sample::select(vec!["newreno", "dctcp", "l2dct", "d2tcp", "minimal"]);
     let tag = prop::sample::select(vec![
         "off = {}",
         "pias = { thresholds = [\"10KB\", \"50KB\"] }",
@@ -79,17 +79,26 @@ fn schemes() -> impl Strategy<Value = (&'static str, String)> {
         "resqueue = { thresholds = [\"2920B\", \"40KB\"] }",
         "flow-size = {}",
     ]);
+    let rank = prop::sample::select(vec![
+        "flow-rank = {}",
+        "attained = {}",
+        "remaining = {}",
+        "remaining.count = \"unacknowledged\"",
+    ]);
+    let scheduler = prop::sample::select(vec!["strict", "strict", "ranked", "pfabric", "srpt"]);
     let limit = prop::sample::select(vec!["1500B", "50%", "80%"]);
     let overflow = prop::sample::select(vec!["drop", "demote"]);
-    let own = (congestion, tag, 4u8..9, (0..4, limit, overflow), prop::bool::ANY, marker).prop_map(
-        |(congestion, tag, classes, (buffer, limit, overflow), ranked, marker)| {
-            let tag = if ranked { "flow-rank = {}" } else { tag };
+    let own = (congestion, (tag, rank), 4u8..9, (0..4, limit, overflow), scheduler, marker).prop_map(
+        |(congestion, (tag, rank), classes, (buffer, limit, overflow), scheduler, marker)| {
+            let ranked = scheduler != "strict";
+            let tag = if ranked { rank } else { tag };
             let port = match (ranked, tag.starts_with("off")) {
-                (true, _) => "classes = 1\nscheduler = \"ranked\"\n".to_owned(),
+                (true, _) => format!("classes = 1\nscheduler = \"{scheduler}\"\n"),
                 (false, true) => format!("classes = {classes}\nclassifier = \"ce-or-ack\"\n"),
                 (false, false) => format!("classes = {classes}\nclassifier = \"tag\"\n"),
             };
             let buffer = match buffer {
+                3 => "buffer = \"drop-worst\"\n".to_owned(),
                 1 if !ranked => "buffer = \"push-out\"\n".to_owned(),
                 2 if !ranked => {
                     let limits = vec![limit; usize::from(classes)];
@@ -121,19 +130,31 @@ fn losses() -> impl Strategy<Value = String> {
 
 /// What a host does, but for its congestion control and tags.
 fn hosts() -> impl Strategy<Value = (bool, String)> {
-    let order = prop::sample::select(vec!["\"round-robin\"", "\"fifo\"", "{ fifo = { mark = \"20pkt\" } }"]);
+    let order = prop::sample::select(vec![
+        "\"round-robin\"",
+        "\"fifo\"",
+        "{ fifo = { mark = \"20pkt\" } }",
+        "\"las\"",
+        "\"srpt\"",
+        "{ las = { limit = \"3pkt\" } }",
+        "{ las = { limit = \"20pkt\", severe = { short = \"5KB\", long = \"10KB\" } } }",
+    ]);
     let window = (1u32..80, prop::option::of(0u32..100));
     let delayed = prop::option::of((1u32..5, 1u64..1000));
-    (order, 200u64..10_000, window, delayed, 1u32..30, prop::bool::ANY, prop::bool::ANY).prop_map(
-        |(order, min_rto, (window, more), delayed, dup_thresh, fast, handshake)| {
+    let long = prop::bool::ANY;
+    let timeouts = (200u64..10_000, prop::bool::weighted(0.2), prop::option::weighted(0.3, 1u32..6));
+    (order, timeouts, window, delayed, 1u32..30, prop::bool::ANY, (prop::bool::ANY, long)).prop_map(
+        |(order, (min_rto, fixed, probe), (window, more), delayed, dup_thresh, fast, (handshake, long))| {
             let max = more.map_or(String::new(), |more| format!("max_window = {}\n", window + more));
             let delayed = delayed.map_or(String::new(), |(every, timeout)| {
                 format!("delayed_ack = {{ every = {every}, timeout = \"{timeout}us\" }}\n")
             });
+            let probe = probe.map_or(String::new(), |after| format!("fixed_rto = {fixed}\nprobe_after = {after}\n"));
             let handshake = if handshake { "one-rtt" } else { "none" };
+            let long = if long { "long_flows = { above = \"50KB\", min_rto = \"20ms\" }\n" } else { "" };
             let text = format!(
-                "order = {order}\n[host.transport.tcp]\nmin_rto = \"{min_rto}us\"\ninitial_window = {window}\n{max}{delayed}\
-                 dup_thresh = {dup_thresh}\nfast_retransmit = {fast}\nhandshake = \"{handshake}\"\n"
+                "order = {order}\n[host.transport.tcp]\nmin_rto = \"{min_rto}us\"\ninitial_window = {window}\n{max}{probe}{delayed}\
+                 dup_thresh = {dup_thresh}\nfast_retransmit = {fast}\nhandshake = \"{handshake}\"\n{long}"
             );
             (order.contains("mark"), text)
         },
@@ -160,7 +181,11 @@ pub fn cases() -> impl Strategy<Value = Case> {
     let port = (prop_oneof![3_000u64..30_000, 3_000u64..1_000_000], losses())
         .prop_map(|(limit, losses)| format!("[port]\nlimit = \"{limit}B\"\n{losses}"));
     (networks(), schemes(), hosts(), path, port, 0u64..4, 0u64..3_000).prop_flat_map(
-        |((network, count, one_path), (scheme, seats), (host_marks, host), path, port, seed, drain_us)| {
+        |((network, count, one_path), (scheme, seats), (host_marks, mut host), path, port, seed, drain_us)| {
+            if scheme.starts_with("pfabric") && !host.contains("max_window") {
+                // Its presets have a largest window, which may be below the initial one here.
+                host += "max_window = 100\n";
+            }
             let text = format!("path = \"{path}\"\n{network}{port}{seats}{host}");
             let one_way = one_path || path.starts_with("flow");
             flows(count).prop_map(move |flows| Case {

@@ -71,8 +71,25 @@ pub fn bottleneck(senders: u32, rate: &str, delay: &str) -> String {
 }
 
 /// Every preset, and every profile of it.
-pub const SCHEMES: [&str; 9] =
-    ["tcp", "dctcp", "pias", "resqueue", "sjf", "sjf@full", "slytherin", "slytherin@as-coded", "slytherin@shallow"];
+pub const SCHEMES: [&str; 17] = [
+    "tcp",
+    "dctcp",
+    "l2dct",
+    "d2tcp",
+    "spq",
+    "las",
+    "pfabric",
+    "pfabric@hyline",
+    "pfabric@original",
+    "pias",
+    "resqueue",
+    "sjf",
+    "sjf@full",
+    "slytherin",
+    "slytherin@as-coded",
+    "slytherin@shallow",
+    "srpt",
+];
 
 /// A scenario's tree: a preset below, `text` on top.
 pub fn node(preset: &str, text: &str) -> Node {

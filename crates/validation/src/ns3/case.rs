@@ -137,6 +137,9 @@ impl Case {
         let congestion = match &config.host.congestion {
             CongestionConfig::Newreno(_) => "newreno",
             CongestionConfig::Dctcp(_) => "dctcp",
+            _ => {
+                return Err("ns-3 has NewReno and DCTCP: expected one of them in `host.congestion`".to_owned());
+            }
         };
         let limit = config.port.limit.0;
         let mark = match &config.port.marker {
@@ -145,7 +148,7 @@ impl Case {
         };
         let nic_mark = match &config.host.order {
             OrderConfig::Fifo(fifo) => fifo.mark.map_or(0, |mark| mark.0 / MTU_BYTES),
-            OrderConfig::RoundRobin(_) => {
+            _ => {
                 return Err("the NICs of ns-3 are FIFO: expected `host.order = \"fifo\"`".to_owned());
             }
         };

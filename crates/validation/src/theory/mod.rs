@@ -9,6 +9,7 @@ pub mod estimate;
 pub mod queueing;
 pub mod run;
 pub mod sharing;
+pub mod srpt;
 pub mod table;
 
 pub use estimate::{Confidence, Estimate};
@@ -31,6 +32,11 @@ pub const ALL: &[Theory] = &[
         name: "queueing",
         about: "waiting times at a port: M/D/1, M/G/1, priorities, shortest job first",
         tables: queueing::tables,
+    },
+    Theory {
+        name: "srpt",
+        about: "the shortest remaining first on one link: Schrage and Miller",
+        tables: srpt::tables,
     },
     Theory {
         name: "dctcp",

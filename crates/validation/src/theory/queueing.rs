@@ -281,13 +281,14 @@ fn compare_with_lindley(outcome: &Outcome) -> Compared {
     Compared { mean: sum / count / 1e3, lindley: lindley / count / 1e3, furthest, exact: exact / count }
 }
 
-fn websearch() -> Distribution {
+/// Sizes of web search.
+pub(super) fn websearch() -> Distribution {
     tailcut_workload::distribution("websearch").expect("it ships with tailcut").distribution()
 }
 
 /// First and second moment of the time in microseconds that a message takes at the port, headers included: sizes are drawn
 /// as whole bytes, so that these are sums over all of them.
-fn moments(sizes: &Distribution) -> (f64, f64) {
+pub(super) fn moments(sizes: &Distribution) -> (f64, f64) {
     let (mut first, mut second, mut below) = (0.0, 0.0, 0.0);
     for size in sizes.min() as u64..=sizes.max() as u64 {
         let upto = sizes.cdf(size as f64);

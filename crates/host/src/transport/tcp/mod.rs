@@ -9,12 +9,14 @@
 mod receiver;
 mod scoreboard;
 mod sender;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::Span;
+use tailcut_base::{Bytes, Span};
 use tailcut_model::seat::{HostCx, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
 
@@ -50,6 +52,23 @@ fn two() -> u32 {
     2
 }
 
+/// Long flows wait longer once congestion has shown itself at their host, so that short ones have the network: as soon as the host has
+/// seen both an ACK with ECN echo and a timeout, of whatever flows (SPQ, Xie et al. 2018, section 3.2.4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LongFlows {
+    /// Flows that have sent more than this are long (about the bytes at which L2DCT's weight is the least).
+    pub above: Bytes,
+    /// Their smallest retransmission timeout (SPQ, table 1: 200 ms).
+    pub min_rto: Span,
+}
+
+impl Default for LongFlows {
+    fn default() -> LongFlows {
+        LongFlows { above: Bytes(1_000_000), min_rto: Span::from_ms(200) }
+    }
+}
+
 /// How TCP behaves, whatever sets its window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -63,6 +82,12 @@ pub struct Config {
     pub min_rto: Span,
     /// Largest retransmission timeout, reached by doubling.
     pub max_rto: Span,
+    /// Whether every timeout lasts `min_rto`: no round-trip time is measured for it and nothing doubles it (pFabric, SIGCOMM 2013, section 4.3).
+    pub fixed_rto: bool,
+    /// After so many timeouts in a row the flow sends a probe at each timeout, of one byte and with its priority, until anything is
+    /// acknowledged (pFabric, section 4.3: 5); without it, it sends on as before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub probe_after: Option<u32>,
     /// Duplicate ACKs, or SACKed segments above a hole, that mean loss (RFC 6675, DupThresh).
     pub dup_thresh: u32,
     /// Whether DupThresh starts a retransmission at all; off under packet spraying in the public ns-2 scripts.
@@ -75,6 +100,9 @@ pub struct Config {
     pub delayed_ack: Option<DelayedAck>,
     /// Whether a flow opens a connection of its own first.
     pub handshake: Handshake,
+    /// A smallest retransmission timeout of their own for long flows; without it, `min_rto` is that of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub long_flows: Option<LongFlows>,
 }
 
 impl Default for Config {
@@ -84,11 +112,14 @@ impl Default for Config {
             max_window: None,
             min_rto: Span::from_ms(10),
             max_rto: Span::from_ms(64_000),
+            fixed_rto: false,
+            probe_after: None,
             dup_thresh: 3,
             fast_retransmit: true,
             speculative_retransmit: true,
             delayed_ack: None,
             handshake: Handshake::None,
+            long_flows: None,
         }
     }
 }
@@ -100,6 +131,7 @@ impl Config {
         };
         positive("initial_window", self.initial_window)?;
         positive("dup_thresh", self.dup_thresh)?;
+        positive("probe_after", self.probe_after.unwrap_or(u32::MAX))?;
         if let Some(max) = self.max_window
             && max < self.initial_window
         {
@@ -113,9 +145,18 @@ impl Config {
             return Err(Invalid::new("min_rto", "a timeout of zero fires at once")
                 .help("expected a positive time, such as \"10ms\""));
         }
-        if self.max_rto < self.min_rto {
+        if self.max_rto < self.min_rto && !self.fixed_rto {
             return Err(Invalid::new("max_rto", format!("{} is below min_rto, {}", self.max_rto, self.min_rto))
                 .help("expected at least min_rto"));
+        }
+        if let Some(long) = &self.long_flows
+            && !(self.min_rto..=self.max_rto).contains(&long.min_rto)
+        {
+            let message =
+                format!("{} is not between min_rto, {}, and max_rto, {}", long.min_rto, self.min_rto, self.max_rto);
+            return Err(
+                Invalid::new("long_flows.min_rto", message).help("expected at least min_rto and at most max_rto")
+            );
         }
         if let Some(delayed) = &self.delayed_ack {
             positive("delayed_ack.every", delayed.every)?;
@@ -128,47 +169,74 @@ impl Config {
     }
 }
 
+/// No slot: the end of the list of free ones.
+const NO_SLOT: u32 = u32::MAX;
+
 /// Ends of flows by slot; a slot is used again when its flow has ended.
 #[derive(Debug)]
 struct Slots<T> {
-    slots: Vec<Option<T>>,
-    free: Vec<u32>,
+    slots: Vec<Slot<T>>,
+    /// The slot that became free last.
+    free: u32,
+}
+
+#[derive(Debug)]
+enum Slot<T> {
+    Used(T),
+    /// Free, and the one that became free before it.
+    Free(u32),
 }
 
 impl<T> Slots<T> {
     fn new() -> Slots<T> {
-        Slots { slots: Vec::new(), free: Vec::new() }
+        Slots { slots: Vec::new(), free: NO_SLOT }
     }
 
     fn insert(&mut self, item: T) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = Some(item);
-            return slot;
+        if let Some(place) = self.slots.get_mut(self.free as usize)
+            && let Slot::Free(before) = *place
+        {
+            *place = Slot::Used(item);
+            return std::mem::replace(&mut self.free, before);
         }
         if self.slots.len() == self.slots.capacity() {
             // A vector would make room for four at first, which most hosts of a large network never fill.
             self.slots.reserve_exact(self.slots.len().max(1));
         }
-        self.slots.push(Some(item));
+        self.slots.push(Slot::Used(item));
         u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 flows at a time on a host")
     }
 
     #[inline]
+    fn get(&self, slot: u32) -> Option<&T> {
+        match self.slots.get(slot as usize)? {
+            Slot::Used(item) => Some(item),
+            Slot::Free(_) => None,
+        }
+    }
+
+    #[inline]
     fn get_mut(&mut self, slot: u32) -> &mut T {
-        self.slots[slot as usize].as_mut().expect("the flow table names slots in use")
+        match &mut self.slots[slot as usize] {
+            Slot::Used(item) => item,
+            Slot::Free(_) => unreachable!("the flow table names slots in use"),
+        }
     }
 
     fn remove(&mut self, slot: u32) {
-        self.slots[slot as usize] = None;
-        self.free.push(slot);
+        self.slots[slot as usize] = Slot::Free(self.free);
+        self.free = slot;
     }
 
     fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter().flatten()
+        self.slots.iter().filter_map(|slot| match slot {
+            Slot::Used(item) => Some(item),
+            Slot::Free(_) => None,
+        })
     }
 
     fn heap_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Option<T>>() + self.free.capacity() * size_of::<u32>()
+        self.slots.capacity() * size_of::<Slot<T>>()
     }
 }
 
@@ -186,10 +254,14 @@ pub struct Model {
     senders: Slots<Sender>,
     receivers: Slots<Receiver>,
     order: OrderSeat,
+    /// Whether an ACK with ECN echo has ever come.
+    has_seen_echo: bool,
+    /// Whether the retransmission timer of any flow has ever fired.
+    has_seen_timeout: bool,
 }
 
 const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
-const _: () = assert!(size_of::<Option<Sender>>() + size_of::<Option<Receiver>>() <= 480, "a flow has both");
+const _: () = assert!(size_of::<Slot<Sender>>() + size_of::<Slot<Receiver>>() <= 480, "a flow has both");
 
 impl Model {
     pub(crate) fn new(config: &Config, host: &Arc<HostConfig>) -> Result<Model, Invalid> {
@@ -199,6 +271,8 @@ impl Model {
             senders: Slots::new(),
             receivers: Slots::new(),
             order: host.order.build(&())?,
+            has_seen_echo: false,
+            has_seen_timeout: false,
         })
     }
 
@@ -208,7 +282,7 @@ impl Model {
         let sender = self.senders.get_mut(slot);
         let more = sender.newly_sendable();
         if more > 0 {
-            self.order.offer(slot, more);
+            self.order.offer(cx.now, slot, more, sender.left());
         }
         if let Some(at) = sender.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
@@ -218,15 +292,35 @@ impl Model {
     /// Whether the sender in `slot` of this host is that of `flow`: the slot of a flow that another host sends means
     /// nothing here.
     fn sends(&self, slot: u32, flow: FlowId) -> bool {
-        self.senders.slots.get(slot as usize).is_some_and(|s| s.as_ref().is_some_and(|s| s.flow() == flow))
+        self.senders.get(slot).is_some_and(|sender| sender.flow() == flow)
+    }
+
+    /// Lets the flow in `slot` wait longer if it is long and congestion has shown itself.
+    #[inline]
+    fn make_patient(&mut self, slot: u32) {
+        if self.has_seen_echo
+            && self.has_seen_timeout
+            && let Some(long) = &tcp(&self.config).long_flows
+        {
+            let sender = self.senders.get_mut(slot);
+            if sender.sent() > long.above.0 {
+                sender.raise_min_rto(long.min_rto);
+            }
+        }
     }
 
     fn on_ack(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         let packet = cx.arena.get(packet);
         // An ACK for a flow whose last byte was acknowledged before says nothing new.
         let Some(slot) = cx.flows.sender(packet.flow) else { return };
+        self.has_seen_echo |= packet.flags.has(Flags::ECE);
+        self.make_patient(slot);
         let sender = self.senders.get_mut(slot);
+        let was_silent = sender.is_silent();
         sender.on_ack(cx.now, packet);
+        if was_silent && !sender.is_silent() {
+            self.order.on_recovery(slot);
+        }
         if sender.is_done() {
             cx.wishes.push(Wish::Acknowledged { flow: sender.flow(), report: sender.report() });
             cx.flows.clear_sender(sender.flow());
@@ -299,8 +393,15 @@ impl Transport for Model {
     fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId) {
         // Timers are never taken back: one for a flow that has ended, or that was set again, is recognised here.
         if let Some(slot) = cx.flows.sender(flow).filter(|&slot| self.sends(slot, flow)) {
-            if let Fired::Resend(syn) = self.senders.get_mut(slot).on_timer(cx.now) {
-                cx.send_control(syn);
+            self.make_patient(slot);
+            let sender = self.senders.get_mut(slot);
+            match sender.on_timer(cx.now) {
+                Fired::Nothing => {}
+                Fired::Timeout => {
+                    self.order.on_timeout(slot, sender.sent(), cx.now + sender.round_trip());
+                    self.has_seen_timeout = true;
+                }
+                Fired::Resend(syn) => cx.send_control(syn),
             }
             self.settle(cx, slot);
         } else if let Some(slot) = cx.flows.receiver(flow) {
@@ -322,11 +423,16 @@ impl Transport for Model {
             let sender = self.senders.get_mut(turn.slot);
             // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
             if let Some(mut packet) = sender.next_packet(cx.now) {
-                if turn.mark && packet.flags.has(Flags::ECT) {
-                    packet.flags.set(Flags::CE);
-                }
                 if let Some(at) = sender.wanted_timer() {
                     cx.wishes.push(Wish::Timer { at, flow: packet.flow });
+                }
+                if turn.drop {
+                    cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
+                    continue;
+                }
+                self.order.on_sent(turn.slot, u64::from(packet.payload));
+                if turn.mark && packet.flags.has(Flags::ECT) {
+                    packet.flags.set(Flags::CE);
                 }
                 return Some(packet);
             }
@@ -352,92 +458,5 @@ impl Transport for Model {
     fn heap_bytes(&self) -> usize {
         let ends = self.senders.iter().map(Sender::heap_bytes).chain(self.receivers.iter().map(Receiver::heap_bytes));
         self.senders.heap_bytes() + self.receivers.heap_bytes() + self.order.heap_bytes() + ends.sum::<usize>()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tailcut_base::{HostId, Instant};
-    use tailcut_model::{Arena, ClassId, FlowTable, List};
-
-    use super::*;
-    use crate::transport::TransportSeat;
-
-    #[test]
-    fn values_out_of_range_are_refused_at_their_key() {
-        let delayed = |every, us| Some(DelayedAck { every, timeout: Span::from_us(us) });
-        let usual = Config::default;
-        for (config, path) in [
-            (Config { initial_window: 0, ..usual() }, "initial_window"),
-            (Config { max_window: Some(9), ..usual() }, "max_window"),
-            (Config { min_rto: Span::ZERO, ..usual() }, "min_rto"),
-            (Config { max_rto: Span::from_ms(9), ..usual() }, "max_rto"),
-            (Config { dup_thresh: 0, ..usual() }, "dup_thresh"),
-            (Config { delayed_ack: delayed(0, 1), ..usual() }, "delayed_ack.every"),
-            (Config { delayed_ack: delayed(2, 0), ..usual() }, "delayed_ack.timeout"),
-        ] {
-            let host = HostConfig { transport: TransportConfig::Tcp(config), ..Default::default() };
-            let error = host.validate().unwrap_err();
-            assert_eq!(error.path, format!("transport.tcp.{path}"), "{error}");
-            assert!(error.help.is_some(), "{error}");
-        }
-        assert!(HostConfig::default().validate().is_ok());
-    }
-
-    #[test]
-    fn a_slot_is_used_again_when_its_flow_has_ended() {
-        let mut slots = Slots::new();
-        assert_eq!([slots.insert('a'), slots.insert('b'), slots.insert('c')], [0, 1, 2]);
-        slots.remove(1);
-        assert_eq!(slots.iter().copied().collect::<Vec<_>>(), ['a', 'c']);
-        assert_eq!((slots.insert('d'), slots.insert('e')), (1, 3));
-        assert_eq!(*slots.get_mut(1), 'd');
-    }
-
-    #[test]
-    fn an_idle_host_holds_nothing_and_shares_its_configuration() {
-        let config = Arc::new(HostConfig::default());
-        let hosts: Vec<TransportSeat> = (0..100).map(|_| HostConfig::build_shared(&config).unwrap()).collect();
-        assert_eq!(Arc::strong_count(&config), 1 + hosts.len());
-        assert!(hosts.iter().all(|host| host.heap_bytes() == 0));
-    }
-
-    /// Bytes that a host holds when it is one end of so many flows.
-    fn bytes_of_flows(flows: u32, sends: bool) -> usize {
-        let mut host = HostConfig::default().build().unwrap();
-        let (mut arena, mut table, mut control, mut wishes) = (Arena::new(), FlowTable::new(), List::new(), Vec::new());
-        for flow in (0..flows).map(FlowId) {
-            let spec = FlowSpec {
-                start: Instant::ZERO,
-                src: HostId(0),
-                dst: HostId(1),
-                size: 1_000_000,
-                class: ClassId(0),
-                query: None,
-                connection: 0,
-                deadline: None,
-                measured: true,
-            };
-            let mut cx = HostCx {
-                now: Instant::ZERO,
-                host: HostId(0),
-                arena: &mut arena,
-                flows: &mut table,
-                control: &mut control,
-                wishes: &mut wishes,
-            };
-            if sends { host.on_send(&mut cx, flow, &spec) } else { host.on_expect(&mut cx, flow, &spec) }
-        }
-        host.heap_bytes()
-    }
-
-    #[test]
-    fn a_flow_costs_its_two_ends_and_its_place_in_the_send_order() {
-        // The order makes room for four flows at once.
-        assert!(bytes_of_flows(1, true) <= 344 + 4 * 8, "{}", bytes_of_flows(1, true));
-        assert!(bytes_of_flows(64, true) <= 64 * (344 + 8), "{}", bytes_of_flows(64, true));
-        for flows in [1, 64] {
-            assert!(bytes_of_flows(flows, false) <= flows as usize * 136, "{}", bytes_of_flows(flows, false));
-        }
     }
 }

@@ -7,8 +7,7 @@ use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
 use super::scoreboard::Scoreboard;
 use super::{Config, Handshake};
 use crate::HostConfig;
-use crate::congestion::CongestionSeat;
-use crate::order::OrderConfig;
+use crate::congestion::{CongestionSeat, FlowContext};
 use crate::tag::TagSeat;
 
 /// What the sender is recovering from, if anything.
@@ -22,11 +21,26 @@ enum Recovery {
     Timeout,
 }
 
+/// What a flow may send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gate {
+    /// Nothing: the handshake is not over.
+    Closed,
+    /// Data, as the window allows.
+    Open,
+    /// Nothing until the next timeout: too many timeouts in a row have passed, and a probe is on its way.
+    Probing,
+    /// A probe.
+    ProbeDue,
+}
+
 /// What a timer did.
 #[derive(Debug)]
 pub(super) enum Fired {
-    /// Nothing to send at once.
+    /// Nothing.
     Nothing,
+    /// The retransmission timer: what was sent is taken for lost.
+    Timeout,
     /// This SYN is sent again.
     Resend(Packet),
 }
@@ -56,8 +70,7 @@ pub(super) struct Sender {
     used: u64,
     /// `used` is counted anew when this byte is acknowledged.
     used_until: u64,
-    /// Whether data may flow: the handshake is over.
-    open: bool,
+    gate: Gate,
     recovery: Recovery,
     /// Recovery ends when this byte is acknowledged: `nxt` at its start.
     recover: u64,
@@ -71,6 +84,8 @@ pub(super) struct Sender {
     /// Factor on `rto`: doubled by each timeout.
     backoff: u64,
     timeouts_in_row: u32,
+    /// So many timeouts in a row make the flow probe; `u32::MAX` if none do.
+    probe_after: u32,
     /// When the retransmission timer expires; `MAX` while it is off.
     deadline: Instant,
     /// When the timer that was asked for fires; `MAX` if none is.
@@ -101,13 +116,13 @@ impl Sender {
                 ssthresh: f64::INFINITY,
                 max: tcp.max_window.map_or(f64::INFINITY, packets),
             },
-            congestion: host.congestion.build(&()).expect("the configuration was validated"),
+            congestion: host.congestion.build(&FlowContext::of(spec)).expect("the configuration was validated"),
             cwr: false,
             offered: 0,
-            queued: matches!(host.order, OrderConfig::Fifo(_)),
+            queued: host.order.is_queue(),
             used: 0,
             used_until: 0,
-            open: tcp.handshake == Handshake::None,
+            gate: if tcp.handshake == Handshake::None { Gate::Open } else { Gate::Closed },
             recovery: Recovery::No,
             recover: 0,
             forced: false,
@@ -117,10 +132,12 @@ impl Sender {
             rto: tcp.min_rto,
             backoff: 1,
             timeouts_in_row: 0,
+            probe_after: tcp.probe_after.unwrap_or(u32::MAX),
             deadline: Instant::MAX,
             timer: Instant::MAX,
             min_rto: tcp.min_rto,
-            max_rto: tcp.max_rto,
+            // Between the smallest and the largest timeout there is nothing to measure or double if they are the same.
+            max_rto: if tcp.fixed_rto { tcp.min_rto } else { tcp.max_rto },
             dup_thresh: if tcp.fast_retransmit { tcp.dup_thresh } else { u32::MAX },
             speculative: tcp.speculative_retransmit,
             tag: host.tag.build(&()).expect("the configuration was validated"),
@@ -136,15 +153,38 @@ impl Sender {
         self.report
     }
 
+    /// Bytes sent so far, those sent again not counted.
+    pub(super) fn sent(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Whether the retransmission timer has fired and nothing was acknowledged since.
+    #[inline]
+    pub(super) fn is_silent(&self) -> bool {
+        self.timeouts_in_row > 0
+    }
+
+    /// The smoothed round-trip time; before the first sample, the retransmission timeout.
+    pub(super) fn round_trip(&self) -> Span {
+        if self.srtt == Span::ZERO { self.rto } else { self.srtt }
+    }
+
+    /// Waits at least so long for an ACK from now on.
+    pub(super) fn raise_min_rto(&mut self, min_rto: Span) {
+        self.min_rto = self.min_rto.max(min_rto);
+        self.rto = self.rto.max(self.min_rto);
+    }
+
     /// Whether every byte is acknowledged.
     #[inline]
     pub(super) fn is_done(&self) -> bool {
         self.una == self.size
     }
 
-    /// Bytes that it holds on to beside itself: what it knows of packets in flight, while something is out of order.
+    /// Bytes that it holds on to beside itself: what it knows of packets in flight, while something is out of order, and what its
+    /// congestion control does.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.board.as_ref().map_or(0, |board| board.heap_bytes())
+        self.board.as_ref().map_or(0, |board| board.heap_bytes()) + self.congestion.heap_bytes()
     }
 
     /// Opens the connection: gives the SYN.
@@ -161,8 +201,8 @@ impl Sender {
 
     /// The connection is open.
     pub(super) fn on_syn_ack(&mut self, now: Instant, packet: &Packet) {
-        if !self.open {
-            self.open = true;
+        if self.gate == Gate::Closed {
+            self.gate = Gate::Open;
             self.backoff = 1;
             self.timeouts_in_row = 0;
             self.deadline = Instant::MAX;
@@ -179,6 +219,9 @@ impl Sender {
             for block in packet.sack() {
                 board.sack(block);
             }
+        }
+        if self.gate != Gate::Open {
+            self.end_probing(now);
         }
         let ack = packet.seq;
         let newly_acked = ack.saturating_sub(self.una);
@@ -232,16 +275,14 @@ impl Sender {
         let limit = (self.max_rto.as_ps() / self.rto.as_ps()).max(1);
         self.backoff = (self.backoff * 2).min(limit);
         self.start_timer(now);
-        if !self.open {
+        if self.gate == Gate::Closed {
             // RFC 5681, section 3.1: a lost SYN leaves a first window of one segment.
             self.window.cwnd = MSS_BYTES as f64;
             return Fired::Resend(self.syn(now));
         }
-        if self.timeouts_in_row == 1 {
-            self.congestion.on_timeout(&mut self.window, self.nxt - self.una);
-        } else {
-            // RFC 5681, section 3.1: ssthresh is kept when the retransmission is lost as well.
-            self.window.cwnd = MSS_BYTES as f64;
+        self.congestion.on_timeout(&mut self.window, self.nxt - self.una, self.timeouts_in_row);
+        if self.timeouts_in_row >= self.probe_after {
+            self.gate = Gate::ProbeDue;
         }
         self.tag.on_timeout(self.timeouts_in_row, self.nxt);
         self.recovery = Recovery::Timeout;
@@ -250,7 +291,7 @@ impl Sender {
         self.forced = false;
         let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
         board.lose_all();
-        Fired::Nothing
+        Fired::Timeout
     }
 
     /// How many more packets than were offered before may go now.
@@ -270,18 +311,16 @@ impl Sender {
         if self.sendable() == 0 {
             return None;
         }
+        if self.gate == Gate::ProbeDue {
+            return Some(self.probe(now));
+        }
         let (seq, retransmission) = match self.next_retransmission() {
             Some(number) => (number * MSS_BYTES, true),
             None => (self.nxt, false),
         };
         self.forced = false;
         let payload = MSS_BYTES.min(self.size - seq) as u16;
-        let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload, self.size, now);
-        let view = TagView { offset: seq, highest_sent: self.nxt, flow_bytes: self.size, retransmission };
-        let priority = self.tag.tag(&view);
-        packet.connection = self.connection;
-        packet.class = priority.class;
-        packet.set_rank(priority.rank);
+        let mut packet = self.data(now, seq, payload);
         packet.flags = Flags::NONE
             .with(Flags::ECT, self.congestion.ecn_capable())
             .with(Flags::CWR, !retransmission && std::mem::take(&mut self.cwr))
@@ -303,6 +342,48 @@ impl Sender {
             self.start_timer(now);
         }
         Some(packet)
+    }
+
+    /// A data packet with its priority.
+    #[inline]
+    fn data(&mut self, now: Instant, seq: u64, payload: u16) -> Packet {
+        let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload, self.size, now);
+        let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
+        let acknowledged = self.una + sacked * MSS_BYTES;
+        let view = TagView { offset: seq, highest_sent: self.nxt, acknowledged, flow_bytes: self.size };
+        let priority = self.tag.tag(&view);
+        packet.connection = self.connection;
+        packet.class = priority.class;
+        packet.set_rank(priority.rank);
+        packet
+    }
+
+    /// The next probe: a data packet of which one byte is on the wire and none is the flow's. It stands at the first byte that is
+    /// not acknowledged, which its receiver has or expects, so that there is nothing to take in and the answer is an ACK.
+    #[cold]
+    fn probe(&mut self, now: Instant) -> Packet {
+        self.gate = Gate::Probing;
+        let mut probe = self.data(now, self.una, 0);
+        probe.size += 1;
+        probe.flags.set(Flags::RETRANSMITTED);
+        self.report.packets += 1;
+        self.report.retransmissions += 1;
+        probe
+    }
+
+    /// Something arrives: the flow begins again with one segment.
+    #[cold]
+    fn end_probing(&mut self, now: Instant) {
+        self.gate = Gate::Open;
+        self.timeouts_in_row = 0;
+        self.window.cwnd = MSS_BYTES as f64;
+        self.start_timer(now);
+    }
+
+    /// Bytes that are still to send: new ones, and lost ones that are not on their way again.
+    #[inline]
+    pub(super) fn left(&self) -> u64 {
+        self.size - self.nxt + self.board.as_ref().map_or(0, |board| board.missing() * MSS_BYTES)
     }
 
     /// When the sender wants to be called, if it has not asked for that moment or an earlier one.
@@ -329,8 +410,8 @@ impl Sender {
     /// Packets that may go now.
     #[inline]
     fn sendable(&self) -> u64 {
-        if !self.open {
-            return 0;
+        if self.gate != Gate::Open {
+            return u64::from(self.gate == Gate::ProbeDue);
         }
         let fresh = (self.size - self.nxt).div_ceil(MSS_BYTES);
         let Some(board) = &self.board else { return self.fits(0, fresh, self.nxt - self.una) };
@@ -450,218 +531,4 @@ impl Sender {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use tailcut_model::{ClassId, SackBlock};
-
-    use super::*;
-
-    const MSS: u64 = MSS_BYTES;
-
-    struct Bench {
-        sender: Sender,
-        now: Instant,
-    }
-
-    impl Bench {
-        fn new(bytes: u64, tcp: Config) -> Bench {
-            let host =
-                HostConfig { transport: crate::transport::TransportConfig::Tcp(tcp.clone()), ..Default::default() };
-            let spec = FlowSpec {
-                start: Instant::ZERO,
-                src: HostId(0),
-                dst: HostId(1),
-                size: bytes,
-                class: ClassId(0),
-                query: None,
-                connection: 0,
-                deadline: None,
-                measured: true,
-            };
-            Bench { sender: Sender::new(FlowId(0), &spec, &host, &tcp), now: Instant::from_ps(1) }
-        }
-
-        /// Sends all that may go; gives the numbers of the segments.
-        fn send(&mut self) -> Vec<u64> {
-            let mut sent = Vec::new();
-            while self.sender.newly_sendable() + self.sender.offered > 0 {
-                if let Some(packet) = self.sender.next_packet(self.now) {
-                    sent.push(packet.seq / MSS);
-                }
-            }
-            self.sender.wanted_timer();
-            sent
-        }
-
-        /// An ACK for all before segment `next` (or the end), with SACK blocks in segments.
-        fn ack(&mut self, next: u64, blocks: &[(u64, u64)]) {
-            let seq = (next * MSS).min(self.sender.size);
-            let sent = Instant::from_ps(self.now.as_ps() - 1);
-            let mut ack = Packet::control(Kind::Ack, FlowId(0), HostId(1), HostId(0), seq, sent);
-            ack.set_sack(blocks.iter().map(|&(s, e)| SackBlock { start: s * MSS, end: e * MSS }));
-            self.sender.on_ack(self.now, &ack);
-        }
-
-        fn expire(&mut self) -> Span {
-            let before = self.now;
-            self.now = self.sender.deadline;
-            self.sender.timer = self.now;
-            self.sender.on_timer(self.now);
-            self.now.since(before).expect("timers lie ahead")
-        }
-
-        fn cwnd(&self) -> f64 {
-            self.sender.window.cwnd / MSS as f64
-        }
-    }
-
-    #[test]
-    fn the_window_doubles_each_round_trip_in_slow_start() {
-        let mut bench = Bench::new(10_000 * MSS, Config::default());
-        let mut next = 0;
-        for k in 0..6 {
-            assert_eq!(bench.cwnd(), f64::from(10 << k));
-            let sent = bench.send();
-            assert_eq!(sent.len(), 10 << k);
-            for number in sent {
-                next = number + 1;
-                bench.ack(next, &[]);
-            }
-        }
-        assert_eq!(next, 10 + 20 + 40 + 80 + 160 + 320);
-    }
-
-    #[test]
-    fn ten_packets_take_one_round_trip_and_one_byte_more_takes_two() {
-        let mut bench = Bench::new(14_600, Config::default());
-        assert_eq!(bench.send(), (0..10).collect::<Vec<_>>());
-        let mut bench = Bench::new(14_601, Config::default());
-        assert_eq!(bench.send(), (0..10).collect::<Vec<_>>());
-        bench.ack(1, &[]);
-        assert_eq!(bench.send(), [10]);
-    }
-
-    #[test]
-    fn one_drop_in_a_window_costs_one_retransmission_and_half_the_flight() {
-        let mut bench = Bench::new(1000 * MSS, Config { initial_window: 20, ..Config::default() });
-        assert_eq!(bench.send().len(), 20);
-        for next in 1..=5 {
-            bench.ack(next, &[]);
-        }
-        bench.send();
-        let flight = bench.sender.nxt / MSS - 5;
-        // Segment 5 is lost; those above it arrive.
-        bench.ack(5, &[(6, 7)]);
-        bench.ack(5, &[(6, 8)]);
-        assert_eq!(bench.send(), [30, 31], "limited transmit");
-        bench.ack(5, &[(6, 9)]);
-        assert_eq!(bench.send(), [5], "the third duplicate retransmits, whatever the window");
-        assert_eq!(bench.cwnd(), flight as f64 / 2.0);
-        let recover = bench.sender.nxt / MSS;
-        for end in 10..=recover {
-            bench.ack(5, &[(6, end)]);
-            bench.send();
-        }
-        bench.ack(recover, &[]);
-        assert_eq!(bench.cwnd(), flight as f64 / 2.0, "the window after recovery is half of the flight at detection");
-        assert_eq!((bench.sender.report.retransmissions, bench.sender.report.timeouts), (1, 0));
-    }
-
-    #[test]
-    fn a_lost_last_packet_waits_for_one_timeout() {
-        let mut bench = Bench::new(5 * MSS, Config::default());
-        bench.send();
-        for next in 1..=4 {
-            bench.ack(next, &[]);
-        }
-        assert_eq!(bench.send(), [0u64; 0]);
-        assert_eq!(bench.expire(), Span::from_ms(10));
-        assert_eq!(bench.send(), [4]);
-        bench.ack(5, &[]);
-        assert!(bench.sender.is_done());
-        assert_eq!(bench.sender.report, SenderReport { packets: 6, retransmissions: 1, timeouts: 1 });
-    }
-
-    #[test]
-    fn the_timeout_doubles_and_keeps_ssthresh_when_the_retransmission_is_lost() {
-        let mut bench = Bench::new(100 * MSS, Config { max_rto: Span::from_ms(50), ..Config::default() });
-        bench.send();
-        assert_eq!(bench.expire(), Span::from_ms(10));
-        assert_eq!((bench.cwnd(), bench.sender.window.ssthresh), (1.0, 5.0 * MSS as f64));
-        assert_eq!(bench.send(), [0]);
-        assert_eq!(bench.expire(), Span::from_ms(20));
-        assert_eq!((bench.cwnd(), bench.sender.window.ssthresh), (1.0, 5.0 * MSS as f64));
-        assert_eq!(bench.send(), [0]);
-        assert_eq!(bench.expire(), Span::from_ms(40));
-        assert_eq!(bench.expire(), Span::from_ms(50), "up to the largest timeout");
-    }
-
-    #[test]
-    fn after_a_timeout_sacked_segments_are_not_sent_again() {
-        let mut bench = Bench::new(10 * MSS, Config { fast_retransmit: false, ..Config::default() });
-        bench.send();
-        bench.ack(0, &[(2, 4), (6, 9)]);
-        bench.expire();
-        assert_eq!(bench.send(), [0]);
-        bench.ack(1, &[(2, 4), (6, 9)]);
-        assert_eq!(bench.send(), [1, 4]);
-        bench.ack(4, &[(6, 9)]);
-        bench.ack(5, &[(6, 9)]);
-        assert_eq!(bench.send(), [5, 9]);
-    }
-
-    #[test]
-    fn without_fast_retransmit_duplicates_mean_nothing() {
-        let mut bench = Bench::new(100 * MSS, Config { fast_retransmit: false, ..Config::default() });
-        bench.send();
-        for end in 2..10 {
-            bench.ack(0, &[(1, end)]);
-        }
-        assert_eq!(bench.send(), [0u64; 0]);
-        assert_eq!(bench.sender.recovery, Recovery::No);
-    }
-
-    #[test]
-    fn the_timeout_follows_the_round_trip() {
-        let mut bench = Bench::new(1000 * MSS, Config { min_rto: Span::from_ps(1), ..Config::default() });
-        bench.sender.sample_rtt(Span::from_us(100));
-        assert_eq!((bench.sender.srtt, bench.sender.rto), (Span::from_us(100), Span::from_us(300)));
-        bench.sender.sample_rtt(Span::from_us(180));
-        // rttvar = 3/4 50 + 1/4 80 = 57.5, srtt = 7/8 100 + 1/8 180 = 110.
-        assert_eq!((bench.sender.srtt, bench.sender.rto), (Span::from_us(110), Span::from_us(340)));
-    }
-
-    proptest! {
-        /// Over a link that drops at random the sender ends, and sends each segment at least once.
-        #[test]
-        fn any_loss_is_recovered(size in 1u64..200_000, drops in prop::collection::vec(prop::bool::weighted(0.2), 400)) {
-            let mut bench = Bench::new(size, Config::default());
-            let mut drops = drops.into_iter();
-            let total = tailcut_base::packets(size);
-            let mut received = vec![false; total as usize];
-            let mut rounds = 0;
-            while !bench.sender.is_done() {
-                rounds += 1;
-                prop_assert!(rounds < 2_000, "the sender makes progress");
-                let sent = bench.send();
-                if sent.is_empty() {
-                    bench.expire();
-                    continue;
-                }
-                bench.now = bench.now + Span::from_us(100);
-                for number in sent {
-                    if drops.next().unwrap_or(false) {
-                        continue;
-                    }
-                    received[number as usize] = true;
-                    let next = received.iter().take_while(|&&r| r).count() as u64;
-                    let block = (number > next).then_some((number, number + 1));
-                    bench.ack(next, block.as_slice());
-                }
-            }
-            prop_assert!(received.iter().all(|&r| r));
-            prop_assert!(bench.sender.report.packets >= total);
-            prop_assert_eq!(bench.sender.report.packets - bench.sender.report.retransmissions, total);
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,261 @@
+//! TCP of one host as its world calls it.
+
+use tailcut_base::{HostId, Instant};
+use tailcut_model::{Arena, ClassId, FlowTable, List};
+
+use super::*;
+use crate::transport::TransportSeat;
+
+#[test]
+fn values_out_of_range_are_refused_at_their_key() {
+    let delayed = |every, us| Some(DelayedAck { every, timeout: Span::from_us(us) });
+    let long = |ms| Some(LongFlows { min_rto: Span::from_ms(ms), ..LongFlows::default() });
+    let usual = Config::default;
+    for (config, path) in [
+        (Config { initial_window: 0, ..usual() }, "initial_window"),
+        (Config { max_window: Some(9), ..usual() }, "max_window"),
+        (Config { min_rto: Span::ZERO, ..usual() }, "min_rto"),
+        (Config { max_rto: Span::from_ms(9), ..usual() }, "max_rto"),
+        (Config { dup_thresh: 0, ..usual() }, "dup_thresh"),
+        (Config { probe_after: Some(0), ..usual() }, "probe_after"),
+        (Config { delayed_ack: delayed(0, 1), ..usual() }, "delayed_ack.every"),
+        (Config { delayed_ack: delayed(2, 0), ..usual() }, "delayed_ack.timeout"),
+        (Config { long_flows: long(9), ..usual() }, "long_flows.min_rto"),
+        (Config { long_flows: long(65_000), ..usual() }, "long_flows.min_rto"),
+    ] {
+        let host = HostConfig { transport: TransportConfig::Tcp(config), ..Default::default() };
+        let error = host.validate().unwrap_err();
+        assert_eq!(error.path, format!("transport.tcp.{path}"), "{error}");
+        assert!(error.help.is_some(), "{error}");
+    }
+    assert!(HostConfig::default().validate().is_ok());
+    let fixed = Config { max_rto: Span::from_ms(9), fixed_rto: true, ..usual() };
+    let host = HostConfig { transport: TransportConfig::Tcp(fixed), ..Default::default() };
+    assert!(host.validate().is_ok(), "the largest timeout means nothing where none is doubled");
+}
+
+#[test]
+fn a_slot_is_used_again_when_its_flow_has_ended() {
+    let mut slots = Slots::new();
+    assert_eq!([slots.insert('a'), slots.insert('b'), slots.insert('c')], [0, 1, 2]);
+    slots.remove(1);
+    assert_eq!(slots.iter().copied().collect::<Vec<_>>(), ['a', 'c']);
+    assert_eq!((slots.insert('d'), slots.insert('e')), (1, 3));
+    assert_eq!(*slots.get_mut(1), 'd');
+}
+
+#[test]
+fn an_idle_host_holds_nothing_and_shares_its_configuration() {
+    let config = Arc::new(HostConfig::default());
+    let hosts: Vec<TransportSeat> = (0..100).map(|_| HostConfig::build_shared(&config).unwrap()).collect();
+    assert_eq!(Arc::strong_count(&config), 1 + hosts.len());
+    assert!(hosts.iter().all(|host| host.heap_bytes() == 0));
+}
+
+/// A host and what is around it.
+struct Around {
+    host: TransportSeat,
+    arena: Arena,
+    flows: FlowTable,
+    control: List,
+    wishes: Vec<Wish>,
+    now: Instant,
+}
+
+impl Around {
+    fn new(config: &HostConfig) -> Around {
+        Around {
+            host: config.build().unwrap(),
+            arena: Arena::new(),
+            flows: FlowTable::new(),
+            control: List::new(),
+            wishes: Vec::new(),
+            now: Instant::ZERO,
+        }
+    }
+
+    fn call<R>(&mut self, call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R) -> R {
+        let Around { host, arena, flows, control, wishes, now } = self;
+        call(host, &mut HostCx { now: *now, host: HostId(0), arena, flows, control, wishes })
+    }
+
+    fn start(&mut self, flow: u32, size: u64, sends: bool) {
+        let spec = FlowSpec {
+            start: Instant::ZERO,
+            src: HostId(0),
+            dst: HostId(1),
+            size,
+            class: ClassId(0),
+            query: None,
+            connection: 0,
+            deadline: None,
+            measured: true,
+        };
+        self.call(|host, cx| match sends {
+            true => host.on_send(cx, FlowId(flow), &spec),
+            false => host.on_expect(cx, FlowId(flow), &spec),
+        });
+    }
+
+    /// Packets that leave now, as flow and offset.
+    fn send(&mut self) -> Vec<(u32, u64)> {
+        let next = || self.call(|host, cx| host.poll_send(cx)).map(|packet| (packet.flow.0, packet.seq));
+        std::iter::from_fn(next).collect()
+    }
+
+    /// An ACK for all bytes of `flow` before `seq`, of a packet that left 100 us ago.
+    fn ack(&mut self, flow: u32, seq: u64, ece: bool) {
+        let sent = Instant::from_ps(self.now.as_ps() - Span::from_us(100).as_ps());
+        let mut ack = Packet::control(Kind::Ack, FlowId(flow), HostId(1), HostId(0), seq, sent);
+        ack.flags = Flags::NONE.with(Flags::ECE, ece);
+        let id = self.arena.insert(ack);
+        self.call(|host, cx| host.on_packet(cx, id));
+        self.arena.remove(id);
+    }
+
+    /// Fires every timer that was wished for until `until`, in order.
+    fn wait(&mut self, until: Instant) {
+        let due = |wishes: &mut Vec<Wish>| {
+            let time = |wish: &Wish| match *wish {
+                Wish::Timer { at, flow } if at <= until => Some((at, flow)),
+                _ => None,
+            };
+            let (at, first) = wishes
+                .iter()
+                .enumerate()
+                .filter_map(|(i, wish)| Some((time(wish)?, i)))
+                .min_by_key(|(timer, _)| timer.0)?;
+            wishes.remove(first);
+            Some(at)
+        };
+        while let Some((at, flow)) = due(&mut self.wishes) {
+            self.now = at;
+            self.call(|host, cx| host.on_timer(cx, flow));
+        }
+        self.now = until;
+    }
+
+    fn timeouts(&self, flow: u32) -> u64 {
+        let report = |end| match end {
+            Unfinished::Sender(FlowId(id), report) if id == flow => Some(report.timeouts),
+            _ => None,
+        };
+        self.host.unfinished().into_iter().find_map(report).expect("the sender is open")
+    }
+}
+
+fn at_ms(ms: u64) -> Instant {
+    Instant::ZERO + Span::from_ms(ms)
+}
+
+/// A host of SPQ that sends flow 0, of 2000 packets, and flow 1, of one. Windows and the NIC take all of it.
+fn spq() -> Around {
+    let tcp = Config {
+        initial_window: 3_000,
+        min_rto: Span::from_ms(2),
+        long_flows: Some(LongFlows::default()),
+        ..Config::default()
+    };
+    let mut around = Around::new(&HostConfig {
+        transport: TransportConfig::Tcp(tcp),
+        congestion: crate::congestion::CongestionConfig::L2dct(crate::congestion::l2dct::Config::default()),
+        ..HostConfig::default()
+    });
+    around.start(0, 2_000 * 1460, true);
+    around.start(1, 1460, true);
+    assert_eq!(around.send().len(), 2_001);
+    around
+}
+
+#[test]
+fn long_flows_are_patient_once_their_host_has_seen_a_mark_and_a_timeout() {
+    for (ece, timeout, patient) in [(true, true, true), (true, false, false), (false, true, false)] {
+        let mut around = spq();
+        around.now = at_ms(1);
+        around.ack(0, 1460, ece);
+        if !timeout {
+            around.ack(1, 1460, false);
+        }
+        around.wait(Instant::ZERO + Span::from_us(2_500));
+        if timeout {
+            assert_eq!(around.timeouts(1), 1, "the packet of flow 1 is lost");
+        }
+        around.ack(0, 2 * 1460, ece);
+        around.wait(at_ms(100));
+        assert_eq!(around.timeouts(0) == 0, patient, "mark {ece}, timeout {timeout}");
+        around.wait(at_ms(203));
+        assert!(around.timeouts(0) > 0);
+    }
+}
+
+#[test]
+fn flows_that_are_not_long_are_never_patient() {
+    let mut around = spq();
+    around.start(2, 600 * 1460, true);
+    around.send();
+    around.now = at_ms(1);
+    around.ack(0, 1460, true);
+    around.wait(Instant::ZERO + Span::from_us(2_500));
+    around.ack(2, 1460, true);
+    let before = around.timeouts(2);
+    around.wait(at_ms(10));
+    assert!(around.timeouts(2) > before);
+}
+
+#[test]
+fn a_discarded_packet_is_sent_to_its_sender_and_lost() {
+    let order = crate::order::las::Config { limit: Some(Bytes(4 * 1500)), severe: None };
+    let config = HostConfig { order: crate::order::OrderConfig::Las(order), ..HostConfig::default() };
+    let mut around = Around::new(&config);
+    around.start(7, 6 * 1460, true);
+    assert_eq!(around.send(), [(7, 0), (7, 1460), (7, 2920), (7, 4380)]);
+    let discarded: Vec<u64> = around
+        .wishes
+        .iter()
+        .filter_map(|wish| match wish {
+            Wish::Discarded { flow: FlowId(7), seq } => Some(*seq),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(discarded, [5840, 7300]);
+    around.now = at_ms(1);
+    around.ack(7, 4 * 1460, false);
+    assert_eq!(around.send(), [], "what was discarded is in flight, as far as the sender knows");
+    around.wait(at_ms(11));
+    assert_eq!((around.timeouts(7), around.send()), (1, vec![(7, 5840)]));
+}
+
+#[test]
+fn where_every_packet_is_discarded_the_timer_runs() {
+    let order = crate::order::las::Config { limit: Some(Bytes(4 * 1500)), severe: None };
+    let config = HostConfig { order: crate::order::OrderConfig::Las(order), ..HostConfig::default() };
+    let mut around = Around::new(&config);
+    around.start(0, 10 * 1460, true);
+    around.send();
+    // Four fresh packets fill the NIC, so that all that flow 0 repeats is discarded.
+    around.wait(at_ms(9));
+    around.start(1, 4 * 1460, true);
+    around.wait(at_ms(10));
+    let sent = around.send();
+    assert_eq!((around.timeouts(0), sent.iter().filter(|packet| packet.0 == 0).count()), (1, 0));
+    around.wait(at_ms(30));
+    assert_eq!(around.timeouts(0), 2, "twice the timeout later");
+    assert_eq!(around.send().first(), Some(&(0, 0)));
+}
+
+/// Bytes that a host holds when it is one end of so many flows.
+fn bytes_of_flows(flows: u32, sends: bool) -> usize {
+    let mut around = Around::new(&HostConfig::default());
+    (0..flows).for_each(|flow| around.start(flow, 1_000_000, sends));
+    around.host.heap_bytes()
+}
+
+#[test]
+fn a_flow_costs_its_two_ends_and_its_place_in_the_send_order() {
+    // The order makes room for four flows at once.
+    assert!(bytes_of_flows(1, true) <= 344 + 4 * 8, "{}", bytes_of_flows(1, true));
+    assert!(bytes_of_flows(64, true) <= 64 * (344 + 8), "{}", bytes_of_flows(64, true));
+    for flows in [1, 64] {
+        assert!(bytes_of_flows(flows, false) <= flows as usize * 136, "{}", bytes_of_flows(flows, false));
+    }
+}
