@@ -275,6 +275,13 @@ def of_flows(seeds: list[list[dict]]) -> dict[str, Statistic]:
         found[name] = quantile(fcts, permille)
     for name in ("drops", "retransmissions", "timeouts", "reordered", "ce_marks"):
         found[name] = per_run(name)
+    lossy = [[row for row in rows if row["drops"] > 0] for rows in seeds]
+    if any(lossy):
+        dropped = [sum(row["drops"] for row in rows) for rows in seeds]
+        found["lossy_flows_per_drop"] = ratio([(len(rows), n) for rows, n in zip(lossy, dropped)], sum(dropped), most=1.0)
+    twice = [[us(row["fct_ns"]) for row in rows if row["drops"] > 1] for rows in done]
+    if any(twice):
+        found["fct_mean_lossy"] = mean(twice, sum(map(len, twice)))
     p95 = nearest_rank([fct for seed in fcts for fct in seed], 950)
     slowest = [[row for row in rows if us(row["fct_ns"]) > p95] for rows in done]
     packets = [sum(row["packets"] - row["drops"] for row in rows) for rows in slowest]

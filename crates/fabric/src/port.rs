@@ -208,7 +208,8 @@ impl Port {
         let class = self.classifier.classify(packet, self.classes);
         let (class, occupancy) = loop {
             let occupancy = self.occupancy(class);
-            match self.buffer.admit(occupancy, class, size, self.scheduler.has_worse(arena.get(id), class)) {
+            let worse = || self.scheduler.has_worse(arena.get(id), class);
+            match self.buffer.admit(occupancy, class, size, worse) {
                 Verdict::Take => break (class, occupancy),
                 Verdict::Drop(reason) => return self.refuse(reason),
                 Verdict::PushOut => evicted.push(self.evict(now, arena)),
@@ -295,7 +296,7 @@ impl Port {
     fn demote(&mut self, mut class: u8, size: u64) -> Result<u8, DropReason> {
         loop {
             class += 1;
-            match self.buffer.admit(self.occupancy(class), class, size, false) {
+            match self.buffer.admit(self.occupancy(class), class, size, || false) {
                 Verdict::Take => {
                     self.stats.demotions += 1;
                     return Ok(class);

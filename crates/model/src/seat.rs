@@ -97,9 +97,9 @@ pub trait Classifier {
 
 /// Decides whether an arriving packet is let in.
 pub trait BufferPolicy {
-    /// Verdict on a packet of `size` bytes and class `class`. `worse` says whether a packet waits that is worse, as its
-    /// scheduler sees it.
-    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, worse: bool) -> Verdict;
+    /// Verdict on a packet of `size` bytes and class `class`. `worse` tells whether a packet waits that is worse, as its
+    /// scheduler sees it: for a policy that must know.
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, worse: impl FnOnce() -> bool) -> Verdict;
 }
 
 /// Decides whether an admitted packet is marked with CE.

@@ -83,7 +83,7 @@ impl Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, class: u8, size: u64, _worse: bool) -> Verdict {
+    fn admit(&mut self, o: Occupancy, class: u8, size: u64, _worse: impl FnOnce() -> bool) -> Verdict {
         let Limits { of_class, overflow } = &*self.0;
         if o.port + size > o.limit {
             Verdict::Drop(DropReason::PortFull)

@@ -28,10 +28,10 @@ impl Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, worse: bool) -> Verdict {
+    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, worse: impl FnOnce() -> bool) -> Verdict {
         if o.port + size <= o.limit {
             Verdict::Take
-        } else if worse {
+        } else if worse() {
             Verdict::PushOut
         } else {
             Verdict::Drop(DropReason::PortFull)

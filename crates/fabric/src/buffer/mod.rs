@@ -24,7 +24,7 @@ register! {
 
 impl BufferPolicy for BufferSeat {
     #[inline]
-    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, worse: bool) -> Verdict {
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, worse: impl FnOnce() -> bool) -> Verdict {
         match_buffer!(self, model => model.admit(occupancy, class, size, worse))
     }
 }

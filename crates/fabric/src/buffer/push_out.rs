@@ -37,11 +37,11 @@ impl Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, class: u8, size: u64, worse: bool) -> Verdict {
+    fn admit(&mut self, o: Occupancy, class: u8, size: u64, worse: impl FnOnce() -> bool) -> Verdict {
         let fits = if class == self.lowest { o.port + size < o.limit } else { o.port + size <= o.limit };
         if fits {
             Verdict::Take
-        } else if worse {
+        } else if worse() {
             Verdict::PushOut
         } else {
             Verdict::Drop(DropReason::PortFull)

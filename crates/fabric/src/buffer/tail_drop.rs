@@ -27,7 +27,7 @@ impl Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, _worse: bool) -> Verdict {
+    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, _worse: impl FnOnce() -> bool) -> Verdict {
         if o.port + size > o.limit { Verdict::Drop(DropReason::PortFull) } else { Verdict::Take }
     }
 }

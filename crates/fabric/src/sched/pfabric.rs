@@ -139,6 +139,8 @@ impl Waiting {
         }
     }
 
+    // Not inlined: ports with other schedulers pay for what stands in their way.
+    #[inline(never)]
     fn push(&mut self, packet: &Packet, id: PacketId) {
         self.bytes += u64::from(packet.size);
         let mut place =
@@ -186,6 +188,7 @@ impl Waiting {
     }
 
     /// Takes out the packet of the best one's flow that came first.
+    #[inline(never)]
     fn pop(&mut self) -> PacketId {
         let best = self.places[self.root().best as usize];
         let queue = self.flows.get_mut(&best.flow).expect("a packet that waits has a flow");

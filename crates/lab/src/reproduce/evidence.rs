@@ -83,6 +83,9 @@ impl<'a> StudyEvidence<'a> {
     /// # Errors
     /// If there is no such subject or statistic, or it has no samples.
     pub fn measured(&self, subject: &str, place: usize, measure: &Measure) -> Result<Sample, String> {
+        if let Some(analytic) = &measure.analytic {
+            return analytic.sample(&self.places[place], &self.run.scenario_toml);
+        }
         let (scheme, values) = self.point(subject, place)?;
         let mut sample = match (&measure.metric, &measure.convergence) {
             (Some(metric), None) => self.statistic(&scheme, &values, &measure.class, metric)?,
@@ -193,6 +196,7 @@ impl Evidence for StudyEvidence<'_> {
 
     fn series(&self, subject: &str, place: usize, metric: &str) -> Result<Vec<(f64, f64)>, String> {
         match self.study.measures.get(metric) {
+            Some(Measure { analytic: Some(analytic), .. }) => analytic.series(),
             Some(measure) if measure.throughput => self.throughput(subject, place, &measure.class),
             _ => Err(format!("the study does not record \"{metric}\" over time")),
         }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::analytic::Analytic;
 use crate::results::ALL;
 
 /// A quantity.
@@ -23,6 +24,9 @@ pub struct Measure {
     /// The time until the throughput of the class is that of its fair share.
     #[serde(default)]
     pub convergence: Option<Convergence>,
+    /// What follows without a simulation.
+    #[serde(default)]
+    pub analytic: Option<Analytic>,
     /// The throughput of the class over time, in Gb/s.
     #[serde(default)]
     pub throughput: bool,

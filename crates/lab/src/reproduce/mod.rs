@@ -4,6 +4,7 @@
 //! study, and the claims of `data/claims.toml` that it bears on are judged by the same numbers. Several experiments share
 //! a study, so that its simulations run once.
 
+mod analytic;
 mod evidence;
 mod experiment;
 mod measure;

@@ -39,6 +39,13 @@ pub const METRICS: &[Metric] = &[
     metric("censored", "flows", "runs", "Measured flows that were not finished at the end, of all seeds."),
     metric("drops", "packets/run", "runs", "Data packets dropped, per seed."),
     metric("max_packet_drops", "drops", "flows", "Most drops of the packet of one byte offset of one flow."),
+    metric(
+        "lossy_flows_per_drop",
+        "flows/drop",
+        "drops",
+        "Flows that lost a packet over packets dropped: how far losses are spread.",
+    ),
+    metric("fct_mean_lossy", "us", "finished flows that lost two packets or more", "Their mean FCT."),
     metric("retransmissions", "packets/run", "runs", "Data packets that carried bytes sent before, per seed."),
     metric("timeouts", "timeouts/run", "runs", "Expiries of the retransmission timer, per seed."),
     metric("reordered", "packets/run", "runs", "Data packets that arrived below an offset seen before, per seed."),

@@ -113,6 +113,9 @@ struct Sums {
     deadlines: f64,
     met: f64,
     drops: f64,
+    lossy: f64,
+    lossy_twice: f64,
+    lossy_twice_fct_us: f64,
     retransmissions: f64,
     timeouts: f64,
     arrived: f64,
@@ -152,6 +155,11 @@ impl Sums {
             self.met += f64::from(u8::from(met));
         }
         self.drops += row.drops as f64;
+        self.lossy += f64::from(u8::from(row.drops > 0));
+        if let Some(fct) = row.fct().filter(|_| row.drops > 1) {
+            self.lossy_twice += 1.0;
+            self.lossy_twice_fct_us += us(fct);
+        }
         self.retransmissions += row.retransmissions as f64;
         self.timeouts += row.timeouts as f64;
         self.arrived += arrived(row);
@@ -247,6 +255,13 @@ pub(crate) fn class_statistics(set: &ClassSet, seeds: &[SeedRun]) -> ClassStatis
     out.push("censored", Some(plain(censored as f64)), runs);
     out.push("drops", per_run(|s| s.drops), runs);
     out.push("max_packet_drops", (all_flows > 0).then(|| plain(f64::from(max_packet_drops))), all_flows);
+    let (dropped, lossy_twice) = (total(|sums| sums.drops) as u64, total(|sums| sums.lossy_twice) as u64);
+    if dropped > 0 {
+        out.share("lossy_flows_per_drop", ratio(|s| s.lossy, |s| s.drops), dropped);
+    }
+    if lossy_twice > 0 {
+        out.push("fct_mean_lossy", ratio(|s| s.lossy_twice_fct_us, |s| s.lossy_twice), lossy_twice);
+    }
     out.push("retransmissions", per_run(|s| s.retransmissions), runs);
     out.push("timeouts", per_run(|s| s.timeouts), runs);
     let packets = total(|sums| sums.arrived) as u64;
@@ -531,6 +546,8 @@ mod tests {
         assert_eq!(of("short", "retransmissions", &seeds), Some((2.5, 2)));
         assert_eq!(of("short", "timeouts", &seeds), Some((0.5, 2)));
         assert_eq!(of("short", "max_packet_drops", &seeds), Some((3.0, 2)));
+        assert_eq!(of("short", "lossy_flows_per_drop", &seeds), Some((0.4, 5)));
+        assert_eq!(of("short", "fct_mean_lossy", &seeds), Some((20.0, 1)));
         assert_eq!(of("short", "marked_share", &seeds), Some((0.25, 20)));
         assert_eq!(of("short", "reordered_share", &seeds), Some((0.05, 20)));
         let (share, _) = estimate("short", "marked_share", &seeds).unwrap();
@@ -611,6 +628,7 @@ mod tests {
             deadline: Some(Span::from_us(1)),
             query: Some(0),
             query_start: Some(Instant::ZERO),
+            drops: 2,
             ..flow(0, 0, Some(20))
         }])];
         let set = class_sets(&classes(), &[]).pop().unwrap();
