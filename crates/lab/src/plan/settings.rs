@@ -5,7 +5,7 @@
 //! over the values of a key.
 
 use tailcut_sim::config::suggest;
-use tailcut_sim::{Node, Problem, SCHEME_TABLES};
+use tailcut_sim::{Node, Preset, Problem, SCHEME_TABLES};
 
 use super::place;
 
@@ -39,7 +39,7 @@ impl Settings {
     /// # Errors
     /// If one is chosen that is not there, or says something of a scheme that is not there.
     pub(super) fn of<'a>(lab: &Node, schemes: impl Iterator<Item = &'a str>) -> Result<Settings, Problem> {
-        let known: Vec<&str> = schemes.collect();
+        let known: Vec<&str> = schemes.chain(Preset::names()).collect();
         let defined = lab.get(DEFINED).cloned().unwrap_or_else(Node::table);
         let mut kinds = Vec::new();
         for (kind, settings) in defined.entries() {
@@ -49,7 +49,7 @@ impl Settings {
                 let schemes = layer.take("scheme").unwrap_or_else(Node::table);
                 for (scheme, tables) in schemes.entries() {
                     if !known.contains(&scheme.as_str()) {
-                        let problem = Problem::new(format!("no scheme of this scenario is called `{scheme}`"));
+                        let problem = Problem::new(format!("there is no scheme `{scheme}`"));
                         return Err(place(problem.help(suggest(scheme, &known)), Some(tables)));
                     }
                     if let Some((key, value)) =

@@ -151,7 +151,7 @@ fn mistakes_are_shown_at_their_place_with_the_nearest_word() {
             "`large`",
         ),
         ("setting.sise = \"large\"\n[settings.size.large]\nport.classes = 1\n", 1, "no settings `sise`", "`size`"),
-        ("[settings.size.large]\nscheme.tpc.port.classes = 1\n", 2, "no scheme of this scenario", ""),
+        ("[settings.size.large]\nscheme.tpc.port.classes = 1\n", 2, "there is no scheme `tpc`", ""),
         ("size_bounds = [\"2KB\", \"1KB\"]\n", 1, "do not ascend", "100KB"),
         ("[host]\ntag = \"pias\"\n", 2, "no port reads them", "classifier"),
     ] {

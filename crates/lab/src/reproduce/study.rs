@@ -122,28 +122,7 @@ impl Study {
         text: &str,
         find: &dyn Fn(&str) -> Option<(String, String)>,
     ) -> Result<Study, Problem> {
-        let mut node = Node::parse(source, text)?;
-        if let Some(base) = node.take("base") {
-            let missing = || {
-                let problem =
-                    Problem::new("there is no such study").help("expected the name of a file beside this one");
-                base.key_or_value().map_or_else(|| problem.clone(), |origin| problem.clone().or_at(origin))
-            };
-            let (source, text) = base.as_str().and_then(find).ok_or_else(missing)?;
-            let mut below = Node::parse(&source, &text)?;
-            let mut open = below.take("open");
-            if let Some(own) = node.take("open") {
-                match (&mut open, own.value) {
-                    (Some(Node { value: Value::Array(all), .. }), Value::Array(own)) => all.extend(own),
-                    (open, value) => *open = Some(Node { value, ..own }),
-                }
-            }
-            below.merge(node);
-            node = below;
-            if let (Some(open), Value::Table(entries)) = (open, &mut node.value) {
-                entries.push(("open".to_owned(), open));
-            }
-        }
+        let mut node = on_base(Node::parse(source, text)?, find)?;
         let mut table = |key: &str| node.take(key);
         let scenario = table("scenario")
             .ok_or_else(|| Problem::new(format!("{source} has no scenario")).help("expected a table `[scenario]`"))?;
@@ -202,4 +181,27 @@ impl Study {
         let same = || Subject { scheme: subject.to_owned(), at: BTreeMap::new() };
         self.names.get(subject).cloned().unwrap_or_else(same)
     }
+}
+
+/// A study's tree on top of that of the study that it is built on, and so on.
+fn on_base(mut node: Node, find: &dyn Fn(&str) -> Option<(String, String)>) -> Result<Node, Problem> {
+    let Some(base) = node.take("base") else { return Ok(node) };
+    let missing = || {
+        let problem = Problem::new("there is no such study").help("expected the name of a file beside this one");
+        base.key_or_value().map_or_else(|| problem.clone(), |origin| problem.clone().or_at(origin))
+    };
+    let (source, text) = base.as_str().and_then(find).ok_or_else(missing)?;
+    let mut below = on_base(Node::parse(&source, &text)?, find)?;
+    let mut open = below.take("open");
+    if let Some(own) = node.take("open") {
+        match (&mut open, own.value) {
+            (Some(Node { value: Value::Array(all), .. }), Value::Array(own)) => all.extend(own),
+            (open, value) => *open = Some(Node { value, ..own }),
+        }
+    }
+    below.merge(node);
+    if let (Some(open), Value::Table(entries)) = (open, &mut below.value) {
+        entries.push(("open".to_owned(), open));
+    }
+    Ok(below)
 }
