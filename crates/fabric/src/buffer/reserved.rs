@@ -65,7 +65,7 @@ impl Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, class: u8, size: u64, _worse: bool) -> Verdict {
+    fn admit(&mut self, o: Occupancy, class: u8, size: u64, _worse: impl FnOnce() -> bool) -> Verdict {
         if o.port + size > o.limit {
             Verdict::Drop(DropReason::PortFull)
         } else if class == 0 && o.first + size > u64::from(self.reserved) {
