@@ -88,7 +88,7 @@ fn schemes() -> impl Strategy<Value = (&'static str, String)> {
     let scheduler = prop::sample::select(vec!["strict", "strict", "ranked", "pfabric", "srpt"]);
     let limit = prop::sample::select(vec!["1500B", "50%", "80%"]);
     let overflow = prop::sample::select(vec!["drop", "demote"]);
-    let own = (congestion, (tag, rank), 4u8..9, (0..4, limit, overflow), scheduler, marker).prop_map(
+    let own = (congestion, (tag, rank), 4u8..9, (0..5, limit, overflow), scheduler, marker).prop_map(
         |(congestion, (tag, rank), classes, (buffer, limit, overflow), scheduler, marker)| {
             let ranked = scheduler != "strict";
             let tag = if ranked { rank } else { tag };
@@ -104,7 +104,7 @@ fn schemes() -> impl Strategy<Value = (&'static str, String)> {
                     let limits = vec![limit; usize::from(classes)];
                     format!("buffer.divided = {{ limits = {limits:?}, overflow = \"{overflow}\" }}\n")
                 }
-                3 if !ranked => {
+                4 if !ranked => {
                     let dedicated = overflow == "drop";
                     format!("buffer.reserved = {{ limit = \"50%\", dedicated = {dedicated} }}\n")
                 }
