@@ -62,7 +62,8 @@ mod tests {
     /// For flows of 8 to 32 KB and of 1 MB, knowing sizes gains no more than the first 32 KB of each long flow.
     #[test]
     fn two_sizes_are_told_apart_by_bytes_sent_but_for_the_first_32_kb_of_long_flows() {
-        let threshold = crate::tag::pias::Config { thresholds: Thresholds::List(vec![Bytes(32_000)]), ..Default::default() };
+        let threshold =
+            crate::tag::pias::Config { thresholds: Thresholds::List(vec![Bytes(32_000)]), ..Default::default() };
         let mut by_bytes = crate::tag::pias::Model::new(&threshold, &()).unwrap();
         let mut by_size = Model::new(&Config::default(), &()).unwrap();
         for flow_bytes in (8_000..=32_000).step_by(500).chain([1_000_000]) {

@@ -11,8 +11,8 @@ const AGING_TIMEOUTS: u32 = 3;
 /// The levels of one flow.
 #[derive(Debug)]
 pub(super) struct Levels {
-    /// Those that are not used are infinite.
-    thresholds: [u64; MAX_CLASSES - 1],
+    /// Those that are not used are as large as a number of 32 bits, which no count exceeds. Each flow has its own: they are to be small.
+    thresholds: [u32; MAX_CLASSES - 1],
     /// Bytes sent before the count started again.
     base: u64,
 }
@@ -30,9 +30,12 @@ impl Levels {
             return Err(Invalid::new("thresholds", "the thresholds do not ascend")
                 .help("expected each threshold to be larger than the one before it"));
         }
-        let mut levels = Levels { thresholds: [u64::MAX; MAX_CLASSES - 1], base: 0 };
+        let mut levels = Levels { thresholds: [u32::MAX; MAX_CLASSES - 1], base: 0 };
         for (slot, threshold) in levels.thresholds.iter_mut().zip(given.iter()) {
-            *slot = threshold.0;
+            *slot = u32::try_from(threshold.0).map_err(|_| {
+                Invalid::new("thresholds", format!("{threshold} is too large for a threshold"))
+                    .help("expected thresholds below 4 GB: hardly a flow is longer")
+            })?;
         }
         Ok(levels)
     }
@@ -41,6 +44,7 @@ impl Levels {
     #[inline]
     pub(super) fn at(&self, offset: u64) -> u8 {
         // The first threshold that is not exceeded is the level.
+        let offset = u32::try_from(offset).unwrap_or(u32::MAX);
         self.thresholds.iter().take_while(|&&threshold| offset > threshold).count() as u8
     }
 
@@ -53,7 +57,7 @@ impl Levels {
     /// What a flow may send in the first level, in bytes.
     #[inline]
     pub(super) fn first(&self) -> u64 {
-        self.thresholds[0]
+        u64::from(self.thresholds[0])
     }
 
     /// The timer has fired so many times in a row: the count may start again.

@@ -31,11 +31,14 @@ pub struct Config {
     /// Demotion thresholds as those of PIAS, which start at class 1: class 0 is reserved. The thesis gives none; those of `pias` let the two be
     /// compared, and are the default.
     pub thresholds: Thresholds,
+    /// Raise every packet of a flow from its first retransmission on, and not the retransmitted packets alone: what section 3.3.2 of the
+    /// thesis advises against, for comparison.
+    pub whole_flow: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { thresholds: Thresholds::List(vec![Bytes(32_000), Bytes(1_000_000)]) }
+        Config { thresholds: Thresholds::List(vec![Bytes(32_000), Bytes(1_000_000)]), whole_flow: false }
     }
 }
 
@@ -43,11 +46,14 @@ impl Default for Config {
 #[derive(Debug)]
 pub struct Model {
     levels: Levels,
+    whole_flow: bool,
+    has_resent: bool,
 }
 
 impl Model {
     pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
-        Ok(Model { levels: Levels::new(&config.thresholds, MAX_CLASSES - usize::from(RESERVED))? })
+        let levels = Levels::new(&config.thresholds, MAX_CLASSES - usize::from(RESERVED))?;
+        Ok(Model { levels, whole_flow: config.whole_flow, has_resent: false })
     }
 }
 
@@ -56,7 +62,9 @@ impl Tag for Model {
     fn tag(&mut self, view: &TagView) -> Priority {
         let class = RESERVED + self.levels.after(view.highest_sent);
         let is_short = view.highest_sent <= self.levels.first();
-        let rises = view.is_retransmission() && (class > RESERVED || is_short);
+        self.has_resent |= view.is_retransmission();
+        let is_raised = view.is_retransmission() || (self.whole_flow && self.has_resent);
+        let rises = is_raised && (class > RESERVED || is_short);
         Priority::of_class(class - u8::from(rises))
     }
 
@@ -74,7 +82,7 @@ mod tests {
 
     fn model(thresholds: &[u64]) -> Model {
         let thresholds = Thresholds::List(thresholds.iter().map(|&t| Bytes(t)).collect());
-        Model::new(&Config { thresholds }, &()).unwrap()
+        Model::new(&Config { thresholds, whole_flow: false }, &()).unwrap()
     }
 
     /// Three thresholds make four classes of PIAS, and five with the reserved one.
@@ -101,6 +109,17 @@ mod tests {
         assert_eq!(level(&mut tag, 0, 500_000), 3);
         assert_eq!(level(&mut tag, 2_000_000, 2_000_000), 5);
         assert_eq!(level(&mut tag, 0, 2_000_000), 4);
+    }
+
+    #[test]
+    fn a_whole_flow_stays_up_after_its_first_retransmission_if_that_is_asked_for() {
+        let config = Config { whole_flow: true, ..Config::default() };
+        let mut tag = Model::new(&config, &()).unwrap();
+        assert_eq!(level(&mut tag, 0, 0), 2);
+        assert_eq!([level(&mut tag, 0, 1460), level(&mut tag, 1460, 1460)], [1, 1]);
+        assert_eq!(level(&mut tag, 40_000, 40_000), 2);
+        let mut tag = model(&THRESHOLDS);
+        assert_eq!([level(&mut tag, 0, 1460), level(&mut tag, 1460, 1460)], [1, 2]);
     }
 
     #[test]
@@ -132,8 +151,13 @@ mod tests {
 
     #[test]
     fn there_is_one_threshold_less_than_in_pias() {
-        assert!(Model::new(&Config { thresholds: Thresholds::List((1..=6).map(Bytes).collect()) }, &()).is_ok());
-        let error = Model::new(&Config { thresholds: Thresholds::List((1..=7).map(Bytes).collect()) }, &()).unwrap_err();
+        assert!(
+            Model::new(&Config { thresholds: Thresholds::List((1..=6).map(Bytes).collect()), whole_flow: false }, &())
+                .is_ok()
+        );
+        let error =
+            Model::new(&Config { thresholds: Thresholds::List((1..=7).map(Bytes).collect()), whole_flow: false }, &())
+                .unwrap_err();
         assert!(error.path == "thresholds" && error.help.as_ref().unwrap().contains("1 to 6"), "{error}");
     }
 
