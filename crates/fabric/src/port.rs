@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Instant, PortId, Seeds, Span, prefetch};
 use tailcut_model::seat::{
-    BufferPolicy, Classifier, DropReason, Loss, MAX_CLASSES, Marker, Occupancy, PortScheduler, Verdict,
+    BufferPolicy, Classifier, DropReason, Loss, MAX_CLASSES, Marker, Occupancy, PortScheduler, Verdict, Waiting,
 };
 use tailcut_model::{Arena, Flags, Invalid, PacketId};
 
@@ -81,6 +81,26 @@ pub enum Offered {
     Queued,
     /// It was refused, and is the caller's to remove.
     Dropped(DropReason),
+}
+
+/// What waits, beside an arriving packet.
+struct Queue<'a> {
+    scheduler: &'a SchedulerSeat,
+    arena: &'a Arena,
+    id: PacketId,
+    class: u8,
+}
+
+impl Waiting for Queue<'_> {
+    #[inline]
+    fn has_worse(&self) -> bool {
+        self.scheduler.has_worse(self.arena.get(self.id), self.class)
+    }
+
+    #[inline]
+    fn class_bytes(&self, class: u8) -> u64 {
+        self.scheduler.class_bytes(class)
+    }
 }
 
 /// Counts of a port's queue since the start; its [`Wire`] counts what was transmitted.
@@ -208,12 +228,12 @@ impl Port {
         let class = self.classifier.classify(packet, self.classes);
         let (class, occupancy) = loop {
             let occupancy = self.occupancy(class);
-            let worse = || self.scheduler.has_worse(arena.get(id), class);
-            match self.buffer.admit(occupancy, class, size, worse) {
+            let queue = Queue { scheduler: &self.scheduler, arena, id, class };
+            match self.buffer.admit(occupancy, class, size, &queue) {
                 Verdict::Take => break (class, occupancy),
                 Verdict::Drop(reason) => return self.refuse(reason),
                 Verdict::PushOut => evicted.push(self.evict(now, arena)),
-                Verdict::Demote => match self.demote(class, size) {
+                Verdict::Demote => match self.demote(arena, id, class, size) {
                     Ok(class) => break (class, self.occupancy(class)),
                     Err(reason) => return self.refuse(reason),
                 },
@@ -287,16 +307,16 @@ impl Port {
     /// How full the port is for a packet of `class`.
     #[inline]
     fn occupancy(&self, class: u8) -> Occupancy {
-        let bytes = |class| self.scheduler.class_bytes(class);
-        Occupancy { port: self.backlog, class: bytes(class), first: bytes(0), limit: self.limit }
+        Occupancy { port: self.backlog, class: self.scheduler.class_bytes(class), limit: self.limit }
     }
 
     /// The class below `class` that takes a packet of `size` bytes, or why none does.
     #[cold]
-    fn demote(&mut self, mut class: u8, size: u64) -> Result<u8, DropReason> {
+    fn demote(&mut self, arena: &Arena, id: PacketId, mut class: u8, size: u64) -> Result<u8, DropReason> {
         loop {
             class += 1;
-            match self.buffer.admit(self.occupancy(class), class, size, || false) {
+            let occupancy = self.occupancy(class);
+            match self.buffer.admit(occupancy, class, size, &Queue { scheduler: &self.scheduler, arena, id, class }) {
                 Verdict::Take => {
                     self.stats.demotions += 1;
                     return Ok(class);

@@ -27,8 +27,6 @@ pub struct Occupancy {
     pub port: u64,
     /// Bytes that wait in the class of the arriving packet.
     pub class: u64,
-    /// Bytes that wait in class 0.
-    pub first: u64,
     /// Bytes that may wait in the port.
     pub limit: u64,
 }
@@ -95,11 +93,18 @@ pub trait Classifier {
     fn classify(&mut self, packet: &Packet, classes: u8) -> u8;
 }
 
+/// What a buffer policy may ask about the packets that wait, if it must know.
+pub trait Waiting {
+    /// Whether one of them is worse than the arriving packet, as its scheduler sees it.
+    fn has_worse(&self) -> bool;
+    /// Bytes that wait in a class.
+    fn class_bytes(&self, class: u8) -> u64;
+}
+
 /// Decides whether an arriving packet is let in.
 pub trait BufferPolicy {
-    /// Verdict on a packet of `size` bytes and class `class`. `worse` tells whether a packet waits that is worse, as its
-    /// scheduler sees it: for a policy that must know.
-    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, worse: impl FnOnce() -> bool) -> Verdict;
+    /// Verdict on a packet of `size` bytes and class `class`.
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Verdict;
 }
 
 /// Decides whether an admitted packet is marked with CE.

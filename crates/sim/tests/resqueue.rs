@@ -130,7 +130,7 @@ proptest! {
 fn thresholds(scenario: &Scenario) -> Vec<Bytes> {
     match &scenario.config().host.tag {
         TagConfig::Pias(tailcut_host::tag::pias::Config { thresholds: Thresholds::List(list), .. })
-        | TagConfig::Resqueue(tailcut_host::tag::resqueue::Config { thresholds: Thresholds::List(list) }) => {
+        | TagConfig::Resqueue(tailcut_host::tag::resqueue::Config { thresholds: Thresholds::List(list), .. }) => {
             list.clone()
         }
         other => panic!("no list of thresholds: {other:?}"),

@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_model::Invalid;
-use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict};
+use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
 
 use crate::PortContext;
 use crate::mark::Threshold;
@@ -83,7 +83,7 @@ impl Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, class: u8, size: u64, _worse: impl FnOnce() -> bool) -> Verdict {
+    fn admit(&mut self, o: Occupancy, class: u8, size: u64, _waiting: &impl Waiting) -> Verdict {
         let Limits { of_class, overflow } = &*self.0;
         if o.port + size > o.limit {
             Verdict::Drop(DropReason::PortFull)

@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_model::Invalid;
-use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict};
+use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
 
 use crate::PortContext;
 
@@ -28,10 +28,10 @@ impl Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, worse: impl FnOnce() -> bool) -> Verdict {
+    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, waiting: &impl Waiting) -> Verdict {
         if o.port + size <= o.limit {
             Verdict::Take
-        } else if worse() {
+        } else if waiting.has_worse() {
             Verdict::PushOut
         } else {
             Verdict::Drop(DropReason::PortFull)

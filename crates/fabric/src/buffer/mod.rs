@@ -1,7 +1,7 @@
 //! Whether an arriving packet is let in.
 
 use tailcut_model::register;
-use tailcut_model::seat::{BufferPolicy, Occupancy, Verdict};
+use tailcut_model::seat::{BufferPolicy, Occupancy, Verdict, Waiting};
 
 use crate::PortContext;
 
@@ -24,7 +24,7 @@ register! {
 
 impl BufferPolicy for BufferSeat {
     #[inline]
-    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, worse: impl FnOnce() -> bool) -> Verdict {
-        match_buffer!(self, model => model.admit(occupancy, class, size, worse))
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Verdict {
+        match_buffer!(self, model => model.admit(occupancy, class, size, waiting))
     }
 }

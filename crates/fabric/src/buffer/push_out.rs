@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_model::Invalid;
-use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict};
+use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
 
 use crate::PortContext;
 
@@ -37,11 +37,11 @@ impl Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, class: u8, size: u64, worse: impl FnOnce() -> bool) -> Verdict {
+    fn admit(&mut self, o: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Verdict {
         let fits = if class == self.lowest { o.port + size < o.limit } else { o.port + size <= o.limit };
         if fits {
             Verdict::Take
-        } else if worse() {
+        } else if waiting.has_worse() {
             Verdict::PushOut
         } else {
             Verdict::Drop(DropReason::PortFull)

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, MTU_BYTES};
 use tailcut_model::Invalid;
-use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict};
+use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
 
 use crate::PortContext;
 use crate::mark::Threshold;
@@ -41,8 +41,11 @@ pub struct Model {
 impl Model {
     pub(crate) fn new(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
         if port.classes < 2 {
-            return Err(Invalid::new("", "`reserved` has a part for the highest of several classes, and the port has one")
-                .help("expected `classes = 2` or more, or `buffer = \"tail-drop\"`"));
+            return Err(Invalid::new(
+                "",
+                "`reserved` has a part for the highest of several classes, and the port has one",
+            )
+            .help("expected `classes = 2` or more, or `buffer = \"tail-drop\"`"));
         }
         let reserved = config.limit.resolve(port.limit);
         if reserved < MTU_BYTES {
@@ -54,8 +57,11 @@ impl Model {
             return Err(Invalid::new("limit", message).help("expected no more than the `limit` of the port"));
         }
         if config.dedicated && port.limit - reserved < MTU_BYTES {
-            let message = format!("{reserved} B of {} B are for class 0: no packet of 1500 B waits elsewhere", port.limit);
-            return Err(Invalid::new("limit", message).help("expected 1500 B less than the `limit` of the port, or less"));
+            let message =
+                format!("{reserved} B of {} B are for class 0: no packet of 1500 B waits elsewhere", port.limit);
+            return Err(
+                Invalid::new("limit", message).help("expected 1500 B less than the `limit` of the port, or less")
+            );
         }
         let reserved = u32::try_from(reserved)
             .map_err(|_| Invalid::new("limit", "nobody reserves 4 GB").help("expected a size such as \"20KB\""))?;
@@ -65,12 +71,12 @@ impl Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, class: u8, size: u64, _worse: impl FnOnce() -> bool) -> Verdict {
+    fn admit(&mut self, o: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Verdict {
         if o.port + size > o.limit {
             Verdict::Drop(DropReason::PortFull)
-        } else if class == 0 && o.first + size > u64::from(self.reserved) {
+        } else if class == 0 && o.class + size > u64::from(self.reserved) {
             Verdict::Drop(DropReason::ClassFull)
-        } else if class > 0 && o.port - o.first + size > o.limit - u64::from(self.kept_free) {
+        } else if class > 0 && o.port - waiting.class_bytes(0) + size > o.limit - u64::from(self.kept_free) {
             // Not `ClassFull`: no limit of its class refuses it, but what the port has for all others.
             Verdict::Drop(DropReason::PortFull)
         } else {

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_model::Invalid;
-use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict};
+use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
 
 use crate::PortContext;
 
@@ -27,7 +27,7 @@ impl Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, _worse: impl FnOnce() -> bool) -> Verdict {
+    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, _waiting: &impl Waiting) -> Verdict {
         if o.port + size > o.limit { Verdict::Drop(DropReason::PortFull) } else { Verdict::Take }
     }
 }
