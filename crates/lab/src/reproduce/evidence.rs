@@ -95,6 +95,11 @@ impl<'a> StudyEvidence<'a> {
         if let Some(over) = &measure.over {
             sample = divided(&sample, &self.measured(subject, place, over)?)?;
         }
+        if measure.complement {
+            sample.value = 1.0 - sample.value;
+            sample.interval = sample.interval.map(|i| Interval { low: 1.0 - i.high, high: 1.0 - i.low });
+            sample.by_seed.iter_mut().for_each(|(_, value)| *value = 1.0 - *value);
+        }
         if let Some(times) = measure.times {
             sample.value *= times;
             sample.interval = sample.interval.map(|i| Interval { low: i.low * times, high: i.high * times });

@@ -18,6 +18,9 @@ pub struct Measure {
     /// Divided by this quantity.
     #[serde(default)]
     pub over: Option<Box<Measure>>,
+    /// One less the value: the share that is missing.
+    #[serde(default)]
+    pub complement: bool,
     /// Times this, after everything else: a change of units.
     #[serde(default)]
     pub times: Option<f64>,
