@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tailcut_base::BitRate;
 use tailcut_model::Invalid;
 
 use congestion::{CongestionConfig, FlowContext};
@@ -64,22 +65,30 @@ impl HostConfig {
         self.congestion.build(&FlowContext::default()).map_err(|e| e.within("congestion"))?;
         self.order.build(&()).map_err(|e| e.within("order"))?;
         self.tag.build(&()).map_err(|e| e.within("tag"))?;
-        self.build().map(|_| ())
+        HostContext::of(self.clone()).build().map(|_| ())
+    }
+}
+
+/// What the seats of one host may know when they are made.
+#[derive(Clone, Debug)]
+pub struct HostContext {
+    /// What every host does; many hosts share it.
+    pub config: Arc<HostConfig>,
+    /// Rate of the host's link.
+    pub nic: BitRate,
+}
+
+impl HostContext {
+    /// A host by itself, with a link of 10 Gb/s.
+    pub fn of(config: HostConfig) -> HostContext {
+        HostContext { config: Arc::new(config), nic: BitRate::gbps(10) }
     }
 
-    /// The transport of one host, with a copy of the configuration of its own.
+    /// The transport of the host.
     ///
     /// # Errors
     /// As [`HostConfig::validate`].
     pub fn build(&self) -> Result<TransportSeat, Invalid> {
-        HostConfig::build_shared(&Arc::new(self.clone()))
-    }
-
-    /// The transport of one of many hosts, which share their configuration.
-    ///
-    /// # Errors
-    /// As [`HostConfig::validate`].
-    pub fn build_shared(config: &Arc<HostConfig>) -> Result<TransportSeat, Invalid> {
-        config.transport.build(config).map_err(|e| e.within("transport"))
+        self.config.transport.build(self).map_err(|e| e.within("transport"))
     }
 }

@@ -14,6 +14,19 @@ pub struct ClassId(pub u8);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct QueryId(pub u32);
 
+/// The query that a flow answers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Query {
+    /// Which one.
+    pub id: QueryId,
+    /// When it was asked.
+    pub asked: Instant,
+    /// Incast degree: how many hosts answer it.
+    pub degree: u32,
+    /// When its last answer should be delivered, counted from `asked`.
+    pub deadline: Option<Span>,
+}
+
 /// One message to deliver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSpec {
@@ -28,7 +41,7 @@ pub struct FlowSpec {
     /// Its traffic class.
     pub class: ClassId,
     /// The query that it answers, if it is part of an incast.
-    pub query: Option<(QueryId, Instant)>,
+    pub query: Option<Query>,
     /// Number of the flow among those of its class and sender: it stands for the ports of the connection.
     pub connection: u32,
     /// When it should be delivered, counted from `start`.

@@ -11,7 +11,7 @@ mod packet;
 mod register;
 pub mod seat;
 
-pub use flow::{ClassId, FlowId, FlowSpec, FlowTable, QueryId};
+pub use flow::{ClassId, FlowId, FlowSpec, FlowTable, Query, QueryId};
 pub use packet::{Arena, Flags, Kind, List, Packet, PacketId, SACK_BLOCKS, SackBlock};
 
 #[doc(hidden)]

@@ -35,6 +35,12 @@ pub enum Kind {
     Syn,
     /// Answers a SYN.
     SynAck,
+    /// Tells a sender how many hosts answer the same query now.
+    Update,
+    /// Allows a sender to send up to a byte of its flow.
+    Grant,
+    /// Asks a sender to send bytes of its flow again.
+    Resend,
 }
 
 /// One-bit facts in a packet's header.
@@ -100,9 +106,10 @@ pub struct Packet {
     pub dst: HostId,
     /// Bytes on the wire, header included.
     pub size: u16,
-    /// Bytes of the flow that it carries.
+    /// Data: bytes of the flow that it carries. ACK and SYN-ACK: see [`Packet::advertised`].
     pub payload: u16,
-    /// Data: offset of its first byte in the flow. ACK: the next byte that the receiver expects.
+    /// Data: offset of its first byte in the flow. ACK: the next byte that the receiver expects. Grant: one past the last byte that
+    /// may be sent. Resend: the first byte that is missing.
     pub seq: u64,
     /// Data: when its NIC began to transmit it. ACK: the same moment of the packet that caused it, echoed.
     pub sent: Instant,
@@ -197,6 +204,35 @@ impl Packet {
         debug_assert_eq!(self.kind, Kind::Data);
         self.aux[0] = rank as u32;
         self.aux[1] = (rank >> 32) as u32;
+    }
+
+    /// The receive window that an ACK or SYN-ACK advertises, in segments; `None` if it limits nothing.
+    #[inline]
+    pub fn advertised(&self) -> Option<u16> {
+        debug_assert!(matches!(self.kind, Kind::Ack | Kind::SynAck));
+        (self.payload != 0).then_some(self.payload)
+    }
+
+    /// Sets the receive window that an ACK or SYN-ACK advertises, in segments.
+    ///
+    /// # Panics
+    /// If it is zero, in debug builds: nothing would ever open it again.
+    #[inline]
+    pub fn set_advertised(&mut self, segments: u16) {
+        debug_assert!(matches!(self.kind, Kind::Ack | Kind::SynAck) && segments > 0);
+        self.payload = segments;
+    }
+
+    /// The incast degree that a SYN-ACK or an update carries: how many hosts answer the same query; 1 outside of an incast.
+    pub fn degree(&self) -> u32 {
+        debug_assert!(matches!(self.kind, Kind::SynAck | Kind::Update));
+        self.aux[0].max(1)
+    }
+
+    /// Sets the incast degree that a SYN-ACK or an update carries.
+    pub fn set_degree(&mut self, degree: u32) {
+        debug_assert!(matches!(self.kind, Kind::SynAck | Kind::Update));
+        self.aux[0] = degree;
     }
 
     /// The SACK blocks of an ACK, most recent first.

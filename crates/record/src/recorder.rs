@@ -98,8 +98,8 @@ impl Recorder {
     pub fn start(&mut self, flow: FlowId, spec: &FlowSpec, ideal: Span) {
         let row = FlowRow {
             flow: flow.0,
-            query: spec.query.map(|(query, _)| query.0),
-            query_start: spec.query.map(|(_, asked)| asked),
+            query: spec.query.map(|query| query.id.0),
+            query_start: spec.query.map(|query| query.asked),
             src: spec.src.0,
             dst: spec.dst.0,
             class: spec.class.0,
@@ -348,7 +348,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use tailcut_base::HostId;
-    use tailcut_model::{ClassId, QueryId};
+    use tailcut_model::{ClassId, Query, QueryId};
 
     use super::*;
 
@@ -359,7 +359,7 @@ mod tests {
             dst: HostId(4),
             size: 5_000,
             class: ClassId(1),
-            query: Some((QueryId(7), Instant::from_ps(90))),
+            query: Some(Query { id: QueryId(7), asked: Instant::from_ps(90), degree: 3, deadline: None }),
             connection: 0,
             deadline: Some(Span::from_ps(800)),
             measured: true,

@@ -99,6 +99,11 @@ impl Queries {
 }
 
 impl Query<'_> {
+    /// How many workers answer.
+    pub(crate) fn degree(&self) -> u32 {
+        self.workers.len() as u32
+    }
+
     /// The workers with the moment at which each starts to answer a query of `now`.
     pub(crate) fn answers(&mut self, now: Instant) -> impl Iterator<Item = (u32, Instant)> + '_ {
         let (aggregator, jitter, delays) = (self.aggregator, self.jitter, &mut *self.delays);

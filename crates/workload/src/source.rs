@@ -1,7 +1,7 @@
 //! One traffic at work: it says when its next event is, and gives the flows of an event.
 
 use tailcut_base::{HostId, Instant, Seeds, Stream};
-use tailcut_model::{ClassId, FlowSpec, QueryId};
+use tailcut_model::{ClassId, FlowSpec, Query, QueryId};
 
 use crate::arrivals::{Gap, after};
 use crate::config::Gaps;
@@ -131,12 +131,12 @@ impl Generator {
             }
             Events::Incast { queries, one_size } => {
                 let Some(mut asked) = queries.ask() else { return };
-                let id = Some((QueryId(*query), now));
+                let answered = Some(Query { id: QueryId(*query), asked: now, degree: asked.degree(), deadline: None });
                 *query += 1;
                 let aggregator = asked.aggregator;
                 let common = one_size.then(&mut draw);
                 for (worker, start) in asked.answers(now) {
-                    out(spec(start, worker, aggregator, common.unwrap_or_else(&mut draw), id));
+                    out(spec(start, worker, aggregator, common.unwrap_or_else(&mut draw), answered));
                 }
             }
         }

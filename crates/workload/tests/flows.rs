@@ -148,7 +148,7 @@ fn two_classes_of_the_same_description_draw_different_flows() {
     };
     differ("sizes", |flow| flow.size);
     differ("workers", |flow| u64::from(flow.src.0));
-    differ("queries", |flow| flow.query.unwrap().1.as_ps());
+    differ("queries", |flow| flow.query.unwrap().asked.as_ps());
     let sorted = |flows: &[FlowSpec], of: fn(&FlowSpec) -> u64| {
         flows.iter().map(of).collect::<std::collections::BTreeSet<u64>>()
     };
@@ -156,7 +156,7 @@ fn two_classes_of_the_same_description_draw_different_flows() {
     let aggregators = |flows| sorted(flows, |flow| u64::from(flow.dst.0));
     assert_eq!((aggregators(&a).len(), aggregators(&b).len()), (4, 4));
     assert_ne!(aggregators(&a), aggregators(&b));
-    let delays = |flows| sorted(flows, |flow| flow.start.since(flow.query.unwrap().1).unwrap().as_ps());
+    let delays = |flows| sorted(flows, |flow| flow.start.since(flow.query.unwrap().asked).unwrap().as_ps());
     assert_eq!(delays(&a).intersection(&delays(&b)).count(), 1, "only the first answers have the same delay, none");
 }
 
@@ -194,20 +194,20 @@ fn the_answers_of_a_query_share_its_number_and_its_time() {
         let flows = flows(1, &text);
         let mut queries = std::collections::BTreeMap::<u32, Vec<&FlowSpec>>::new();
         for flow in &flows {
-            queries.entry(flow.query.unwrap().0.0).or_default().push(flow);
+            queries.entry(flow.query.unwrap().id.0).or_default().push(flow);
         }
         // Numbered without gaps, in the order of their times.
         assert_eq!(queries.keys().copied().collect::<Vec<_>>(), (0..queries.len() as u32).collect::<Vec<_>>());
-        let times: Vec<Instant> = queries.values().map(|q| q[0].query.unwrap().1).collect();
+        let times: Vec<Instant> = queries.values().map(|q| q[0].query.unwrap().asked).collect();
         assert!(times.is_sorted());
         let mut different_sizes = 0;
         for answers in queries.values() {
             assert_eq!(answers.len(), 6);
-            let asked = answers[0].query.unwrap().1;
+            let asked = answers[0].query.unwrap().asked;
             let senders: std::collections::BTreeSet<_> = answers.iter().map(|flow| flow.src).collect();
             assert_eq!(senders.len(), 6);
             for flow in answers {
-                assert_eq!(flow.query.unwrap().1, asked);
+                assert_eq!(flow.query.unwrap().asked, asked);
                 assert_eq!(flow.dst, answers[0].dst);
                 assert!(!senders.contains(&flow.dst));
                 let delay = flow.start.since(asked).unwrap();
@@ -228,7 +228,7 @@ fn warm_up_is_a_fraction_of_the_time_or_of_the_flows() {
     let by_time = flows(1, &format!("duration = \"2ms\"\n{traffic}"));
     let limit = Instant::from_ps(200_000_000);
     for flow in &by_time {
-        let event = flow.query.map_or(flow.start, |(_, asked)| asked);
+        let event = flow.query.map_or(flow.start, |query| query.asked);
         assert_eq!(flow.measured, event >= limit || flow.class.0 == 2, "{flow:?}");
     }
     // By number; a list is measured unless the scenario says otherwise.
@@ -273,7 +273,7 @@ proptest! {
         prop_assert!(flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
         for flow in &flows {
             prop_assert!(flow.src != flow.dst && flow.src.0 < 24 && flow.dst.0 < 24 && flow.size > 0);
-            let event = flow.query.map_or(flow.start, |(_, asked)| asked);
+            let event = flow.query.map_or(flow.start, |query| query.asked);
             prop_assert!(event < Instant::from_ps(3_000_000_000));
         }
     }

@@ -348,7 +348,7 @@ fn microbursts_have_the_rate_of_their_load() {
         close(events, 20_000.0, tolerance, gaps);
         let mut by_aggregator = std::collections::BTreeMap::<u32, Vec<u64>>::new();
         for flow in flows.iter().step_by(8) {
-            by_aggregator.entry(flow.dst.0).or_default().push(flow.query.unwrap().1.as_ps());
+            by_aggregator.entry(flow.dst.0).or_default().push(flow.query.unwrap().asked.as_ps());
         }
         assert_eq!(by_aggregator.len(), 8);
         let gaps_ps: Vec<u64> =

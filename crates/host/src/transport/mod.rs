@@ -1,18 +1,16 @@
 //! How bytes become packets and are made sure to arrive: one transport for each host, with all of its flows.
 
-use std::sync::Arc;
-
 use tailcut_base::Span;
 use tailcut_model::seat::{HostCx, Transport, Unfinished};
 use tailcut_model::{FlowId, FlowSpec, Packet, PacketId, register};
 
-use crate::HostConfig;
+use crate::HostContext;
 
 register! {
     /// How bytes become packets and are made sure to arrive.
     config TransportConfig;
     /// The transport of one host.
-    model TransportSeat, dispatch match_transport, build(Arc<HostConfig>);
+    model TransportSeat, dispatch match_transport, build(HostContext);
     /// Window-based and acknowledged, with selective retransmission: TCP.
     Tcp in tcp,
 }

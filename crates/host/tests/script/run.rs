@@ -2,6 +2,7 @@
 //! which they were wished for, and the NIC takes a control packet that waits or else asks for data.
 
 use tailcut_base::{HostId, Instant, MSS_BYTES};
+use tailcut_host::HostContext;
 use tailcut_host::transport::TransportSeat;
 use tailcut_model::seat::{HostCx, Transport, Unfinished, Wish};
 use tailcut_model::{Arena, ClassId, Flags, FlowId, FlowSpec, FlowTable, Kind, List, Packet, SackBlock};
@@ -38,7 +39,7 @@ struct Host<'s> {
 pub(super) fn run(script: &Script) -> Result<(), Failure> {
     let mut host = Host {
         script,
-        transport: script.config.build().expect("the configuration was validated"),
+        transport: HostContext::of(script.config.clone()).build().expect("the configuration was validated"),
         arena: Arena::new(),
         flows: FlowTable::new(),
         control: List::new(),
@@ -304,6 +305,7 @@ impl Host<'_> {
                 Output::Syn
             }
             Kind::SynAck => Output::SynAck,
+            Kind::Update | Kind::Grant | Kind::Resend => unreachable!("no TCP sends it"),
         }
     }
 }

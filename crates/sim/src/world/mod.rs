@@ -5,6 +5,7 @@
 //! to them goes to the recorder, and in the end everything is added up and checked.
 
 mod cut;
+mod exchange;
 mod part;
 mod threads;
 
@@ -24,7 +25,8 @@ use tailcut_workload::{Realised, Workload};
 pub use cut::Cut;
 
 use crate::{EndReason, Engine, Outcome, Scenario, Stopped};
-use part::{Fact, Note, Part, Start};
+use exchange::{Fact, Note, Start};
+use part::Part;
 use threads::{Alone, Desk, Rounds};
 
 /// Flows that are pulled from the workload at a time while one part is alone, which no lookahead binds.

@@ -15,15 +15,16 @@ use tailcut_base::{HostId, Instant, PortId, Seeds, Span, SwitchId, prefer_large_
 use tailcut_calendar::Calendar;
 use tailcut_fabric::loss::LossContext;
 use tailcut_fabric::{Link, Offered, Port, PortConfig, QueueHistogram};
-use tailcut_host::HostConfig;
+use tailcut_host::HostContext;
 use tailcut_host::transport::TransportSeat;
-use tailcut_model::seat::{DropReason, HostCx, PathChoice, ReceiverReport, SenderReport, Transport, Unfinished, Wish};
-use tailcut_model::{Arena, FlowId, FlowSpec, FlowTable, Kind, List, Packet, PacketId};
+use tailcut_model::seat::{DropReason, HostCx, PathChoice, Transport, Unfinished, Wish};
+use tailcut_model::{Arena, FlowId, FlowTable, Kind, List, PacketId};
 use tailcut_record::{Histogram, QueuePoint, QueueSamples, QueueSeries, Throughput, ThroughputBin};
 use tailcut_topology::path::{Path, PathContext};
 use tailcut_topology::{Node, PortSpec, Router};
 
 use super::cut::{Cut, Places};
+use super::exchange::{Fact, Mail, Note, Start};
 use crate::Scenario;
 use crate::event::{End, Event};
 
@@ -51,44 +52,6 @@ impl Host {
 struct Switch {
     id: SwitchId,
     path: Path,
-}
-
-/// A flow that is about to start.
-#[derive(Clone, Debug)]
-pub(super) struct Start {
-    pub(super) flow: FlowId,
-    pub(super) spec: FlowSpec,
-}
-
-/// Packets on their way to another part. Where and when each lands stands beside them: in one record they would take
-/// twice the cache lines, and these have to go from one core to another.
-#[derive(Debug, Default)]
-pub(super) struct Mail {
-    /// The port that sent each packet, and when it lands.
-    landings: Vec<(PortId, Instant)>,
-    packets: Vec<Packet>,
-}
-
-impl Mail {
-    pub(super) fn len(&self) -> usize {
-        self.packets.len()
-    }
-}
-
-/// What happened to a flow, for the recorder.
-#[derive(Debug)]
-pub(super) struct Note {
-    pub(super) at: Instant,
-    /// Key of the event: with `at`, the order among the notes of all parts.
-    pub(super) key: u64,
-    pub(super) fact: Fact,
-}
-
-#[derive(Debug)]
-pub(super) enum Fact {
-    Dropped { flow: FlowId, seq: u64, reason: DropReason },
-    Received { flow: FlowId, report: ReceiverReport },
-    Acknowledged { flow: FlowId, report: SenderReport },
 }
 
 /// The time in which results are measured, at the ports of a part.
@@ -180,11 +143,11 @@ impl<'s> Part<'s> {
         let is_here = |node: Node| cut.part_of(node) == number;
         let specs = network.ports();
 
-        let host_config: Arc<HostConfig> = Arc::new(config.host.clone());
+        let host_config = Arc::new(config.host.clone());
         let host_ids: Vec<HostId> = (0..network.hosts()).map(HostId).filter(|&id| is_here(Node::Host(id))).collect();
         let host = |&id: &HostId| {
-            let transport = HostConfig::build_shared(&host_config).expect(valid);
             let nic = &specs[network.nic(id)];
+            let transport = HostContext { config: host_config.clone(), nic: nic.rate }.build().expect(valid);
             let is_called = !is_here(nic.peer) || transport.shortest_timer() <= nic.delay;
             Host { id, is_called, transport, control: List::new() }
         };
@@ -365,7 +328,9 @@ impl<'s> Part<'s> {
             if let Some(throughput) = &mut self.throughput {
                 throughput.expect(flow, spec.class);
             }
+            self.catch_up_host(now, dst);
             self.with_host(now, dst, |transport, cx| transport.on_expect(cx, flow, &spec));
+            self.pull(now, dst);
         }
         if let Some(src) = src {
             self.catch_up_host(now, src);

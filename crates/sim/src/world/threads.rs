@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use tailcut_base::Instant;
 
-use super::part::{Mail, Note, Part, Start};
+use super::exchange::{Mail, Note, Start};
+use super::part::Part;
 
 /// What a part is told before a round, and what it answers.
 #[derive(Default)]

@@ -20,9 +20,9 @@ use tailcut_base::{Bytes, Span};
 use tailcut_model::seat::{HostCx, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
 
-use crate::HostConfig;
 use crate::order::OrderSeat;
 use crate::transport::TransportConfig;
+use crate::{HostConfig, HostContext};
 use receiver::Receiver;
 use sender::{Fired, Sender};
 
@@ -264,13 +264,13 @@ const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, an
 const _: () = assert!(size_of::<Slot<Sender>>() + size_of::<Slot<Receiver>>() <= 480, "a flow has both");
 
 impl Model {
-    pub(crate) fn new(config: &Config, host: &Arc<HostConfig>) -> Result<Model, Invalid> {
+    pub(crate) fn new(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
         config.validate()?;
         Ok(Model {
-            config: host.clone(),
+            config: context.config.clone(),
             senders: Slots::new(),
             receivers: Slots::new(),
-            order: host.order.build(&())?,
+            order: context.config.order.build(&())?,
             has_seen_echo: false,
             has_seen_timeout: false,
         })
@@ -387,6 +387,7 @@ impl Transport for Model {
                 self.senders.get_mut(slot).on_syn_ack(cx.now, answer);
                 self.settle(cx, slot);
             }
+            Kind::Update | Kind::Grant | Kind::Resend => unreachable!("no TCP sends it"),
         }
     }
 

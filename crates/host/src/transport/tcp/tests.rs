@@ -46,9 +46,9 @@ fn a_slot_is_used_again_when_its_flow_has_ended() {
 
 #[test]
 fn an_idle_host_holds_nothing_and_shares_its_configuration() {
-    let config = Arc::new(HostConfig::default());
-    let hosts: Vec<TransportSeat> = (0..100).map(|_| HostConfig::build_shared(&config).unwrap()).collect();
-    assert_eq!(Arc::strong_count(&config), 1 + hosts.len());
+    let context = HostContext::of(HostConfig::default());
+    let hosts: Vec<TransportSeat> = (0..100).map(|_| context.build().unwrap()).collect();
+    assert_eq!(Arc::strong_count(&context.config), 1 + hosts.len());
     assert!(hosts.iter().all(|host| host.heap_bytes() == 0));
 }
 
@@ -65,7 +65,7 @@ struct Around {
 impl Around {
     fn new(config: &HostConfig) -> Around {
         Around {
-            host: config.build().unwrap(),
+            host: HostContext::of(config.clone()).build().unwrap(),
             arena: Arena::new(),
             flows: FlowTable::new(),
             control: List::new(),

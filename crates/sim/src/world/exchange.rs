@@ -1,0 +1,43 @@
+//! What a part is handed, and hands on: flows that will start, packets that cross to another part, and what happened to flows.
+
+use tailcut_base::{Instant, PortId};
+use tailcut_model::seat::{DropReason, ReceiverReport, SenderReport};
+use tailcut_model::{FlowId, FlowSpec, Packet};
+
+/// A flow that is about to start.
+#[derive(Clone, Debug)]
+pub(super) struct Start {
+    pub(super) flow: FlowId,
+    pub(super) spec: FlowSpec,
+}
+
+/// Packets on their way to another part. Where and when each lands stands beside them: in one record they would take
+/// twice the cache lines, and these have to go from one core to another.
+#[derive(Debug, Default)]
+pub(super) struct Mail {
+    /// The port that sent each packet, and when it lands.
+    pub(super) landings: Vec<(PortId, Instant)>,
+    pub(super) packets: Vec<Packet>,
+}
+
+impl Mail {
+    pub(super) fn len(&self) -> usize {
+        self.packets.len()
+    }
+}
+
+/// What happened to a flow, for the recorder.
+#[derive(Debug)]
+pub(super) struct Note {
+    pub(super) at: Instant,
+    /// Key of the event: with `at`, the order among the notes of all parts.
+    pub(super) key: u64,
+    pub(super) fact: Fact,
+}
+
+#[derive(Debug)]
+pub(super) enum Fact {
+    Dropped { flow: FlowId, seq: u64, reason: DropReason },
+    Received { flow: FlowId, report: ReceiverReport },
+    Acknowledged { flow: FlowId, report: SenderReport },
+}
