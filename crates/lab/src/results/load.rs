@@ -25,10 +25,21 @@ pub(crate) struct SeedRun {
     pub(crate) drops_nic: u64,
     /// Packets that ports of switches dropped or demoted.
     pub(crate) refused: u64,
-    /// Packets that ports marked, by where they lead: `leaf_to_host`, ...
-    pub(crate) marks: BTreeMap<String, u64>,
+    /// Packets that ports marked, and those that they dropped, by where they lead: `leaf_to_host`, ...
+    pub(crate) ways: BTreeMap<String, WayCounts>,
+    /// 99th percentile in bytes of the sampled queue of each port that leads to a host which asks queries.
+    pub(crate) sinks: Vec<u64>,
+    /// Utilisation of each port of a switch that dropped a packet.
+    pub(crate) lossy: Vec<f64>,
     /// Utilisation of the busiest port.
     pub(crate) busiest: Option<f64>,
+}
+
+/// What the ports between two tiers counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WayCounts {
+    pub(crate) marks: u64,
+    pub(crate) drops: u64,
 }
 
 /// Name of the tier of hosts, whose ports are not ports of switches.
@@ -54,7 +65,11 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
     };
     let classes = file.classes.iter().map(class).collect::<Result<Vec<u8>, String>>()?;
     let (mut flows, mut partial_queries) = (FlowColumns::new(), BTreeSet::new());
+    let mut asking = BTreeSet::new();
     for mut row in file.rows.rows() {
+        if row.query.is_some() {
+            asking.insert(row.dst);
+        }
         if row.measured {
             row.class = classes[usize::from(row.class)];
             flows.push(&row);
@@ -69,6 +84,11 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
         ports.iter().filter(|port| (port.tier == HOSTS) == of_hosts).map(|port| port.drops.total()).sum::<u64>()
     };
     let (drops_fabric, drops_nic) = (drops(false), drops(true));
+    let of_switches = || ports.iter().filter(|port| port.tier != HOSTS);
+    let asking: BTreeSet<String> = asking.into_iter().map(|host| format!("{HOSTS}{host}")).collect();
+    let to_sinks = of_switches().filter(|port| asking.contains(&port.peer));
+    let sinks = to_sinks.filter_map(|port| port.queue.map(|queue| queue.p99_bytes)).collect();
+    let lossy = of_switches().filter(|port| port.drops.total() > 0).map(|port| port.utilisation).collect();
     let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
     let mut queues = Histogram::new();
     for (tier, samples) in samples.tiers() {
@@ -85,18 +105,22 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
         drops_fabric,
         drops_nic,
         refused: drops_fabric + demotions,
-        marks: marks(&ports),
+        ways: ways(&ports),
+        sinks,
+        lossy,
         busiest,
     })
 }
 
-/// Packets that the ports of switches marked, by the tiers that they join.
-fn marks(ports: &[PortRow]) -> BTreeMap<String, u64> {
+/// Packets that the ports of switches marked and dropped, by the tiers that they join.
+fn ways(ports: &[PortRow]) -> BTreeMap<String, WayCounts> {
     let tiers: BTreeMap<&str, &str> = ports.iter().map(|port| (port.owner.as_str(), port.tier.as_str())).collect();
-    let mut marks = BTreeMap::new();
+    let mut ways = BTreeMap::new();
     for port in ports.iter().filter(|port| port.tier != HOSTS) {
         let to = tiers.get(port.peer.as_str()).copied().unwrap_or(HOSTS);
-        *marks.entry(format!("{}_to_{to}", port.tier)).or_default() += port.marks;
+        let counts: &mut WayCounts = ways.entry(format!("{}_to_{to}", port.tier)).or_default();
+        counts.marks += port.marks;
+        counts.drops += port.drops.total();
     }
-    marks
+    ways
 }
