@@ -220,7 +220,8 @@ mod tests {
         };
         let pause = pacing(PacingWhat::Pause, &[1]).sample(&Place::new(), "").unwrap().value;
         assert!((pause - 10.8).abs() < 1e-9, "{pause}");
-        let rates: Vec<f64> = pacing(PacingWhat::Rate, &[1, 26]).series().unwrap().into_iter().map(|rate| rate.1).collect();
+        let rates: Vec<f64> =
+            pacing(PacingWhat::Rate, &[1, 26]).series().unwrap().into_iter().map(|rate| rate.1).collect();
         assert!((rates[0] - 1.0).abs() < 1e-9 && (rates[1] - 1.0 / 26.0).abs() < 1e-9, "{rates:?}");
         assert!(pacing(PacingWhat::Rate, &[1, 26]).sample(&Place::new(), "").is_err());
     }

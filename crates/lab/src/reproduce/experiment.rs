@@ -87,6 +87,8 @@ pub enum Form {
     /// The distribution over time of the queues that lead to hosts which ask queries, as histograms record them; one picture for
     /// each place.
     SinkQueueCdf,
+    /// The distribution of the FCTs of the class of `y`, one picture for each place.
+    FctCdf,
     /// The throughput over time.
     Time,
     /// The network: its switches and links.
@@ -110,7 +112,7 @@ impl Experiment {
             let lacks = |what: &str| wrong(format!("a figure of this form needs `{what}`"));
             match picture.form {
                 Form::Lines if picture.x.is_none() => return Err(lacks("x")),
-                Form::Lines | Form::Time if picture.y.is_none() => return Err(lacks("y")),
+                Form::Lines | Form::Time | Form::FctCdf if picture.y.is_none() => return Err(lacks("y")),
                 Form::Network => {}
                 _ if picture.series.is_empty() => return Err(lacks("series")),
                 _ => {}

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use tailcut_record::{Histogram, read_flows, read_ports, read_queues};
+use tailcut_record::{FlowRow, Histogram, read_flows, read_ports, read_queues};
 
 use super::evidence::StudyEvidence;
 use super::experiment::{Experiment, Form, Picture};
@@ -11,7 +11,7 @@ use super::study::Study;
 use crate::claims::{Coordinate, Evidence, Place};
 use crate::results::figure::{Figure, Kind, Mark, Scale, Series};
 use crate::results::number::{significant, slug};
-use crate::results::{Measurements, RunInfo};
+use crate::results::{ALL, Measurements, RunInfo};
 
 /// Points of a curve at most.
 const CURVE_POINTS: usize = 500;
@@ -35,8 +35,14 @@ pub(super) fn figures(
         let title = picture.title.as_deref().unwrap_or(title);
         let drawn = match picture.form {
             Form::Lines => lines(picture, title, &evidence, &mut undrawn),
-            Form::QueueCdf => queue_cdfs(picture, title, &evidence, dir, queues, &mut undrawn),
-            Form::SinkQueueCdf => queue_cdfs(picture, title, &evidence, dir, sink_queues, &mut undrawn),
+            Form::QueueCdf => distributions(picture, title, &evidence, &|keys| queues(dir, keys), &mut undrawn),
+            Form::SinkQueueCdf => {
+                distributions(picture, title, &evidence, &|keys| sink_queues(dir, keys), &mut undrawn)
+            }
+            Form::FctCdf => {
+                let class = picture.y.as_ref().map_or(ALL, |measure| &measure.class);
+                distributions(picture, title, &evidence, &|keys| fcts(dir, keys, class), &mut undrawn)
+            }
             Form::Time => over_time(picture, title, &evidence, &mut undrawn),
             Form::Network => Vec::new(),
         };
@@ -131,22 +137,21 @@ fn lines(picture: &Picture, title: &str, evidence: &StudyEvidence<'_>, undrawn: 
     figures
 }
 
-/// A distribution of queue lengths, one picture for each place; `read` gives that of some points.
-fn queue_cdfs(
+/// Distributions, one picture for each place; `read` gives that of the points with these keys.
+fn distributions(
     picture: &Picture,
     title: &str,
     evidence: &StudyEvidence<'_>,
-    dir: &Path,
-    read: fn(&Path, &[String]) -> Result<Vec<Mark>, String>,
+    read: &dyn Fn(&[String]) -> Result<Vec<Mark>, String>,
     undrawn: &mut Vec<Undrawn>,
 ) -> Vec<Figure> {
     let mut figures = Vec::new();
     for at in evidence.places_at(&picture.at) {
         let mut all = Vec::new();
         for (style, subject) in picture.series.iter().enumerate() {
-            match evidence.keys(subject, at).and_then(|keys| read(dir, &keys)) {
+            match evidence.keys(subject, at).and_then(|keys| read(&keys)) {
                 Ok(marks) if !marks.is_empty() => all.push(Series { name: subject.clone(), style, marks }),
-                Ok(_) => undrawn.push(format!("{subject} has no samples of queues")),
+                Ok(_) => undrawn.push(format!("{subject} has no samples")),
                 Err(reason) => undrawn.push(format!("{subject}: {reason}")),
             }
         }
@@ -195,6 +200,26 @@ fn sink_queues(dir: &Path, keys: &[String]) -> Result<Vec<Mark>, String> {
         Mark { x: if upper == 1 { 0.0 } else { upper as f64 / 1e3 }, y: before / total, interval: None }
     };
     Ok(times.into_iter().map(mark).collect())
+}
+
+/// FCTs in ms of the measured flows of a class, over these points.
+fn fcts(dir: &Path, keys: &[String], class: &str) -> Result<Vec<Mark>, String> {
+    let mut times = Vec::new();
+    for key in keys {
+        let file = read_flows(&dir.join("points").join(key).join("flows.parquet")).map_err(|e| e.to_string())?;
+        let is_meant = |row: &FlowRow| class == ALL || file.classes[usize::from(row.class)] == class;
+        let rows = file.rows.rows().filter(|row| row.measured && is_meant(row));
+        times.extend(rows.filter_map(|row| row.fct()).map(|fct| fct.as_ns_f64() / 1e6));
+    }
+    times.sort_unstable_by(f64::total_cmp);
+    // Every step of the body, and of the tail down to the last flow.
+    let n = times.len();
+    let ranks = (1..=CURVE_POINTS).map(|part| (part * n / CURVE_POINTS).max(1));
+    let tail = (0..20).map(|halves| n - (n >> halves)).filter(|rank| *rank > 0);
+    let mut ranks: Vec<usize> = if n == 0 { Vec::new() } else { ranks.chain(tail).chain([n]).collect() };
+    ranks.sort_unstable();
+    ranks.dedup();
+    Ok(ranks.into_iter().map(|rank| Mark { x: times[rank - 1], y: rank as f64 / n as f64, interval: None }).collect())
 }
 
 fn distribution(samples: &Histogram) -> Vec<Mark> {
