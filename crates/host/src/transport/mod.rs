@@ -1,5 +1,7 @@
 //! How bytes become packets and are made sure to arrive: one transport for each host, with all of its flows.
 
+mod slots;
+
 use tailcut_base::Span;
 use tailcut_model::seat::{HostCx, Transport, Unfinished};
 use tailcut_model::{FlowId, FlowSpec, Packet, PacketId, register};
