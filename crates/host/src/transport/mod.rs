@@ -1,5 +1,6 @@
 //! How bytes become packets and are made sure to arrive: one transport for each host, with all of its flows.
 
+mod reassembly;
 mod slots;
 
 use tailcut_base::Span;

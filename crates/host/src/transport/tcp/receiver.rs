@@ -2,9 +2,10 @@
 
 use tailcut_base::{HostId, Instant};
 use tailcut_model::seat::ReceiverReport;
-use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet, SackBlock};
+use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
 
 use super::DelayedAck;
+use crate::transport::reassembly::Reassembly;
 
 /// A delayed acknowledgement.
 #[derive(Clone, Copy, Debug)]
@@ -27,12 +28,9 @@ pub(super) struct Receiver {
     peer: HostId,
     connection: u32,
     size: u64,
-    /// The next byte expected.
-    next: u64,
+    received: Reassembly,
     /// Offset of the packet that lies furthest ahead.
     furthest: u64,
-    /// Received above `next`, disjoint, most recently changed first.
-    blocks: Vec<SackBlock>,
     /// Whether the packets that the pending ACK covers were marked (RFC 8257, DCTCP.CE).
     ce: bool,
     pending: Pending,
@@ -47,9 +45,8 @@ impl Receiver {
             peer: spec.src,
             connection: spec.connection,
             size: spec.size,
-            next: 0,
+            received: Reassembly::new(),
             furthest: 0,
-            blocks: Vec::new(),
             ce: false,
             pending: Pending { packets: 0, sent: Instant::ZERO, deadline: Instant::MAX, timer: Instant::MAX },
             report: ReceiverReport::default(),
@@ -66,12 +63,12 @@ impl Receiver {
 
     /// Whether every byte has come.
     pub(super) fn is_done(&self) -> bool {
-        self.next == self.size
+        self.received.next() == self.size
     }
 
     /// Bytes that it holds on to beside itself: what lies out of order.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.blocks.capacity() * size_of::<SackBlock>()
+        self.received.heap_bytes()
     }
 
     /// Takes in a data packet and gives the ACKs that it causes to `send`: none, one, or two when the mark flips.
@@ -98,12 +95,8 @@ impl Receiver {
         }
         self.ce = ce;
 
-        let in_order = packet.seq == self.next && self.blocks.is_empty();
-        if in_order {
-            self.next += u64::from(packet.payload);
-        } else {
-            self.take_out_of_order(packet.seq, packet.seq + u64::from(packet.payload));
-        }
+        let in_order = packet.seq == self.received.next() && self.received.blocks().is_empty();
+        self.received.take(packet.seq, u64::from(packet.payload));
 
         if self.pending.packets == 0 {
             self.pending.sent = packet.sent;
@@ -144,35 +137,15 @@ impl Receiver {
     }
 
     fn acknowledge(&mut self) -> Packet {
-        let mut ack = Packet::control(Kind::Ack, self.flow, self.host, self.peer, self.next, self.pending.sent);
+        let mut ack = Packet::control(Kind::Ack, self.flow, self.host, self.peer, self.received.next(), self.pending.sent);
         ack.connection = self.connection;
         ack.flags = Flags::NONE.with(Flags::ECE, self.ce);
-        if !self.blocks.is_empty() {
-            ack.set_sack(self.blocks.iter().copied());
+        if !self.received.blocks().is_empty() {
+            ack.set_sack(self.received.blocks().iter().copied());
         }
         self.pending.packets = 0;
         self.pending.deadline = Instant::MAX;
         ack
-    }
-
-    fn take_out_of_order(&mut self, start: u64, end: u64) {
-        let mut merged = SackBlock { start, end };
-        if merged.end <= self.next {
-            return;
-        }
-        self.blocks.retain(|block| {
-            let touches = block.start <= merged.end && merged.start <= block.end;
-            if touches {
-                merged.start = merged.start.min(block.start);
-                merged.end = merged.end.max(block.end);
-            }
-            !touches
-        });
-        if merged.start <= self.next {
-            self.next = merged.end;
-        } else {
-            self.blocks.insert(0, merged);
-        }
     }
 }
 
