@@ -16,6 +16,8 @@ register! {
     model TransportSeat, dispatch match_transport, build(HostContext);
     /// Window-based and acknowledged, with selective retransmission: TCP.
     Tcp in tcp,
+    /// Messages that their receiver grants, in priority classes: Homa.
+    Homa in homa,
 }
 
 impl Transport for TransportSeat {

@@ -173,7 +173,9 @@ impl Config {
 /// The part of the configuration that is TCP's.
 #[inline]
 fn tcp(host: &HostConfig) -> &Config {
-    let TransportConfig::Tcp(config) = &host.transport;
+    let TransportConfig::Tcp(config) = &host.transport else {
+        unreachable!("the model was built from its own configuration");
+    };
     config
 }
 

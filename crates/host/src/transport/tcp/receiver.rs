@@ -137,7 +137,8 @@ impl Receiver {
     }
 
     fn acknowledge(&mut self) -> Packet {
-        let mut ack = Packet::control(Kind::Ack, self.flow, self.host, self.peer, self.received.next(), self.pending.sent);
+        let mut ack =
+            Packet::control(Kind::Ack, self.flow, self.host, self.peer, self.received.next(), self.pending.sent);
         ack.connection = self.connection;
         ack.flags = Flags::NONE.with(Flags::ECE, self.ce);
         if !self.received.blocks().is_empty() {
