@@ -27,6 +27,9 @@ fn assert_at_key(scheme: &str, table: &str, line: &str) {
 fn values_of_transport_and_send_order_are_refused_at_their_key() {
     assert_at_key("tcp", "host.transport.tcp", "min_rto = \"0s\"");
     assert_at_key("tcp", "host.transport.tcp.delayed_ack", "timeout = \"0s\"");
+    assert_at_key("homa", "host.transport.homa", "levels = 1");
+    assert_at_key("homa", "host.transport.homa", "cutoffs = [\"2KB\", \"1KB\"]");
+    assert_at_key("homa", "host.transport.homa", "resend = \"0s\"");
     assert_at_key("tcp", "host.order.fifo", "mark = \"1B\"");
     assert_at_key("tcp", "port", "limit = \"1B\"");
     assert_at_key("tcp", "port", "classes = 9");
@@ -55,6 +58,13 @@ fn values_of_every_seat_are_refused_at_their_key() {
 #[test]
 fn seats_that_do_not_go_together_are_refused() {
     for (scheme, text, part) in [
+        ("homa", "[host]\ntag = \"pias\"\n", "Homa gives its packets their priorities itself"),
+        ("homa", "[host]\ncongestion = \"dctcp\"\n", "no window that a congestion control could set"),
+        ("homa", "[port]\nclassifier = \"ce-or-ack\"\n", "Homa writes priorities into packets, and no port reads them"),
+        ("homa", "[port]\nclasses = 7\n", "Homa has 8 levels, and the port has 7 classes"),
+        ("homa", "[host.transport.homa]\nlevels = 3\n[port]\nclasses = 2\n", "Homa has 3 levels"),
+        ("dctcp", "[host]\ntransport = \"homa\"\n", "no window that a congestion control could set"),
+        ("tcp", "[host]\ntransport = \"homa\"\n", "no port reads them"),
         ("dctcp", "[host]\ntag = \"pias\"\n", "no port reads them"),
         ("dctcp", "[host]\ntag = \"flow-size\"\n", "no port reads them"),
         ("dctcp", "[host]\ntag = \"flow-rank\"\n", "no port orders by rank"),

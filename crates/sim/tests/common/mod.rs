@@ -71,11 +71,12 @@ pub fn bottleneck(senders: u32, rate: &str, delay: &str) -> String {
 }
 
 /// Every preset, and every profile of it.
-pub const SCHEMES: [&str; 17] = [
+pub const SCHEMES: [&str; 18] = [
     "tcp",
     "dctcp",
     "l2dct",
     "d2tcp",
+    "homa",
     "spq",
     "las",
     "pfabric",
