@@ -118,7 +118,9 @@ fn schemes() -> impl Strategy<Value = (&'static str, String)> {
         let buffer = if preset == "resqueue" { "buffer.reserved.limit = \"50%\"\n" } else { "" };
         (preset, format!("{buffer}[host]\n"))
     });
-    prop_oneof![preset, own]
+    // A transport of its own, which is one of the presets too.
+    let homa = Just(("homa", "[host]\n".to_owned()));
+    prop_oneof![4 => preset, 4 => own, 1 => homa]
 }
 
 /// What a port loses by chance: mostly nothing.
