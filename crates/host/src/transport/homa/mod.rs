@@ -10,7 +10,8 @@
 //! acknowledgements; all of them go in the highest class (section 3.4). No packet is ECN-capable.
 //!
 //! Left out: BUSY, which a sender answers to a resend for a message that it holds back: the receiver asks again after its timeout, and nothing is sent
-//! twice by that. Incast control (section 3.6), which the requests of a client would carry. Cutoffs that follow a workload as it changes:
+//! twice by that. The public code's limits on what is granted: one message of each sender at a time, and one more where the senders leave the link
+//! idle. Incast control (section 3.6), which the requests of a client would carry. Cutoffs that follow a workload as it changes:
 //! they are set once.
 
 mod inbound;

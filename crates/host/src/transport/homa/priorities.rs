@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn levels_are_split_as_the_bytes_are() {
-        // The paper's example (figure 4): four fifths of the bytes are unscheduled, and so are six of eight levels.
+        // The paper's example (section 3.4): four fifths of the bytes are unscheduled, and so are six of eight levels.
         for (unscheduled, scheduled) in [(0.8, 2), (1.0, 1), (0.99, 1), (0.0, 7), (0.03, 7), (0.5, 4)] {
             let mut config = Config::default();
             let mut asked = 0;
