@@ -67,8 +67,10 @@ impl Receiver {
         }
         let after = self.rank(slot);
         if before != after {
-            before.inspect(|rank| _ = self.ranking.remove(rank));
-            after.inspect(|rank| _ = self.ranking.insert(*rank));
+            if let Some(rank) = before {
+                self.ranking.remove(&rank);
+            }
+            self.ranking.extend(after);
         }
         self.grant(cx, config);
     }
