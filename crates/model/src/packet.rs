@@ -236,6 +236,30 @@ impl Packet {
         self.aux[0] = degree;
     }
 
+    /// The class in which the sender is to send what a grant allows.
+    pub fn granted_class(&self) -> u8 {
+        debug_assert_eq!(self.kind, Kind::Grant);
+        self.aux[0] as u8
+    }
+
+    /// Sets the class in which the sender is to send what a grant allows.
+    pub fn set_granted_class(&mut self, class: u8) {
+        debug_assert_eq!(self.kind, Kind::Grant);
+        self.aux[0] = u32::from(class);
+    }
+
+    /// One past the last byte that a resend asks for.
+    pub fn resend_end(&self) -> u64 {
+        debug_assert_eq!(self.kind, Kind::Resend);
+        self.seq + u64::from(self.aux[0])
+    }
+
+    /// Sets one past the last byte that a resend asks for; of more than 4 GB it asks for the first 4 GB.
+    pub fn set_resend_end(&mut self, end: u64) {
+        debug_assert_eq!(self.kind, Kind::Resend);
+        self.aux[0] = u32::try_from(end - self.seq).unwrap_or(u32::MAX);
+    }
+
     /// The SACK blocks of an ACK, most recent first.
     pub fn sack(&self) -> impl Iterator<Item = SackBlock> {
         debug_assert_ne!(self.kind, Kind::Data);
@@ -478,6 +502,19 @@ mod tests {
         let mut packet = Packet::data(FlowId(1), HostId(0), HostId(1), 0, 1460, 1 << 40, Instant::ZERO);
         packet.set_rank(u64::MAX - 5);
         assert_eq!((packet.rank(), packet.flow_bytes(), packet.size), (u64::MAX - 5, 1 << 40, 1500));
+    }
+
+    #[test]
+    fn grants_and_resends_say_which_bytes_they_are_about() {
+        let control = |kind| Packet::control(kind, FlowId(1), HostId(0), HostId(1), 1 << 40, Instant::ZERO);
+        let mut grant = control(Kind::Grant);
+        grant.set_granted_class(7);
+        assert_eq!((grant.granted_class(), grant.seq, grant.class, grant.size), (7, 1 << 40, 0, 40));
+        let mut resend = control(Kind::Resend);
+        resend.set_resend_end((1 << 40) + 1460);
+        assert_eq!(resend.resend_end(), (1 << 40) + 1460);
+        resend.set_resend_end(1 << 41);
+        assert_eq!(resend.resend_end(), (1 << 40) + u64::from(u32::MAX));
     }
 
     proptest! {

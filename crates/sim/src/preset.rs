@@ -23,6 +23,7 @@ macro_rules! presets {
 presets! {
     "d2tcp",
     "dctcp",
+    "homa",
     "ia-icon",
     "icon",
     "icon-cn",

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use tailcut_base::{Seeds, Span};
+use tailcut_base::{Seeds, Span, wire_bytes};
 use tailcut_fabric::classify::ClassifierConfig;
 use tailcut_fabric::mark::MarkerConfig;
 use tailcut_fabric::sched::SchedulerConfig;
+use tailcut_host::HostConfig;
 use tailcut_host::congestion::CongestionConfig;
 use tailcut_host::tag::TagConfig;
 use tailcut_host::tag::thresholds::Thresholds;
@@ -49,6 +50,7 @@ impl Scenario {
         config.host.tag.resolve(config.workload.load).map_err(|e| e.within("host.tag"))?;
         config.port.validate().map_err(|e| e.within("port"))?;
         config.host.validate().map_err(|e| e.within("host"))?;
+        check_transport(&config)?;
         check_seats(&config)?;
         if config.record.queue_sample == Span::ZERO {
             return Err(Invalid::new("record.queue_sample", "samples cannot be taken all the time")
@@ -56,6 +58,11 @@ impl Scenario {
         }
         let places = places(&network);
         let workload = Workload::new(&config.workload, &places, Seeds::new(seed), base_dir)?;
+        if let TransportConfig::Homa(homa) = &mut config.host.transport {
+            // No transport knows the workload either.
+            let (sizes, unasked) = (workload.sizes(), homa.window());
+            homa.resolve(sizes.part_up_to(unasked), |levels| sizes.equal_parts(unasked, levels));
+        }
         let forecast = workload.forecast().clone();
         check_throughput(&config, forecast.duration)?;
         let classes = workload.classes().to_vec();
@@ -122,19 +129,13 @@ impl Scenario {
                 config.port.limit
             ));
         }
-        let TransportConfig::Tcp(tcp) = &config.host.transport;
-        if tcp.min_rto < rtt {
-            warnings.push(format!("min_rto, {}, is below the round-trip time of the longest path, {rtt}: packets are sent again before their ACK can come", tcp.min_rto));
-        }
-        let sprays = matches!(config.path, PathConfig::Spray(_) | PathConfig::RoundRobin(_));
-        if sprays && tcp.fast_retransmit && tcp.dup_thresh < 20 {
-            warnings.push("packets are sprayed over paths while three of them out of order mean a loss: consider `fast_retransmit = false` or a `dup_thresh` of 20 or more".to_owned());
-        }
+        warnings.extend(self.warnings_of_transport(rtt, bdp));
+        let tcp = matches!(config.host.transport, TransportConfig::Tcp(_));
         match (&config.host.congestion, &config.port.marker) {
             (CongestionConfig::Dctcp(_), MarkerConfig::Off(_)) => {
                 warnings.push("DCTCP runs over ports that never mark: it behaves as NewReno".to_owned());
             }
-            (CongestionConfig::Newreno(_), MarkerConfig::Step(_)) => {
+            (CongestionConfig::Newreno(_), MarkerConfig::Step(_)) if tcp => {
                 warnings.push("ports mark, but no packet is ECN-capable under NewReno: nothing is marked".to_owned());
             }
             _ => {}
@@ -144,8 +145,40 @@ impl Scenario {
         {
             warnings.push(format!("the marking threshold, {}, is not below the buffer of the port, {}: packets are dropped and not marked", step.threshold, config.port.limit));
         }
-        if matches!(config.port.classifier, ClassifierConfig::Tag(_)) && matches!(config.host.tag, TagConfig::Off(_)) {
+        if tcp
+            && matches!(config.port.classifier, ClassifierConfig::Tag(_))
+            && matches!(config.host.tag, TagConfig::Off(_))
+        {
             warnings.push("ports sort by tag, but hosts write none: every packet joins class 0".to_owned());
+        }
+        warnings
+    }
+
+    /// The same for what the transport says, where the longest round trip is this and a host's link carries `bdp` bytes in it.
+    fn warnings_of_transport(&self, rtt: Span, bdp: u64) -> Vec<String> {
+        let mut warnings = Vec::new();
+        match &self.config.host.transport {
+            TransportConfig::Tcp(tcp) => {
+                if tcp.min_rto < rtt {
+                    warnings.push(format!("min_rto, {}, is below the round-trip time of the longest path, {rtt}: packets are sent again before their ACK can come", tcp.min_rto));
+                }
+                let sprays = matches!(self.config.path, PathConfig::Spray(_) | PathConfig::RoundRobin(_));
+                if sprays && tcp.fast_retransmit && tcp.dup_thresh < 20 {
+                    warnings.push("packets are sprayed over paths while three of them out of order mean a loss: consider `fast_retransmit = false` or a `dup_thresh` of 20 or more".to_owned());
+                }
+            }
+            TransportConfig::Homa(homa) => {
+                if homa.resend < rtt {
+                    warnings.push(format!("resend, {}, is below the round-trip time of the longest path, {rtt}: packets are asked for again before they can come", homa.resend));
+                }
+                let on_the_way = wire_bytes(homa.window());
+                if on_the_way < bdp {
+                    warnings.push(format!("rtt_bytes, {}, are with their headers less than the bandwidth-delay product of {bdp} B: a message alone does not fill the longest path", homa.rtt_bytes));
+                }
+                if !matches!(self.config.port.marker, MarkerConfig::Off(_)) {
+                    warnings.push("ports mark, but no packet is ECN-capable under Homa: nothing is marked".to_owned());
+                }
+            }
         }
         warnings
     }
@@ -200,6 +233,56 @@ fn check_throughput(config: &Config, arrivals: Span) -> Result<(), Invalid> {
         );
         let least = least.expect("a time is no more than 2^64 ps");
         return refuse(message, format!("expected at least \"{least}\", or a shorter `run.drain`"));
+    }
+    Ok(())
+}
+
+/// Seats that a transport leaves nothing to do are refused, and ports that do not do what it needs.
+fn check_transport(config: &Config) -> Result<(), Invalid> {
+    let TransportConfig::Homa(homa) = &config.host.transport else { return Ok(()) };
+    let refuse = |path: &str, what: String, expected: String| Err(Invalid::new(path, what).help(expected));
+    let default = HostConfig::default();
+    if config.host.tag != default.tag {
+        return refuse(
+            "host.tag",
+            "Homa gives its packets their priorities itself".to_owned(),
+            "expected `host.tag = \"off\"` with `host.transport.homa`".to_owned(),
+        );
+    }
+    if config.host.congestion != default.congestion {
+        return refuse(
+            "host.congestion",
+            "Homa has no window that a congestion control could set".to_owned(),
+            "expected none with `host.transport.homa`".to_owned(),
+        );
+    }
+    if config.host.pace != default.pace {
+        return refuse(
+            "host.pace",
+            "Homa has no window that could be paced: its receivers decide when packets come".to_owned(),
+            "expected `host.pace = \"off\"` with `host.transport.homa`".to_owned(),
+        );
+    }
+    if config.host.receive != default.receive {
+        return refuse(
+            "host.receive",
+            "Homa's receivers grant bytes, and have no window to advertise".to_owned(),
+            "expected `host.receive = \"unlimited\"` with `host.transport.homa`".to_owned(),
+        );
+    }
+    if !matches!(config.port.classifier, ClassifierConfig::Tag(_)) {
+        return refuse(
+            "port.classifier",
+            "Homa writes priorities into packets, and no port reads them".to_owned(),
+            "expected `port.classifier = \"tag\"` with `host.transport.homa`".to_owned(),
+        );
+    }
+    if config.port.classes < homa.levels {
+        return refuse(
+            "port.classes",
+            format!("Homa has {} levels, and the port has {} classes", homa.levels, config.port.classes),
+            format!("expected {} classes, or fewer `host.transport.homa.levels`", homa.levels),
+        );
     }
     Ok(())
 }

@@ -27,6 +27,9 @@ fn assert_at_key(scheme: &str, table: &str, line: &str) {
 fn values_of_transport_and_send_order_are_refused_at_their_key() {
     assert_at_key("tcp", "host.transport.tcp", "min_rto = \"0s\"");
     assert_at_key("tcp", "host.transport.tcp.delayed_ack", "timeout = \"0s\"");
+    assert_at_key("homa", "host.transport.homa", "levels = 1");
+    assert_at_key("homa", "host.transport.homa", "cutoffs = [\"2KB\", \"1KB\"]");
+    assert_at_key("homa", "host.transport.homa", "resend = \"0s\"");
     assert_at_key("tcp", "host.order.fifo", "mark = \"1B\"");
     assert_at_key("tcp", "port", "limit = \"1B\"");
     assert_at_key("tcp", "port", "classes = 9");
@@ -41,6 +44,9 @@ fn values_of_every_seat_are_refused_at_their_key() {
     assert_at_key("pias", "host.tag.pias", "thresholds = [\"2KB\", \"1KB\"]");
     assert_at_key("pias", "host.tag.pias.thresholds", "published = \"websarch\"");
     assert_at_key("pias", "host.tag.pias", "thresholds = { published = \"websearch\", load = 0.5 }");
+    assert_at_key("icon", "host.pace.icon", "clock = \"0s\"");
+    assert_at_key("icon", "host.pace.icon", "base_rtt = \"0s\"");
+    assert_at_key("ictcp", "host.receive.ictcp", "usable = 1.5");
     assert_at_key("resqueue", "host.tag.resqueue", "thresholds = [\"1KB\", \"2KB\", \"3KB\", \"4KB\"]");
     assert_at_key("sjf", "host.tag.flow-size", "short = \"0B\"");
     assert_at_key("dctcp", "port.marker.step", "threshold = \"0B\"");
@@ -55,6 +61,15 @@ fn values_of_every_seat_are_refused_at_their_key() {
 #[test]
 fn seats_that_do_not_go_together_are_refused() {
     for (scheme, text, part) in [
+        ("homa", "[host]\ntag = \"pias\"\n", "Homa gives its packets their priorities itself"),
+        ("homa", "[host]\ncongestion = \"dctcp\"\n", "no window that a congestion control could set"),
+        ("homa", "[host]\npace = \"icon\"\n", "no window that could be paced"),
+        ("homa", "[host]\nreceive = \"ictcp\"\n", "grant bytes, and have no window to advertise"),
+        ("homa", "[port]\nclassifier = \"ce-or-ack\"\n", "Homa writes priorities into packets, and no port reads them"),
+        ("homa", "[port]\nclasses = 7\n", "Homa has 8 levels, and the port has 7 classes"),
+        ("homa", "[host.transport.homa]\nlevels = 3\n[port]\nclasses = 2\n", "Homa has 3 levels"),
+        ("dctcp", "[host]\ntransport = \"homa\"\n", "no window that a congestion control could set"),
+        ("tcp", "[host]\ntransport = \"homa\"\n", "no port reads them"),
         ("dctcp", "[host]\ntag = \"pias\"\n", "no port reads them"),
         ("dctcp", "[host]\ntag = \"flow-size\"\n", "no port reads them"),
         ("dctcp", "[host]\ntag = \"flow-rank\"\n", "no port orders by rank"),

@@ -48,7 +48,7 @@ proptest! {
 
 #[test]
 fn four_hundred_hosts_run_the_same_on_one_to_four_threads() {
-    for scheme in ["dctcp", "slytherin", "sjf"] {
+    for scheme in ["dctcp", "homa", "slytherin", "sjf"] {
         for path in ["flow-ecmp", "spray"] {
             let record = "[record]\nqueue_sample = \"50us\"\nqueue_histogram = true\nqueue_series = true\nthroughput = \"3us\"\n";
             let text = format!("path = \"{path}\"\n{P1}{}{record}", slytherin_mix(0.8, "1ms"));

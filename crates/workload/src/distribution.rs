@@ -123,6 +123,13 @@ impl Distribution {
         }
     }
 
+    /// Mean of the smaller of a flow's size and `cap`, in bytes, where flows of more than `size` count as nothing.
+    pub fn mean_up_to_within(&self, cap: f64, size: f64) -> f64 {
+        // Of those that are larger, each has counted as much as may count.
+        let most = cap.min(size);
+        self.mean_up_to(most) - most * (1.0 - self.cdf(size))
+    }
+
     /// Mean of the square of the smaller of a flow's size and `cap`, in bytes squared.
     pub fn second_moment_up_to(&self, cap: f64) -> f64 {
         match &self.0 {

@@ -10,6 +10,7 @@ use crate::distribution::Distribution;
 use crate::endpoints::Pattern;
 use crate::flow_list::Listed;
 use crate::incast::Queries;
+use crate::mixture::SizeMixture;
 use crate::plan::{Ends, Generated};
 
 /// A traffic that gives flows.
@@ -67,6 +68,16 @@ pub(crate) fn query_gap(gaps: Gaps, per_second: f64, aggregators: usize) -> (Gap
             Some(gap) => (gap, false),
             None => (Gap::poisson(each), true),
         },
+    }
+}
+
+impl Source {
+    /// Adds the sizes of its flows to a mixture: of an explicit list all, of a generated traffic as many as are `expected`.
+    pub(crate) fn add_sizes(&self, mixture: &mut SizeMixture, expected: f64) {
+        match self {
+            Source::Generated(generator) => mixture.add_generated(expected, &generator.sizes),
+            Source::Listed(list) => list.flows.iter().for_each(|flow| mixture.add_listed(flow.size)),
+        }
     }
 }
 

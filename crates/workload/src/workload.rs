@@ -11,6 +11,7 @@ use crate::config::{Config, LoadBytes, LoadOf};
 use crate::flow_list::{CLASS_NAME_HELP, is_class_name};
 use crate::forecast::{Forecast, Forecaster};
 use crate::load::{Places, Racks};
+use crate::mixture::SizeMixture;
 use crate::plan::{Amount, Generated, Plan, Site};
 use crate::source::{Generator, ListSource, Source};
 
@@ -53,6 +54,8 @@ pub struct Workload {
     connections: Vec<Vec<u32>>,
     hosts: usize,
     forecast: Forecast,
+    /// Flows that are expected of each traffic; 0 for explicit lists.
+    expected: Vec<f64>,
 }
 
 /// Threads take turns with it.
@@ -154,6 +157,12 @@ impl Workload {
             ));
         }
 
+        let per_event = |plan: &Plan| match plan {
+            Plan::Generated(plan) => f64::from(plan.flows_per_event()),
+            Plan::Listed(_) => 0.0,
+        };
+        let flows = |((_, plan), rate): (&(&str, Plan), &f64)| rate * duration.as_secs_f64() * per_event(plan);
+        let expected = plans.iter().zip(&rates).map(flows).collect();
         let mut listed = 0;
         let mut sources = Vec::with_capacity(plans.len());
         for (number, (((_, plan), of), &rate)) in (0u64..).zip(plans.into_iter().zip(&class_of).zip(&rates)) {
@@ -182,6 +191,7 @@ impl Workload {
             connections: vec![Vec::new(); 1 << u8::BITS],
             hosts: places.rack_of.len(),
             forecast,
+            expected,
         })
     }
 
@@ -193,6 +203,15 @@ impl Workload {
     /// What the whole workload offers in expectation, whatever part of it has been taken.
     pub fn forecast(&self) -> &Forecast {
         &self.forecast
+    }
+
+    /// How the sizes of all flows are distributed, whatever part of them has been taken.
+    pub fn sizes(&self) -> SizeMixture {
+        let mut mixture = SizeMixture::default();
+        for (source, &expected) in self.sources.iter().zip(&self.expected) {
+            source.add_sizes(&mut mixture, expected);
+        }
+        mixture
     }
 
     /// Bytes that it holds on to: tables of hosts, explicit lists, and flows that wait for earlier ones. What neither the

@@ -389,3 +389,31 @@ fn the_forecast_of_lists_is_what_they_say() {
     let loads = realised.loads(forecast.duration);
     close(loads.edge_wire, forecast.offered.edge_wire, 1e-12, "wire");
 }
+
+#[test]
+fn the_sizes_of_all_flows_are_those_of_each_traffic_as_often_as_it_sends() {
+    let text = r#"
+        load = 0.5
+        duration = "10ms"
+        [traffic.incast]
+        share = 0.5
+        sizes.fixed = "1KB"
+        incast.degree = 8
+        [traffic.long]
+        share = 0.5
+        sizes.fixed = "1MB"
+        [traffic.listed]
+        list = [{ src = 0, dst = 1, size = "3KB", start = "0us" }, { src = 1, dst = 2, size = "3KB", start = "1us" }]
+    "#;
+    let workload = workload(&slytherin_places(), 1, text);
+    let (sizes, classes) = (workload.sizes(), &workload.forecast().classes);
+    let close = |what: &str, bytes: f64, expected: f64| close(bytes, expected, 1e-9, what);
+    close("incast", sizes.bytes_up_to(10_000, 1_000), classes[0].flows * 1_000.0);
+    close("up to the list", sizes.bytes_up_to(10_000, 3_000), classes[0].flows * 1_000.0 + 6_000.0);
+    close(
+        "all",
+        sizes.bytes_up_to(10_000, 1_000_000),
+        classes[0].flows * 1_000.0 + 6_000.0 + classes[1].flows * 10_000.0,
+    );
+    close("whole", sizes.bytes_up_to(u64::MAX, u64::MAX), workload.forecast().payload_bytes);
+}

@@ -1,5 +1,8 @@
 //! How bytes become packets and are made sure to arrive: one transport for each host, with all of its flows.
 
+mod reassembly;
+mod slots;
+
 use tailcut_base::Span;
 use tailcut_model::seat::{HostCx, Transport, Unfinished};
 use tailcut_model::{FlowId, FlowSpec, Packet, PacketId, register};
@@ -13,6 +16,8 @@ register! {
     model TransportSeat, dispatch match_transport, build(HostContext);
     /// Window-based and acknowledged, with selective retransmission: TCP.
     Tcp in tcp,
+    /// Messages that their receiver grants, in priority classes: Homa.
+    Homa in homa,
 }
 
 impl Transport for TransportSeat {

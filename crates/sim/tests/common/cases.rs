@@ -118,7 +118,9 @@ fn schemes() -> impl Strategy<Value = (&'static str, String)> {
         let buffer = if preset == "resqueue" { "buffer.reserved.limit = \"50%\"\n" } else { "" };
         (preset, format!("{buffer}[host]\n"))
     });
-    prop_oneof![preset, own]
+    // A transport of its own, which is one of the presets too.
+    let homa = Just(("homa", "[host]\n".to_owned()));
+    prop_oneof![4 => preset, 4 => own, 1 => homa]
 }
 
 /// What a port loses by chance: mostly nothing.
@@ -126,6 +128,25 @@ fn losses() -> impl Strategy<Value = String> {
     let random = (0.0..0.1, prop::sample::select(vec!["data", "all"]))
         .prop_map(|(probability, of)| format!("loss.random = {{ probability = {probability}, of = \"{of}\" }}\n"));
     prop_oneof![5 => Just(String::new()), 1 => random]
+}
+
+/// What a host does under Homa.
+fn homa_hosts() -> impl Strategy<Value = String> {
+    let order = prop::sample::select(vec![
+        "\"srpt\"",
+        "\"srpt\"",
+        "\"round-robin\"",
+        "\"fifo\"",
+        "{ las = { limit = \"3pkt\" } }",
+    ]);
+    let levels = (prop::option::of(1u32..6), prop::sample::select(vec!["\"workload\"", "[]", "[\"2KB\", \"30KB\"]"]));
+    (order, 1u64..60_000, 200u64..10_000, levels).prop_map(|(order, rtt_bytes, resend, (overcommit, cutoffs))| {
+        let overcommit = overcommit.map_or(String::new(), |messages| format!("overcommit = {messages}\n"));
+        format!(
+            "order = {order}\n[host.transport.homa]\nrtt_bytes = \"{rtt_bytes}B\"\nresend = \"{resend}us\"\n{overcommit}\
+             cutoffs = {cutoffs}\n"
+        )
+    })
 }
 
 /// What a host does, but for its congestion control and tags.
@@ -190,8 +211,10 @@ pub fn cases() -> impl Strategy<Value = Case> {
     let path = prop::sample::select(vec!["flow-ecmp", "flow-round-robin", "spray", "round-robin"]);
     let port = (prop_oneof![3_000u64..30_000, 3_000u64..1_000_000], losses())
         .prop_map(|(limit, losses)| format!("[port]\nlimit = \"{limit}B\"\n{losses}"));
-    (networks(), schemes(), hosts(), path, port, 0u64..4, 0u64..3_000).prop_flat_map(
-        |((network, count, one_path), (scheme, seats), (host_marks, mut host), path, port, seed, drain_us)| {
+    let hosts = (hosts(), homa_hosts());
+    (networks(), schemes(), hosts, path, port, 0u64..4, 0u64..3_000).prop_flat_map(
+        |((network, count, one_path), (scheme, seats), (host, homa), path, port, seed, drain_us)| {
+            let (host_marks, mut host) = if scheme == "homa" { (false, homa) } else { host };
             if scheme.starts_with("pfabric") && !host.contains("max_window") {
                 // Its presets have a largest window, which may be below the initial one here.
                 host += "max_window = 100\n";

@@ -71,7 +71,7 @@ pub fn bottleneck(senders: u32, rate: &str, delay: &str) -> String {
 }
 
 /// Every preset, and every profile of it.
-pub const SCHEMES: [&str; 21] = [
+pub const SCHEMES: [&str; 22] = [
     "tcp",
     "dctcp",
     "ia-icon",
@@ -80,6 +80,7 @@ pub const SCHEMES: [&str; 21] = [
     "ictcp",
     "l2dct",
     "d2tcp",
+    "homa",
     "spq",
     "las",
     "pfabric",

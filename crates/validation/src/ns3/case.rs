@@ -133,7 +133,9 @@ impl Case {
 
     fn settings(&self, out: &mut String) -> Result<(), String> {
         let config = self.scenario.config();
-        let TransportConfig::Tcp(tcp) = &config.host.transport;
+        let TransportConfig::Tcp(tcp) = &config.host.transport else {
+            return Err("ns-3 has TCP: expected it in `host.transport`".to_owned());
+        };
         let congestion = match &config.host.congestion {
             CongestionConfig::Newreno(_) => "newreno",
             CongestionConfig::Dctcp(_) => "dctcp",

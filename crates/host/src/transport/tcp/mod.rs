@@ -25,6 +25,7 @@ use crate::order::OrderSeat;
 use crate::pace::PaceSeat;
 use crate::receive::ReceiveSeat;
 use crate::transport::TransportConfig;
+use crate::transport::slots::{Slot, Slots};
 use crate::{HostConfig, HostContext};
 use degrees::Degrees;
 use receiver::Receiver;
@@ -173,81 +174,12 @@ impl Config {
     }
 }
 
-/// No slot: the end of the list of free ones.
-const NO_SLOT: u32 = u32::MAX;
-
-/// Ends of flows by slot; a slot is used again when its flow has ended.
-#[derive(Debug)]
-struct Slots<T> {
-    slots: Vec<Slot<T>>,
-    /// The slot that became free last.
-    free: u32,
-}
-
-#[derive(Debug)]
-enum Slot<T> {
-    Used(T),
-    /// Free, and the one that became free before it.
-    Free(u32),
-}
-
-impl<T> Slots<T> {
-    fn new() -> Slots<T> {
-        Slots { slots: Vec::new(), free: NO_SLOT }
-    }
-
-    fn insert(&mut self, item: T) -> u32 {
-        if let Some(place) = self.slots.get_mut(self.free as usize)
-            && let Slot::Free(before) = *place
-        {
-            *place = Slot::Used(item);
-            return std::mem::replace(&mut self.free, before);
-        }
-        if self.slots.len() == self.slots.capacity() {
-            // A vector would make room for four at first, which most hosts of a large network never fill.
-            self.slots.reserve_exact(self.slots.len().max(1));
-        }
-        self.slots.push(Slot::Used(item));
-        u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 flows at a time on a host")
-    }
-
-    #[inline]
-    fn get(&self, slot: u32) -> Option<&T> {
-        match self.slots.get(slot as usize)? {
-            Slot::Used(item) => Some(item),
-            Slot::Free(_) => None,
-        }
-    }
-
-    #[inline]
-    fn get_mut(&mut self, slot: u32) -> &mut T {
-        match &mut self.slots[slot as usize] {
-            Slot::Used(item) => item,
-            Slot::Free(_) => unreachable!("the flow table names slots in use"),
-        }
-    }
-
-    fn remove(&mut self, slot: u32) {
-        self.slots[slot as usize] = Slot::Free(self.free);
-        self.free = slot;
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &T> {
-        self.slots.iter().filter_map(|slot| match slot {
-            Slot::Used(item) => Some(item),
-            Slot::Free(_) => None,
-        })
-    }
-
-    fn heap_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot<T>>()
-    }
-}
-
 /// The part of the configuration that is TCP's.
 #[inline]
 fn tcp(host: &HostConfig) -> &Config {
-    let TransportConfig::Tcp(config) = &host.transport;
+    let TransportConfig::Tcp(config) = &host.transport else {
+        unreachable!("the model was built from its own configuration");
+    };
     config
 }
 

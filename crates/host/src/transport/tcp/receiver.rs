@@ -2,9 +2,10 @@
 
 use tailcut_base::{HostId, Instant};
 use tailcut_model::seat::ReceiverReport;
-use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet, SackBlock};
+use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
 
 use super::DelayedAck;
+use crate::transport::reassembly::Reassembly;
 
 /// A delayed acknowledgement.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +30,9 @@ pub(super) struct Receiver {
     size: u64,
     /// How many hosts answer the same query.
     degree: u32,
-    /// The next byte expected.
-    next: u64,
+    received: Reassembly,
     /// Offset of the packet that lies furthest ahead.
     furthest: u64,
-    /// Received above `next`, disjoint, most recently changed first.
-    blocks: Vec<SackBlock>,
     /// Whether the packets that the pending ACK covers were marked (RFC 8257, DCTCP.CE).
     ce: bool,
     pending: Pending,
@@ -50,9 +48,8 @@ impl Receiver {
             connection: spec.connection,
             size: spec.size,
             degree: spec.query.map_or(1, |query| query.degree),
-            next: 0,
+            received: Reassembly::new(),
             furthest: 0,
-            blocks: Vec::new(),
             ce: false,
             pending: Pending { packets: 0, sent: Instant::ZERO, deadline: Instant::MAX, timer: Instant::MAX },
             report: ReceiverReport::default(),
@@ -74,12 +71,12 @@ impl Receiver {
 
     /// Whether every byte has come.
     pub(super) fn is_done(&self) -> bool {
-        self.next == self.size
+        self.received.next() == self.size
     }
 
     /// Bytes that it holds on to beside itself: what lies out of order.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.blocks.capacity() * size_of::<SackBlock>()
+        self.received.heap_bytes()
     }
 
     /// Takes in a data packet and gives the ACKs that it causes to `send`: none, one, or two when the mark flips.
@@ -106,12 +103,8 @@ impl Receiver {
         }
         self.ce = ce;
 
-        let in_order = packet.seq == self.next && self.blocks.is_empty();
-        if in_order {
-            self.next += u64::from(packet.payload);
-        } else {
-            self.take_out_of_order(packet.seq, packet.seq + u64::from(packet.payload));
-        }
+        let in_order = packet.seq == self.received.next() && self.received.blocks().is_empty();
+        self.received.take(packet.seq, u64::from(packet.payload));
 
         if self.pending.packets == 0 {
             self.pending.sent = packet.sent;
@@ -152,35 +145,16 @@ impl Receiver {
     }
 
     fn acknowledge(&mut self) -> Packet {
-        let mut ack = Packet::control(Kind::Ack, self.flow, self.host, self.peer, self.next, self.pending.sent);
+        let mut ack =
+            Packet::control(Kind::Ack, self.flow, self.host, self.peer, self.received.next(), self.pending.sent);
         ack.connection = self.connection;
         ack.flags = Flags::NONE.with(Flags::ECE, self.ce);
-        if !self.blocks.is_empty() {
-            ack.set_sack(self.blocks.iter().copied());
+        if !self.received.blocks().is_empty() {
+            ack.set_sack(self.received.blocks().iter().copied());
         }
         self.pending.packets = 0;
         self.pending.deadline = Instant::MAX;
         ack
-    }
-
-    fn take_out_of_order(&mut self, start: u64, end: u64) {
-        let mut merged = SackBlock { start, end };
-        if merged.end <= self.next {
-            return;
-        }
-        self.blocks.retain(|block| {
-            let touches = block.start <= merged.end && merged.start <= block.end;
-            if touches {
-                merged.start = merged.start.min(block.start);
-                merged.end = merged.end.max(block.end);
-            }
-            !touches
-        });
-        if merged.start <= self.next {
-            self.next = merged.end;
-        } else {
-            self.blocks.insert(0, merged);
-        }
     }
 }
 

@@ -37,16 +37,6 @@ fn values_out_of_range_are_refused_at_their_key() {
 }
 
 #[test]
-fn a_slot_is_used_again_when_its_flow_has_ended() {
-    let mut slots = Slots::new();
-    assert_eq!([slots.insert('a'), slots.insert('b'), slots.insert('c')], [0, 1, 2]);
-    slots.remove(1);
-    assert_eq!(slots.iter().copied().collect::<Vec<_>>(), ['a', 'c']);
-    assert_eq!((slots.insert('d'), slots.insert('e')), (1, 3));
-    assert_eq!(*slots.get_mut(1), 'd');
-}
-
-#[test]
 fn an_idle_host_holds_nothing_and_shares_its_configuration() {
     let context = HostContext::of(HostConfig::default());
     let hosts: Vec<TransportSeat> = (0..100).map(|_| context.build().unwrap()).collect();

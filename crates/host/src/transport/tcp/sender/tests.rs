@@ -62,7 +62,7 @@ impl Bench {
     }
 
     fn on(bytes: u64, host: &HostConfig) -> Bench {
-        let TransportConfig::Tcp(tcp) = &host.transport;
+        let TransportConfig::Tcp(tcp) = &host.transport else { unreachable!("it is the default") };
         Bench { sender: Sender::new(FlowId(0), &spec(bytes), host, tcp), now: Instant::from_ps(1) }
     }
 

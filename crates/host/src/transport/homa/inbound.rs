@@ -1,0 +1,138 @@
+//! The receiving end of a message: what has come of it, and what was granted.
+
+use tailcut_base::{HostId, Instant, Span};
+use tailcut_model::seat::ReceiverReport;
+use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
+
+use crate::transport::reassembly::Reassembly;
+
+/// The receiving end of one message.
+#[derive(Debug)]
+pub(super) struct Inbound {
+    flow: FlowId,
+    host: HostId,
+    peer: HostId,
+    connection: u32,
+    size: u64,
+    received: Reassembly,
+    /// How many bytes have come.
+    bytes: u64,
+    /// The first byte that the sender may not send yet.
+    granted: u64,
+    /// Offset of the packet that lies furthest ahead.
+    furthest: u64,
+    /// When bytes that were to come are late; `MAX` if none are to come.
+    deadline: Instant,
+    /// When the timer that was asked for fires; `MAX` if none is.
+    timer: Instant,
+    report: ReceiverReport,
+}
+
+impl Inbound {
+    /// A message of which the first `unscheduled` bytes, or all, come unasked.
+    pub(super) fn new(flow: FlowId, spec: &FlowSpec, unscheduled: u64) -> Inbound {
+        Inbound {
+            flow,
+            host: spec.dst,
+            peer: spec.src,
+            connection: spec.connection,
+            size: spec.size,
+            received: Reassembly::new(),
+            bytes: 0,
+            granted: unscheduled.min(spec.size),
+            furthest: 0,
+            deadline: Instant::MAX,
+            timer: Instant::MAX,
+            report: ReceiverReport::default(),
+        }
+    }
+
+    pub(super) fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    pub(super) fn report(&self) -> ReceiverReport {
+        self.report
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.received.heap_bytes()
+    }
+
+    /// Bytes that have not come.
+    pub(super) fn remaining(&self) -> u64 {
+        self.size - self.bytes
+    }
+
+    /// Whether there is anything left to grant, of a message that the receiver knows of: that is, of which a packet has come.
+    pub(super) fn is_grantable(&self) -> bool {
+        self.granted < self.size && self.report.packets > 0
+    }
+
+    /// Takes in a data packet. Returns whether it brought anything new.
+    pub(super) fn on_data(&mut self, now: Instant, packet: &Packet, resend: Span) -> bool {
+        self.report.packets += 1;
+        self.report.ce_marks += u64::from(packet.flags.has(Flags::CE));
+        self.report.multi_marked += u64::from(packet.marks >= 2);
+        self.report.reordered += u64::from(packet.seq < self.furthest);
+        self.furthest = self.furthest.max(packet.seq);
+        let new = self.received.take(packet.seq, u64::from(packet.payload));
+        self.bytes += new;
+        self.wait(now, resend);
+        new > 0
+    }
+
+    /// The time begins anew in which something must come, if anything was sent or granted that has not.
+    fn wait(&mut self, now: Instant, resend: Span) {
+        self.deadline = if self.granted > self.bytes { now + resend } else { Instant::MAX };
+    }
+
+    /// When the message wants a call, if it has not asked for that moment or an earlier one.
+    pub(super) fn wanted_timer(&mut self) -> Option<Instant> {
+        if self.deadline >= self.timer {
+            return None;
+        }
+        self.timer = self.deadline;
+        Some(self.timer)
+    }
+
+    /// Grants what brings the bytes on the way to `window`, and gives the grant if there is any.
+    pub(super) fn grant(&mut self, now: Instant, window: u64, level: u8, resend: Span) -> Option<Packet> {
+        let until = (self.bytes + window).min(self.size);
+        if until <= self.granted {
+            return None;
+        }
+        self.granted = until;
+        self.wait(now, resend);
+        Some(self.say_granted(level))
+    }
+
+    /// A grant of what is granted already.
+    pub(super) fn say_granted(&self, level: u8) -> Packet {
+        let mut grant = self.control(Kind::Grant, self.granted);
+        grant.set_granted_class(level);
+        grant
+    }
+
+    /// A timer fired: gives the request for the first bytes that are missing, if they are late.
+    pub(super) fn on_timer(&mut self, now: Instant, resend: Span) -> Option<Packet> {
+        if now != self.timer {
+            return None;
+        }
+        self.timer = Instant::MAX;
+        if now < self.deadline {
+            return None;
+        }
+        self.deadline = now + resend;
+        let end = self.received.end_of_gap().unwrap_or(self.granted);
+        let mut request = self.control(Kind::Resend, self.received.next());
+        request.set_resend_end(end);
+        Some(request)
+    }
+
+    fn control(&self, kind: Kind, seq: u64) -> Packet {
+        let mut packet = Packet::control(kind, self.flow, self.host, self.peer, seq, Instant::ZERO);
+        packet.connection = self.connection;
+        packet
+    }
+}

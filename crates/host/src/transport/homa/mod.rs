@@ -1,0 +1,210 @@
+//! Homa: the receiver decides who sends, by shortest remaining first, and in which priority class (Montazeri et al., Homa: A
+//! Receiver-Driven Low-Latency Transport Protocol Using Network Priorities, SIGCOMM 2018; public code: PlatformLab/HomaSimulation).
+//!
+//! A message is a flow. Its first RTTbytes are unscheduled: they go at once, in a class that its size decides. The rest waits for grants. A
+//! receiver grants the messages with the fewest bytes left, so many at a time as there are classes for scheduled packets, and each is granted
+//! what keeps RTTbytes of it on the way. Which message a host sends next is for its send order to say; the paper's is `srpt`.
+//!
+//! A message is acknowledged once, when it has all come, which stands for the response to a request. RTTbytes are rounded up to whole packets, as
+//! in PlatformLab/HomaModule, so that packets are those of any other transport here. Grants are packets of a header, and so are resends and
+//! acknowledgements; all of them go in the highest class (section 3.4). No packet is ECN-capable.
+//!
+//! Left out: BUSY, which a sender answers to a resend for a message that it holds back: the receiver asks again after its timeout, and nothing is sent
+//! twice by that. The public code's limits on what is granted: one message of each sender at a time, and one more where the senders leave the link
+//! idle. Incast control (section 3.6), which the requests of a client would carry. Cutoffs that follow a workload as it changes:
+//! they are set once.
+
+mod inbound;
+mod priorities;
+mod receiver;
+mod sender;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_base::{Bytes, Span};
+use tailcut_model::seat::{HostCx, SendOrder, Transport, Unfinished, Wish};
+use tailcut_model::{FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
+
+use crate::order::OrderSeat;
+use crate::transport::TransportConfig;
+use crate::transport::slots::Slots;
+use crate::{HostConfig, HostContext};
+pub use priorities::{Cutoffs, FromWorkload};
+use receiver::Receiver;
+use sender::Sender;
+
+/// How Homa behaves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// RTTbytes: of each message so many bytes are sent unasked, and as many granted ones are on the way at most; rounded up to whole packets.
+    /// What a link carries in a round trip (the paper: about 10 KB at 10 Gb/s).
+    pub rtt_bytes: Bytes,
+    /// Priority levels; ports need a class for each.
+    pub levels: u8,
+    /// Degree of overcommitment: so many messages a receiver grants at a time. Each has one of the lowest levels to itself; the others are
+    /// for unscheduled packets. Without it, levels are split as the workload's bytes are into unscheduled and scheduled ones (section
+    /// 3.4), and at least one is for each; where `cutoffs` are listed, what they leave is for scheduled ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overcommit: Option<u8>,
+    /// Which unscheduled level a message has: `"workload"`, or sizes, ascending, such as `["1KB", "5KB"]`: a message of at most the first has
+    /// the highest level, and so on.
+    pub cutoffs: Cutoffs,
+    /// A receiver that has waited so long for bytes asks for them again, and so does a sender for an answer (section 3.7: a few
+    /// milliseconds). It never grows.
+    pub resend: Span,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            rtt_bytes: Bytes(10_000),
+            levels: 8,
+            overcommit: None,
+            cutoffs: Cutoffs::Workload(FromWorkload::Workload),
+            resend: Span::from_ms(3),
+        }
+    }
+}
+
+/// The part of the configuration that is Homa's.
+#[inline]
+fn homa(host: &HostConfig) -> &Config {
+    let TransportConfig::Homa(config) = &host.transport else {
+        unreachable!("the model was built from its own configuration");
+    };
+    config
+}
+
+/// The Homa of one host.
+#[derive(Debug)]
+pub struct Model {
+    config: Arc<HostConfig>,
+    senders: Slots<Sender>,
+    order: OrderSeat,
+    receiver: Receiver,
+}
+
+const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
+
+impl Model {
+    pub(crate) fn new(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
+        config.validate()?;
+        Ok(Model {
+            config: context.config.clone(),
+            senders: Slots::new(),
+            order: context.config.order.build(&())?,
+            receiver: Receiver::new(),
+        })
+    }
+
+    /// Tells the order what the message may send since it was last told, and sees to its timer.
+    fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
+        let sender = self.senders.get_mut(slot);
+        let more = sender.newly_sendable();
+        if more > 0 {
+            self.order.offer(cx.now, slot, more, sender.left());
+        }
+        if let Some(at) = sender.wanted_timer() {
+            cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
+        }
+    }
+
+    /// Whether the sender in `slot` of this host is that of `flow`: the slot of a flow that another host sends means
+    /// nothing here.
+    fn sends(&self, slot: u32, flow: FlowId) -> bool {
+        self.senders.get(slot).is_some_and(|sender| sender.flow() == flow)
+    }
+
+    /// The receiver of a message that is sent here has said something.
+    fn on_answer(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+        let packet = cx.arena.get(packet);
+        // All of the message was acknowledged before.
+        let Some(slot) = cx.flows.sender(packet.flow) else { return };
+        let sender = self.senders.get_mut(slot);
+        match packet.kind {
+            Kind::Grant => sender.on_grant(cx.now, packet.seq, packet.granted_class()),
+            Kind::Resend => sender.on_resend(cx.now, packet.seq, packet.resend_end()),
+            _ => {
+                cx.wishes.push(Wish::Acknowledged { flow: packet.flow, report: sender.report() });
+                cx.flows.clear_sender(packet.flow);
+                self.senders.remove(slot);
+                self.order.forget(slot);
+                return;
+            }
+        }
+        self.settle(cx, slot);
+    }
+}
+
+impl Transport for Model {
+    fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
+        let slot = self.senders.insert(Sender::new(flow, spec, homa(&self.config)));
+        cx.flows.set_sender(flow, slot);
+        self.settle(cx, slot);
+    }
+
+    fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
+        self.receiver.expect(cx, flow, spec, homa(&self.config));
+    }
+
+    #[inline]
+    fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+        match cx.arena.get(packet).kind {
+            Kind::Data => self.receiver.on_data(cx, packet, homa(&self.config)),
+            Kind::Grant | Kind::Resend | Kind::Ack => self.on_answer(cx, packet),
+            Kind::Syn | Kind::SynAck | Kind::Update => unreachable!("no Homa sends it"),
+        }
+    }
+
+    fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId) {
+        // Timers are never taken back: one for a message that has ended, or that was set again, is recognised here.
+        if let Some(slot) = cx.flows.sender(flow).filter(|&slot| self.sends(slot, flow)) {
+            self.senders.get_mut(slot).on_timer(cx.now);
+            self.settle(cx, slot);
+        } else if let Some(slot) = cx.flows.receiver(flow) {
+            self.receiver.on_timer(cx, slot, homa(&self.config));
+        }
+    }
+
+    #[inline]
+    fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet> {
+        while let Some(turn) = self.order.next() {
+            let sender = self.senders.get_mut(turn.slot);
+            // What was to be sent again may have been asked for anew, from further on.
+            let Some(packet) = sender.next_packet(cx.now) else { continue };
+            if let Some(at) = sender.wanted_timer() {
+                cx.wishes.push(Wish::Timer { at, flow: packet.flow });
+            }
+            if turn.drop {
+                cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
+                continue;
+            }
+            self.order.on_sent(turn.slot, u64::from(packet.payload));
+            return Some(packet);
+        }
+        None
+    }
+
+    #[inline]
+    fn wants_to_send(&self) -> bool {
+        !self.order.is_empty()
+    }
+
+    fn shortest_timer(&self) -> Span {
+        homa(&self.config).resend
+    }
+
+    fn unfinished(&self) -> Vec<Unfinished> {
+        let senders = self.senders.iter().map(|s| Unfinished::Sender(s.flow(), s.report()));
+        senders.chain(self.receiver.unfinished()).collect()
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.senders.heap_bytes() + self.order.heap_bytes() + self.receiver.heap_bytes()
+    }
+}

@@ -1,0 +1,178 @@
+//! The sending end of a message: what of it may go now, and what a silence means.
+
+use tailcut_base::{HostId, Instant, MSS_BYTES, Span};
+use tailcut_model::seat::SenderReport;
+use tailcut_model::{Flags, FlowId, FlowSpec, Packet};
+
+use super::Config;
+
+/// The sending end of one message.
+#[derive(Debug)]
+pub(super) struct Sender {
+    flow: FlowId,
+    src: HostId,
+    dst: HostId,
+    connection: u32,
+    /// Bytes of the message.
+    size: u64,
+    /// The first byte that is scheduled.
+    unscheduled: u64,
+    /// The first byte that may not be sent yet.
+    granted: u64,
+    /// The next byte that was never sent.
+    next: u64,
+    /// What is to be sent again: from the one byte up to the other.
+    again: u64,
+    again_until: u64,
+    /// Level of unscheduled packets.
+    level: u8,
+    /// Level of scheduled ones, as the last grant says.
+    scheduled_level: u8,
+    /// Whether the receiver has ever said anything: it knows of the message.
+    heard: bool,
+    /// Packets offered to the send order and not taken yet.
+    offered: u32,
+    resend: Span,
+    /// When the silence has lasted too long; `MAX` while it means nothing.
+    deadline: Instant,
+    /// When the timer that was asked for fires; `MAX` if none is.
+    timer: Instant,
+    report: SenderReport,
+}
+
+impl Sender {
+    pub(super) fn new(flow: FlowId, spec: &FlowSpec, config: &Config) -> Sender {
+        let unscheduled = config.window().min(spec.size);
+        Sender {
+            flow,
+            src: spec.src,
+            dst: spec.dst,
+            connection: spec.connection,
+            size: spec.size,
+            unscheduled,
+            granted: unscheduled,
+            next: 0,
+            again: 0,
+            again_until: 0,
+            level: config.unscheduled_level(spec.size),
+            scheduled_level: config.levels - 1,
+            heard: false,
+            offered: 0,
+            resend: config.resend,
+            deadline: Instant::MAX,
+            timer: Instant::MAX,
+            report: SenderReport::default(),
+        }
+    }
+
+    pub(super) fn flow(&self) -> FlowId {
+        self.flow
+    }
+
+    pub(super) fn report(&self) -> SenderReport {
+        self.report
+    }
+
+    /// Bytes that are still to send, new ones and those to send again.
+    pub(super) fn left(&self) -> u64 {
+        self.size - self.next + (self.again_until - self.again)
+    }
+
+    fn sendable(&self) -> u64 {
+        (self.again_until - self.again).div_ceil(MSS_BYTES) + (self.granted - self.next).div_ceil(MSS_BYTES)
+    }
+
+    /// How many more packets than were offered before may go now.
+    pub(super) fn newly_sendable(&mut self) -> u32 {
+        let more = self.sendable().saturating_sub(u64::from(self.offered));
+        let more = u32::try_from(more).expect("a message has fewer than 2^32 packets");
+        self.offered += more;
+        more
+    }
+
+    /// When the sender wants to be called, if it has not asked for that moment or an earlier one.
+    pub(super) fn wanted_timer(&mut self) -> Option<Instant> {
+        if self.deadline >= self.timer {
+            return None;
+        }
+        self.timer = self.deadline;
+        Some(self.timer)
+    }
+
+    /// The silence begins anew. It means nothing while a receiver that knows of the message grants others first: what it misses it
+    /// asks for itself.
+    fn wait(&mut self, now: Instant) {
+        let awaits = !self.heard || self.next == self.size;
+        self.deadline = if awaits { now + self.resend } else { Instant::MAX };
+    }
+
+    /// The next packet, in its turn; what is to be sent again goes first.
+    pub(super) fn next_packet(&mut self, now: Instant) -> Option<Packet> {
+        self.offered -= 1;
+        let retransmission = self.again < self.again_until;
+        if !retransmission && self.next == self.granted {
+            return None;
+        }
+        let seq = if retransmission { self.again } else { self.next };
+        let payload = MSS_BYTES.min(self.size - seq);
+        let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload as u16, self.size, now);
+        packet.connection = self.connection;
+        packet.class = if seq < self.unscheduled { self.level } else { self.scheduled_level };
+        packet.flags = Flags::NONE.with(Flags::RETRANSMITTED, retransmission);
+        self.report.packets += 1;
+        if retransmission {
+            self.report.retransmissions += 1;
+            self.again = (seq + payload).min(self.again_until);
+        } else {
+            self.next += payload;
+        }
+        self.wait(now);
+        Some(packet)
+    }
+
+    /// The receiver lets all bytes before `until` go, in the class `level`.
+    pub(super) fn on_grant(&mut self, now: Instant, until: u64, level: u8) {
+        self.heard = true;
+        // Grants may overtake each other.
+        if until > self.granted {
+            self.granted = until;
+            self.scheduled_level = level;
+        }
+        self.wait(now);
+    }
+
+    /// The receiver misses the bytes from `start` to `end`. It never asks for what it has not granted: if some of them were never sent,
+    /// either a grant was lost or they wait for their turn. The others go again, in the class that they had.
+    pub(super) fn on_resend(&mut self, now: Instant, start: u64, end: u64) {
+        self.heard = true;
+        self.granted = self.granted.max(end);
+        if start < self.next {
+            self.report.timeouts += 1;
+            self.again = start;
+            self.again_until = end.min(self.next);
+        }
+        self.wait(now);
+    }
+
+    /// A timer fired.
+    pub(super) fn on_timer(&mut self, now: Instant) {
+        if now != self.timer {
+            // It was asked for before an earlier one was.
+            return;
+        }
+        self.timer = Instant::MAX;
+        if now < self.deadline {
+            return;
+        }
+        self.deadline = now + self.resend;
+        if self.sendable() > 0 {
+            // There can be no answer to what waits for its turn in this host.
+            return;
+        }
+        self.report.timeouts += 1;
+        // A receiver that never said anything may know nothing of the message, and all that was sent goes again. Else it may have
+        // all of it, and its acknowledgement was lost: the last packet asks for another one.
+        self.again = if self.heard { (self.size - 1) / MSS_BYTES * MSS_BYTES } else { 0 };
+        self.again_until = self.next;
+    }
+}
