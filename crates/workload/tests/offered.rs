@@ -389,3 +389,32 @@ fn the_forecast_of_lists_is_what_they_say() {
     let loads = realised.loads(forecast.duration);
     close(loads.edge_wire, forecast.offered.edge_wire, 1e-12, "wire");
 }
+
+#[test]
+fn a_drawn_degree_counts_with_its_mean() {
+    let places = places(2, 8, 10, 40);
+    let text = |degree: &str, one_size: bool| {
+        format!(
+            "load = 0.3\nduration = \"400ms\"\n[traffic.q]\nshare = 1.0\nsizes.uniform = {{ min = \"1B\", max = \"2KB\" }}\n\
+             incast = {{ {degree}, one_size = {one_size} }}"
+        )
+    };
+    let (fixed, drawn) = ("degree = 8", "degree.uniform = { min = 4, max = 12 }");
+    let [a, b] = [fixed, drawn].map(|degree| forecast(&places, &text(degree, true)));
+    assert_eq!((a.flows, a.payload_bytes, &a.links), (b.flows, b.payload_bytes, &b.links));
+    let [queries, of_drawn] = [&a, &b].map(|forecast| forecast.classes[0].queries.unwrap());
+    assert_eq!((queries.per_second, queries.degree.mean()), (of_drawn.per_second, of_drawn.degree.mean()));
+    // 48 Gb/s in events of 8 flows of 1000.5 B.
+    close(queries.per_second, 48e9 / 8.0 / (8.0 * 1000.5), 1e-12, "queries per second");
+    // The degree's second moment is 64 + 80 / 12; that of a size 4/3 of its squared mean, but for its granularity.
+    let events = queries.per_second * 0.4;
+    let squares = (64.0 + 80.0 / 12.0) / 64.0;
+    close(b.relative_error, (squares * 4.0 / 3.0 / events).sqrt(), 1e-3, "one size");
+    let own = forecast(&places, &text(drawn, false)).relative_error;
+    close(own, ((squares - 1.0 / 8.0 + 4.0 / 3.0 / 8.0) / events).sqrt(), 1e-3, "own sizes");
+    // What is really offered.
+    let flows: Vec<FlowSpec> = workload(&places, 1, &text(drawn, true)).collect();
+    close(flows.len() as f64, b.flows, 0.02, "flows");
+    let queries = flows.iter().map(|flow| flow.query.unwrap().id).max().unwrap().0 + 1;
+    close(f64::from(queries), events, 0.02, "queries");
+}
