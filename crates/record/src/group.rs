@@ -107,7 +107,8 @@ impl<R: Rows> Completed<R> {
     }
 }
 
-/// Writes rows, group by group, into a file that appears when it is complete.
+/// Writes rows, group by group, into a file that appears when it is complete. Each group is put in the order of its
+/// numbers: runs of up to a group have sorted files, and columns whose neighbours are alike take less room.
 pub struct RowWriter<R> {
     out: GroupWriter<AtomicFile, R>,
     file: PathBuf,
@@ -126,6 +127,7 @@ impl<R: Rows> RowWriter<R> {
 
 impl<R: Rows> Sink<R> for RowWriter<R> {
     fn write(&mut self, rows: &mut R) -> Result<(), RecordError> {
+        rows.sort();
         self.out.write(rows).map_err(|e| RecordError::write(&self.file, e))
     }
 
