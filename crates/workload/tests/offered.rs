@@ -418,3 +418,31 @@ fn a_drawn_degree_counts_with_its_mean() {
     let queries = flows.iter().map(|flow| flow.query.unwrap().id).max().unwrap().0 + 1;
     close(f64::from(queries), events, 0.02, "queries");
 }
+
+/// Rezaei, PhD thesis, section 4.2.1.2: 70 % of the bytes in long flows, half of the rest in answers of 26 hosts (20, 32);
+/// and incasts of at most 1 KB beside short flows, which they leave as they are.
+#[test]
+fn published_incasts_have_the_queries_of_their_shares() {
+    for degree in [20, 26, 32] {
+        let text = format!(
+            "load = 0.5\nload_of = \"fabric\"\nduration = \"20ms\"\n\
+             [traffic.long]\nshare = 0.7\nsizes.fixed = \"1MB\"\n[traffic.short]\nshare = 0.15\nsizes.uniform = {{ min = \"8KB\", max = \"32KB\" }}\n\
+             [traffic.incast]\nshare = 0.15\nsizes.uniform = {{ min = \"8KB\", max = \"32KB\" }}\n\
+             incast = {{ degree = {degree}, jitter.icon = {{}} }}"
+        );
+        let forecast = forecast(&slytherin_places(), &text);
+        let per_second = 0.5 * 0.15 * 2e12 / (8.0 * f64::from(degree) * 20_000.0);
+        close(forecast.classes[2].queries.unwrap().per_second, per_second, 1e-12, "queries per second");
+        assert_eq!((forecast.classes[0].queries, forecast.classes[1].queries), (None, None));
+    }
+    let short =
+        "load = 0.6\nduration = \"2ms\"\n[traffic.short]\nshare = 1.0\nsizes.distribution = \"resqueue_short\"\n";
+    let incast =
+        "[traffic.incast]\nrate = 10000.0\nsizes.uniform = { min = \"1B\", max = \"1KB\" }\nincast.degree = 100\n";
+    let both: Vec<FlowSpec> = workload(&slytherin_places(), 1, &format!("{short}{incast}")).collect();
+    let (queries, alone): (Vec<_>, Vec<_>) = both.into_iter().partition(|flow| flow.query.is_some());
+    assert_eq!(alone, workload(&slytherin_places(), 1, short).collect::<Vec<_>>());
+    assert!(
+        queries.len() >= 1_000 && queries.len().is_multiple_of(100) && queries.iter().all(|flow| flow.size <= 1_000)
+    );
+}
