@@ -91,6 +91,9 @@ def test_a_check_tells_of_queries(tmp_path: Path) -> None:
         assert told and told[2] == hosts, shown
         # The load of 0.8 of 80 Gb/s, of which 15 % are queries of eight times 20 KB on average.
         assert int(told[1]) == pytest.approx(0.8 * 0.15 * 80e9 / 8 / (8 * 20_000), rel=0.01)
+    kinds = succeeded(run("show", "table", "workload.traffic.x.incast.degree", cwd=tmp_path)).stdout
+    bounds = succeeded(run("show", "table", "workload.traffic.x.incast.degree.uniform", cwd=tmp_path)).stdout
+    assert "uniform" in kinds and "Smallest degree" in bounds and "Largest degree" in bounds
     assert "queries.parquet" in succeeded(run("list", "columns", cwd=tmp_path)).stdout
 
 
