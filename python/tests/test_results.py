@@ -354,7 +354,7 @@ def of_queries(seeds: list[list[dict]], warm: list[set[int]], queries: list[list
     return found
 
 
-def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list[dict]]) -> dict[str, Statistic]:
+def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list[dict]], asked_by: list[set[str]]) -> dict[str, Statistic]:
     found = {}
     for reason in summaries[0]["drops"]:
         found[f"drops_{reason}"] = ratio([(s["drops"][reason], 1) for s in summaries], len(summaries))
@@ -366,13 +366,25 @@ def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list
     found["demotions"] = ratio([(n, 1) for n in demotions], len(ports))
     found["refused"] = ratio([(n + dropped, 1) for n, dropped in zip(demotions, drops)], len(ports))
     tiers = {row["owner"]: row["tier"] for row in ports[0]}
-    marks = [Counter() for _ in ports]
-    for counts, rows in zip(marks, ports):
-        for row in rows:
-            if row["tier"] != "host":
-                counts[f"{row['tier']}_to_{tiers.get(row['peer'], 'host')}"] += row["marks"]
-    for way in marks[0]:
-        found[f"marks_{way}"] = ratio([(counts[way], 1) for counts in marks], len(ports))
+    lost = [lambda row: row["marks"], lambda row: sum(n for c, n in row.items() if c.startswith("drops_"))]
+    for name, count in zip(("marks", "drops_at"), lost):
+        ways = [Counter() for _ in ports]
+        for counts, rows in zip(ways, ports):
+            for row in rows:
+                if row["tier"] != "host":
+                    counts[f"{row['tier']}_to_{tiers.get(row['peer'], 'host')}"] += count(row)
+        for way in ways[0]:
+            found[f"{name}_{way}"] = ratio([(counts[way], 1) for counts in ways], len(ports))
+    lossy = [[row["utilisation"] for row in rows if row["tier"] != "host" and lost[1](row)] for rows in ports]
+    if any(lossy):
+        parts = [(sum(map(Fraction, seed)), len(seed)) for seed in lossy]
+        found["lossy_port_utilisation"] = ratio(parts, sum(map(len, lossy)), most=1.0)
+    sinks = [
+        [row["queue_p99_bytes"] for row in rows if row["tier"] != "host" and row["peer"] in asking]
+        for rows, asking in zip(ports, asked_by)
+    ]
+    if any(sinks):
+        found["sink_queue_p99"] = ratio([(sum(seed), len(seed)) for seed in sinks], sum(map(len, sinks)))
     lengths = [Counter() for _ in queues]
     for counts, rows in zip(lengths, queues):
         for row in rows:
@@ -422,7 +434,8 @@ def test_the_summary_is_what_the_files_say(small: Folder, flows: dict, queries: 
                 found = of_flows(members) | of_queries(members, warm, [queries[key] for key in keys])
                 if name == "all":
                     queues = [table(small, key, "queues") for key in keys]
-                    found |= of_network([small.points()[key] for key in keys], [ports[key] for key in keys], queues)
+                    asking = [{f"host{row['dst']}" for row in flows[key] if row["query"] is not None} for key in keys]
+                    found |= of_network([small.points()[key] for key in keys], [ports[key] for key in keys], queues, asking)
                 expected |= {(scheme, load, name, metric): statistic for metric, statistic in found.items()}
     assert set(rows) == set(expected)
     wrong = []

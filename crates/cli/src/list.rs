@@ -34,6 +34,8 @@ pub(crate) const SEATS: &[Seat] = &[
     seat::<seats::CongestionConfig>("congestion", "host.congestion"),
     seat::<seats::OrderConfig>("orders", "host.order"),
     seat::<seats::TagConfig>("tags", "host.tag"),
+    seat::<seats::PaceConfig>("pacing", "host.pace"),
+    seat::<seats::ReceiveConfig>("receive-windows", "host.receive"),
     seat::<seats::LossConfig>("loss", "port.loss"),
     seat::<seats::ClassifierConfig>("classifiers", "port.classifier"),
     seat::<seats::SchedulerConfig>("schedulers", "port.scheduler"),

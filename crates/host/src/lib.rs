@@ -1,13 +1,15 @@
-//! The seats of a host: transport, congestion control, send order, tag.
+//! The seats of a host: transport, congestion control, send order, tag, pacing, receive window.
 //!
 //! A host's NIC pulls: when it is free it sends a waiting control packet, or else asks the transport for a data packet,
 //! and the send order decides of which flow. A data packet therefore exists only from the moment of its transmission, and no
 //! window waits in a NIC queue.
 //!
-//! Left out: CPU time, interrupts, segmentation offload, receive windows.
+//! Left out: CPU time, interrupts, segmentation offload.
 
 pub mod congestion;
 pub mod order;
+pub mod pace;
+pub mod receive;
 pub mod tag;
 pub mod transport;
 
@@ -20,6 +22,8 @@ use tailcut_model::Invalid;
 
 use congestion::{CongestionConfig, FlowContext};
 use order::OrderConfig;
+use pace::PaceConfig;
+use receive::ReceiveConfig;
 use tag::TagConfig;
 use transport::{TransportConfig, TransportSeat};
 
@@ -35,6 +39,10 @@ pub struct HostConfig {
     pub order: OrderConfig,
     /// Which priority a data packet carries.
     pub tag: TagConfig,
+    /// When the next packet of a flow may go, whatever its window says.
+    pub pace: PaceConfig,
+    /// How much the senders may have on its way to the host.
+    pub receive: ReceiveConfig,
 }
 
 /// Hosts go with their part of the network from thread to thread, and share their configuration.
@@ -52,6 +60,8 @@ impl Default for HostConfig {
             congestion: CongestionConfig::Newreno(congestion::newreno::Config::default()),
             order: OrderConfig::RoundRobin(order::round_robin::Config::default()),
             tag: TagConfig::Off(tag::off::Config::default()),
+            pace: PaceConfig::Off(pace::off::Config::default()),
+            receive: ReceiveConfig::Unlimited(receive::unlimited::Config::default()),
         }
     }
 }

@@ -110,6 +110,7 @@ pub struct Packet {
     pub payload: u16,
     /// Data: offset of its first byte in the flow. ACK: the next byte that the receiver expects. Grant: one past the last byte that
     /// may be sent. Resend: the first byte that is missing.
+    /// Update: the class of the connection.
     pub seq: u64,
     /// Data: when its NIC began to transmit it. ACK: the same moment of the packet that caused it, echoed.
     pub sent: Instant,

@@ -12,6 +12,8 @@
 //! | congestion control | [`CongestionControl`] | flow | `host/congestion` |
 //! | host order | [`SendOrder`] | host | `host/order` |
 //! | tag at the sender | [`Tag`] | flow | `host/tag` |
+//! | pacing | [`Pacer`] | host | `host/pace` |
+//! | receive window | [`ReceiveWindow`] | host | `host/receive` |
 
 use tailcut_base::{HostId, Instant, Span};
 
@@ -248,6 +250,36 @@ impl Window {
     pub fn halve(&mut self, flight: u64) {
         self.ssthresh = (flight as f64 / 2.0).max(2.0 * tailcut_base::MSS_BYTES as f64);
     }
+}
+
+/// What a pacer may know of a flow.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PaceView {
+    /// Smoothed round-trip time; zero until there is one.
+    pub srtt: Span,
+    /// Congestion window in bytes.
+    pub cwnd: f64,
+    /// How many hosts answer the same query, as the sender was told; 1 outside of an incast.
+    pub degree: u32,
+}
+
+/// Spaces the packets of a flow.
+pub trait Pacer {
+    /// When the next packet may go, after one that began to leave at `sent`.
+    fn release(&self, sent: Instant, flow: &PaceView) -> Instant;
+}
+
+/// Decides how much the senders may have on its way to one host, beside what their own windows allow.
+pub trait ReceiveWindow {
+    /// The flow in `slot` begins, and has the first window.
+    fn on_open(&mut self, now: Instant, slot: u32);
+    /// A data packet of the flow in `slot` has arrived.
+    fn on_data(&mut self, now: Instant, slot: u32, packet: &Packet);
+    /// The window to advertise with an ACK or SYN-ACK of the flow in `slot` that goes now and expects the byte `next`, in segments;
+    /// `None` if it limits nothing.
+    fn advertise(&mut self, now: Instant, slot: u32, next: u64) -> Option<u16>;
+    /// The flow in `slot` has every byte.
+    fn on_close(&mut self, slot: u32);
 }
 
 /// A flow's turn to send one packet.

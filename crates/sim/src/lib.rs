@@ -32,6 +32,8 @@ pub mod seats {
     pub use tailcut_host::HostConfig;
     pub use tailcut_host::congestion::CongestionConfig;
     pub use tailcut_host::order::OrderConfig;
+    pub use tailcut_host::pace::PaceConfig;
+    pub use tailcut_host::receive::ReceiveConfig;
     pub use tailcut_host::tag::TagConfig;
     pub use tailcut_host::transport::TransportConfig;
     pub use tailcut_topology::path::PathConfig;

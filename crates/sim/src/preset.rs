@@ -23,6 +23,10 @@ macro_rules! presets {
 presets! {
     "d2tcp",
     "dctcp",
+    "ia-icon",
+    "icon",
+    "icon-cn",
+    "ictcp",
     "l2dct",
     "las",
     "pfabric",

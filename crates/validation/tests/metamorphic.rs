@@ -68,6 +68,8 @@ proptest! {
     /// round trips is rounded, and would not scale.
     #[test]
     fn a_network_that_is_slower_in_everything_does_the_same_later(case in cases(), k in 2u64..9) {
+        // A pacer and a receive window follow the smoothed round trip, which is rounded.
+        prop_assume!(!case.text.contains("pace") && !case.text.contains("receive") && !common::HELD_BACK.contains(&case.scheme));
         let k = if k == 7 { 10 } else if k == 3 || k == 6 { 4 } else { k };
         let text = case.text.replace("7777777777bps", "8Gbps");
         let mut tree = node(case.scheme, &format!("{text}[run]\ndrain = \"1000000s\"\n{}", listed(&case.flows)));
@@ -92,6 +94,8 @@ proptest! {
     /// Everything later by the same time.
     #[test]
     fn a_run_that_begins_later_is_the_same_run(case in cases(), later_ns in 1u64..10_000_000) {
+        // A clock that ticks would have to be moved as well.
+        prop_assume!(!case.text.contains("clock"));
         let moved: Vec<_> = case.flows.iter().map(|&(src, dst, size, start)| (src, dst, size, start + later_ns)).collect();
         let first = outcome(&case.scenario("1000000s"));
         let text = format!("{}[run]\ndrain = \"1000000s\"\n{}", case.text, listed(&moved));

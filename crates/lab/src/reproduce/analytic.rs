@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use tailcut_base::{Bytes, MSS_BYTES, Span};
+use tailcut_base::{BitRate, Bytes, Instant, MSS_BYTES, MTU_BYTES, Span};
+use tailcut_host::pace::{PaceConfig, icon};
+use tailcut_host::{HostConfig, HostContext};
+use tailcut_model::seat::{PaceView, Pacer};
 
 use crate::claims::{Coordinate, Place, Sample};
 
@@ -15,6 +18,8 @@ pub enum Analytic {
     Sizes(Sizes),
     /// The queues of PIAS in which flows end, from 1 on.
     Queues(Queues),
+    /// Of ICON's pacer.
+    Pacing(Pacing),
     /// The share of these parameters, by scheme and key, that the scenario has as they are written here.
     Configuration(BTreeMap<String, String>),
 }
@@ -43,6 +48,48 @@ pub enum What {
     MeanUpto(Bytes),
 }
 
+/// Packets of 1500 B under ICON's pacer.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pacing {
+    /// Window in packets.
+    pub window: f64,
+    /// Round-trip time.
+    pub rtt: Span,
+    /// Rate of the link.
+    pub link: BitRate,
+    /// How many hosts send, one number for each value.
+    pub senders: Vec<u32>,
+    /// What of it.
+    pub what: PacingWhat,
+}
+
+/// What of a pacer.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PacingWhat {
+    /// Time in µs between the end of a packet and the start of the next one.
+    Pause,
+    /// Rate in Gb/s.
+    Rate,
+}
+
+impl Pacing {
+    fn values(&self) -> Result<Vec<f64>, String> {
+        let context = HostContext { nic: self.link, ..HostContext::of(HostConfig::default()) };
+        let pacer = PaceConfig::Icon(icon::Config::default()).build(&context).map_err(|e| e.to_string())?;
+        let value = |&degree: &u32| {
+            let view = PaceView { srtt: self.rtt, cwnd: self.window * MSS_BYTES as f64, degree };
+            let gap = pacer.release(Instant::ZERO, &view).saturating_since(Instant::ZERO).as_ns_f64();
+            match self.what {
+                PacingWhat::Pause => (gap - self.link.tx_time(MTU_BYTES).as_ns_f64()) / 1e3,
+                PacingWhat::Rate => 8.0 * MTU_BYTES as f64 / gap,
+            }
+        };
+        Ok(self.senders.iter().map(value).collect())
+    }
+}
+
 /// Flows under thresholds of PIAS.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,6 +108,10 @@ impl Analytic {
     pub fn sample(&self, place: &Place, scenario: &str) -> Result<Sample, String> {
         match self {
             Analytic::Sizes(sizes) => sizes.value(place).map(Sample::exact),
+            Analytic::Pacing(pacing) => match pacing.values()?[..] {
+                [value] => Ok(Sample::exact(value)),
+                _ => Err("this quantity has no single value".to_owned()),
+            },
             Analytic::Queues(_) => Err("this quantity has no single value".to_owned()),
             Analytic::Configuration(expected) => configuration(expected, scenario),
         }
@@ -71,7 +122,11 @@ impl Analytic {
     /// # Errors
     /// If it has one value.
     pub fn series(&self) -> Result<Vec<(f64, f64)>, String> {
-        let Analytic::Queues(queues) = self else { return Err("this quantity has one value".to_owned()) };
+        let queues = match self {
+            Analytic::Queues(queues) => queues,
+            Analytic::Pacing(pacing) => return Ok((1..).map(f64::from).zip(pacing.values()?).collect()),
+            Analytic::Sizes(_) | Analytic::Configuration(_) => return Err("this quantity has one value".to_owned()),
+        };
         let last = |size: &Bytes| size.0.saturating_sub(1) / MSS_BYTES * MSS_BYTES;
         let queue = |size| 1 + queues.thresholds.iter().filter(|threshold| last(size) > threshold.0).count();
         Ok((1..).zip(&queues.sizes).map(|(at, size)| (f64::from(at), queue(size) as f64)).collect())
@@ -155,6 +210,19 @@ mod tests {
         let queues = Queues { thresholds: vec![Bytes(5_000), Bytes(45_000)], sizes };
         let found: Vec<f64> = Analytic::Queues(queues).series().unwrap().into_iter().map(|(_, queue)| queue).collect();
         assert_eq!(found, [3.0, 3.0, 3.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn a_pacer_pauses_and_sends_as_the_document_computes() {
+        let pacing = |what, senders: &[u32]| {
+            let link = BitRate::gbps(10);
+            Analytic::Pacing(Pacing { window: 10.0, rtt: Span::from_us(120), link, senders: senders.to_vec(), what })
+        };
+        let pause = pacing(PacingWhat::Pause, &[1]).sample(&Place::new(), "").unwrap().value;
+        assert!((pause - 10.8).abs() < 1e-9, "{pause}");
+        let rates: Vec<f64> = pacing(PacingWhat::Rate, &[1, 26]).series().unwrap().into_iter().map(|rate| rate.1).collect();
+        assert!((rates[0] - 1.0).abs() < 1e-9 && (rates[1] - 1.0 / 26.0).abs() < 1e-9, "{rates:?}");
+        assert!(pacing(PacingWhat::Rate, &[1, 26]).sample(&Place::new(), "").is_err());
     }
 
     #[test]

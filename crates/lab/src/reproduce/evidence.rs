@@ -92,6 +92,10 @@ impl<'a> StudyEvidence<'a> {
             (None, Some(convergence)) => self.converged(&scheme, &values, &measure.class, convergence)?,
             _ => return Err("this quantity has no single value".to_owned()),
         };
+        if let Some(against) = &measure.against {
+            let same = Measure { against: None, over: None, complement: false, times: None, ..measure.clone() };
+            sample = divided(&sample, &self.measured(against, place, &same)?)?;
+        }
         if let Some(over) = &measure.over {
             sample = divided(&sample, &self.measured(subject, place, over)?)?;
         }

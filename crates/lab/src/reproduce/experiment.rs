@@ -84,6 +84,9 @@ pub enum Form {
     Lines,
     /// The distribution of the sampled queue lengths; one picture for each place.
     QueueCdf,
+    /// The distribution over time of the queues that lead to hosts which ask queries, as histograms record them; one picture for
+    /// each place.
+    SinkQueueCdf,
     /// The throughput over time.
     Time,
     /// The network: its switches and links.
@@ -108,7 +111,8 @@ impl Experiment {
             match picture.form {
                 Form::Lines if picture.x.is_none() => return Err(lacks("x")),
                 Form::Lines | Form::Time if picture.y.is_none() => return Err(lacks("y")),
-                Form::Lines | Form::Time | Form::QueueCdf if picture.series.is_empty() => return Err(lacks("series")),
+                Form::Network => {}
+                _ if picture.series.is_empty() => return Err(lacks("series")),
                 _ => {}
             }
         }

@@ -15,6 +15,9 @@ pub struct Measure {
     /// The traffic class that it is about.
     #[serde(default = "all")]
     pub class: String,
+    /// Divided by the same statistic of this subject.
+    #[serde(default)]
+    pub against: Option<String>,
     /// Divided by this quantity.
     #[serde(default)]
     pub over: Option<Box<Measure>>,

@@ -1,8 +1,9 @@
 //! The pictures of an experiment, in the axes of the document.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use tailcut_record::{Histogram, read_queues};
+use tailcut_record::{Histogram, read_flows, read_ports, read_queues};
 
 use super::evidence::StudyEvidence;
 use super::experiment::{Experiment, Form, Picture};
@@ -34,7 +35,8 @@ pub(super) fn figures(
         let title = picture.title.as_deref().unwrap_or(title);
         let drawn = match picture.form {
             Form::Lines => lines(picture, title, &evidence, &mut undrawn),
-            Form::QueueCdf => queue_cdfs(picture, title, &evidence, dir, &mut undrawn),
+            Form::QueueCdf => queue_cdfs(picture, title, &evidence, dir, queues, &mut undrawn),
+            Form::SinkQueueCdf => queue_cdfs(picture, title, &evidence, dir, sink_queues, &mut undrawn),
             Form::Time => over_time(picture, title, &evidence, &mut undrawn),
             Form::Network => Vec::new(),
         };
@@ -129,22 +131,21 @@ fn lines(picture: &Picture, title: &str, evidence: &StudyEvidence<'_>, undrawn: 
     figures
 }
 
-/// The distribution of the queue lengths of all switch ports, one picture for each place.
+/// A distribution of queue lengths, one picture for each place; `read` gives that of some points.
 fn queue_cdfs(
     picture: &Picture,
     title: &str,
     evidence: &StudyEvidence<'_>,
     dir: &Path,
+    read: fn(&Path, &[String]) -> Result<Vec<Mark>, String>,
     undrawn: &mut Vec<Undrawn>,
 ) -> Vec<Figure> {
     let mut figures = Vec::new();
     for at in evidence.places_at(&picture.at) {
         let mut all = Vec::new();
         for (style, subject) in picture.series.iter().enumerate() {
-            match evidence.keys(subject, at).and_then(|keys| queues(dir, &keys)) {
-                Ok(samples) if samples.total() > 0 => {
-                    all.push(Series { name: subject.clone(), style, marks: distribution(&samples) });
-                }
+            match evidence.keys(subject, at).and_then(|keys| read(dir, &keys)) {
+                Ok(marks) if !marks.is_empty() => all.push(Series { name: subject.clone(), style, marks }),
                 Ok(_) => undrawn.push(format!("{subject} has no samples of queues")),
                 Err(reason) => undrawn.push(format!("{subject}: {reason}")),
             }
@@ -157,8 +158,8 @@ fn queue_cdfs(
     figures
 }
 
-/// Queue samples of the switch ports of these points.
-fn queues(dir: &Path, keys: &[String]) -> Result<Histogram, String> {
+/// The sampled queue lengths of the switch ports of these points, in packets.
+fn queues(dir: &Path, keys: &[String]) -> Result<Vec<Mark>, String> {
     let mut all = Histogram::new();
     for key in keys {
         let file = dir.join("points").join(key).join("queues.parquet");
@@ -166,10 +167,40 @@ fn queues(dir: &Path, keys: &[String]) -> Result<Histogram, String> {
             all.merge(samples);
         }
     }
-    Ok(all)
+    Ok(distribution(&all))
+}
+
+/// For how long the ports that lead to hosts which ask queries held at most so many KB, over these points.
+fn sink_queues(dir: &Path, keys: &[String]) -> Result<Vec<Mark>, String> {
+    let mut times: BTreeMap<u64, f64> = BTreeMap::new();
+    for key in keys {
+        let folder = dir.join("points").join(key);
+        let flows = read_flows(&folder.join("flows.parquet")).map_err(|e| e.to_string())?;
+        let sinks: BTreeSet<String> =
+            flows.rows.rows().filter(|row| row.query.is_some()).map(|row| format!("host{}", row.dst)).collect();
+        for port in read_ports(&folder.join("ports.parquet")).map_err(|e| e.to_string())? {
+            if port.tier != "host" && sinks.contains(&port.peer) {
+                let bins = port.queue_histogram.ok_or("queues have no histograms: `record.queue_histogram` is off")?;
+                for (upper, time) in bins {
+                    *times.entry(upper).or_default() += time.as_ns_f64();
+                }
+            }
+        }
+    }
+    let total: f64 = times.values().sum();
+    let mut before = 0.0;
+    let mark = |(upper, time): (u64, f64)| {
+        before += time;
+        // The first bin is that of the empty queue.
+        Mark { x: if upper == 1 { 0.0 } else { upper as f64 / 1e3 }, y: before / total, interval: None }
+    };
+    Ok(times.into_iter().map(mark).collect())
 }
 
 fn distribution(samples: &Histogram) -> Vec<Mark> {
+    if samples.total() == 0 {
+        return Vec::new();
+    }
     let n = samples.total() as f64;
     let mut seen = 0;
     let all: Vec<Mark> = samples

@@ -104,10 +104,28 @@ pub const METRICS: &[Metric] = &[
         "runs",
         "Packets of all kinds that the ports from one tier to another marked (`marks_leaf_to_host`), warm-up included.",
     ),
+    metric(
+        "drops_at_<ports>",
+        "packets/run",
+        "runs",
+        "Packets of all kinds that the ports from one tier to another dropped (`drops_at_leaf_to_host`), warm-up included.",
+    ),
     metric("queue_mean", "packets", "samples", "Mean sampled queue length of all switch ports, empty ones included."),
     metric("queue_p50", "packets", "samples", "Median sampled queue length."),
     metric("queue_p99", "packets", "samples", "99th percentile of the sampled queue length."),
     metric("queue_max", "packets", "samples", "Largest sampled queue length."),
+    metric(
+        "sink_queue_p99",
+        "B",
+        "ports",
+        "99th percentile of the sampled queue of a port that leads to a host which asks queries: mean over these ports.",
+    ),
+    metric(
+        "lossy_port_utilisation",
+        "share",
+        "ports",
+        "Share of the measured time in which a port of a switch that dropped a packet was busy: mean over these ports.",
+    ),
     metric("load_<where>", "share", "runs", "Load that the flows which started amount to."),
     metric("load_<where>_offered", "share", "runs", "Load that the scenario asks for."),
     metric("utilisation_max", "share", "runs", "Share of the measured time in which the busiest port was busy."),
@@ -117,7 +135,8 @@ pub const METRICS: &[Metric] = &[
 pub fn describe(name: &str) -> Option<&'static Metric> {
     let exact = METRICS.iter().find(|metric| metric.name == name);
     exact.or_else(|| {
-        METRICS.iter().find(|metric| {
+        // Of `drops_<reason>` and `drops_at_<ports>` the longer one.
+        let fits = METRICS.iter().filter(|metric| {
             let (before, rest) = metric.name.split_once('<').unwrap_or((metric.name, ""));
             let after = rest.split_once('>').map_or("", |(_, after)| after);
             // "load_<where>_offered" stands behind "load_<where>" and must not be taken for it.
@@ -125,7 +144,8 @@ pub fn describe(name: &str) -> Option<&'static Metric> {
                 && name.starts_with(before)
                 && name.ends_with(after)
                 && name.ends_with("_offered") == (after == "_offered")
-        })
+        });
+        fits.max_by_key(|metric| metric.name.split('<').next().map(str::len))
     })
 }
 
@@ -145,6 +165,7 @@ mod tests {
         assert_eq!(name("drops_port_full"), Some("drops_<reason>"));
         assert_eq!(name("drops_nic_queue"), Some("drops_<reason>"));
         assert_eq!(name("drops_nic"), Some("drops_nic"));
+        assert_eq!(name("drops_at_leaf_to_host"), Some("drops_at_<ports>"));
         assert_eq!(name("load_edge"), Some("load_<where>"));
         assert_eq!(name("load_edge_offered"), Some("load_<where>_offered"));
         assert_eq!(name("nothing"), None);

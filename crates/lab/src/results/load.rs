@@ -1,6 +1,6 @@
 //! The files of one point, read and reduced to what statistics need.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tailcut_record::{FlowColumns, Histogram, PortRow, QueryRow, read_flows, read_ports, read_queries, read_queues};
@@ -25,10 +25,21 @@ pub(crate) struct SeedRun {
     pub(crate) drops_nic: u64,
     /// Packets that ports of switches dropped or demoted.
     pub(crate) refused: u64,
-    /// Packets that ports marked, by where they lead: `leaf_to_host`, ...
-    pub(crate) marks: BTreeMap<String, u64>,
+    /// Packets that ports marked, and those that they dropped, by where they lead: `leaf_to_host`, ...
+    pub(crate) ways: BTreeMap<String, WayCounts>,
+    /// 99th percentile in bytes of the sampled queue of each port that leads to a host which asks queries.
+    pub(crate) sinks: Vec<u64>,
+    /// Utilisation of each port of a switch that dropped a packet.
+    pub(crate) lossy: Vec<f64>,
     /// Utilisation of the busiest port.
     pub(crate) busiest: Option<f64>,
+}
+
+/// What the ports between two tiers counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WayCounts {
+    pub(crate) marks: u64,
+    pub(crate) drops: u64,
 }
 
 /// Name of the tier of hosts, whose ports are not ports of switches.
@@ -49,10 +60,15 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
     }
     let file = read_flows(&folder.join("flows.parquet")).map_err(|e| e.to_string())?;
     let classes = classes_of(run, &file.classes)?;
-    let mut flows = FlowColumns::new();
-    for mut row in file.rows.rows().filter(|row| row.measured) {
-        row.class = classes[usize::from(row.class)];
-        flows.push(&row);
+    let (mut flows, mut asking) = (FlowColumns::new(), BTreeSet::new());
+    for mut row in file.rows.rows() {
+        if row.query.is_some() {
+            asking.insert(row.dst);
+        }
+        if row.measured {
+            row.class = classes[usize::from(row.class)];
+            flows.push(&row);
+        }
     }
     let ports = read_ports(&folder.join("ports.parquet")).map_err(|e| e.to_string())?;
     let busiest = ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp);
@@ -61,6 +77,11 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
         ports.iter().filter(|port| (port.tier == HOSTS) == of_hosts).map(|port| port.drops.total()).sum::<u64>()
     };
     let (drops_fabric, drops_nic) = (drops(false), drops(true));
+    let of_switches = || ports.iter().filter(|port| port.tier != HOSTS);
+    let asking: BTreeSet<String> = asking.into_iter().map(|host| format!("{HOSTS}{host}")).collect();
+    let to_sinks = of_switches().filter(|port| asking.contains(&port.peer));
+    let sinks = to_sinks.filter_map(|port| port.queue.map(|queue| queue.p99_bytes)).collect();
+    let lossy = of_switches().filter(|port| port.drops.total() > 0).map(|port| port.utilisation).collect();
     let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
     let mut queues = Histogram::new();
     for (tier, samples) in samples.tiers() {
@@ -77,7 +98,9 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
         drops_fabric,
         drops_nic,
         refused: drops_fabric + demotions,
-        marks: marks(&ports),
+        ways: ways(&ports),
+        sinks,
+        lossy,
         busiest,
     })
 }
@@ -102,13 +125,15 @@ fn classes_of(run: &RunInfo, names: &[String]) -> Result<Vec<u8>, String> {
     names.iter().map(class).collect()
 }
 
-/// Packets that the ports of switches marked, by the tiers that they join.
-fn marks(ports: &[PortRow]) -> BTreeMap<String, u64> {
+/// Packets that the ports of switches marked and dropped, by the tiers that they join.
+fn ways(ports: &[PortRow]) -> BTreeMap<String, WayCounts> {
     let tiers: BTreeMap<&str, &str> = ports.iter().map(|port| (port.owner.as_str(), port.tier.as_str())).collect();
-    let mut marks = BTreeMap::new();
+    let mut ways = BTreeMap::new();
     for port in ports.iter().filter(|port| port.tier != HOSTS) {
         let to = tiers.get(port.peer.as_str()).copied().unwrap_or(HOSTS);
-        *marks.entry(format!("{}_to_{to}", port.tier)).or_default() += port.marks;
+        let counts: &mut WayCounts = ways.entry(format!("{}_to_{to}", port.tier)).or_default();
+        counts.marks += port.marks;
+        counts.drops += port.drops.total();
     }
-    marks
+    ways
 }

@@ -366,6 +366,7 @@ pub(crate) mod tests {
     use tailcut_record::{FlowColumns, Histogram};
 
     use super::super::catalogue::{METRICS, describe};
+    use super::super::load::WayCounts;
     use super::super::{EngineFacts, FlowCounts, Load, PointSummary};
     use super::*;
 
@@ -431,7 +432,9 @@ pub(crate) mod tests {
             drops_fabric: 7,
             drops_nic: 3,
             refused: 12,
-            marks: [("leaf_to_host".to_owned(), 12)].into(),
+            ways: [("leaf_to_host".to_owned(), WayCounts { marks: 12, drops: 6 })].into(),
+            sinks: vec![3_000, 6_000],
+            lossy: vec![0.2, 0.6],
             busiest: Some(0.9),
         }
     }
@@ -578,6 +581,9 @@ pub(crate) mod tests {
         assert_eq!(of("all", "demotions", &seeds), Some((5.0, 2)));
         assert_eq!(of("all", "refused", &seeds), Some((12.0, 2)));
         assert_eq!(of("all", "marks_leaf_to_host", &seeds), Some((12.0, 2)));
+        assert_eq!(of("all", "drops_at_leaf_to_host", &seeds), Some((6.0, 2)));
+        assert_eq!(of("all", "sink_queue_p99", &seeds), Some((4_500.0, 4)));
+        assert_eq!(of("all", "lossy_port_utilisation", &seeds), Some((0.4, 4)));
         assert_eq!(of("all", "utilisation_max", &seeds), Some((0.9, 2)));
         assert_eq!(of("short", "queue_mean", &seeds), None);
     }

@@ -3,7 +3,7 @@
 
 use tailcut_record::Histogram;
 
-use super::load::SeedRun;
+use super::load::{SeedRun, WayCounts};
 use super::metrics::{Collector, plain};
 use super::stats::{self, Estimate, Interval};
 
@@ -21,15 +21,28 @@ pub(crate) fn statistics(seeds: &[SeedRun], out: &mut Collector) {
     per_seed(seeds, out, "drops_nic", |seed| Some(seed.drops_nic as f64));
     per_seed(seeds, out, "demotions", |seed| Some(seed.demotions as f64));
     per_seed(seeds, out, "refused", |seed| Some(seed.refused as f64));
-    let mut ways: Vec<&String> = seeds.iter().flat_map(|seed| seed.marks.keys()).collect();
+    let mut ways: Vec<&String> = seeds.iter().flat_map(|seed| seed.ways.keys()).collect();
     ways.sort_unstable();
     ways.dedup();
-    for way in ways {
-        per_seed(seeds, out, &format!("marks_{way}"), |seed| {
-            Some(seed.marks.get(way).copied().unwrap_or_default() as f64)
-        });
+    let counts: [(&str, fn(&WayCounts) -> u64); 2] = [("marks", |way| way.marks), ("drops_at", |way| way.drops)];
+    for (name, count) in counts {
+        for way in &ways {
+            per_seed(seeds, out, &format!("{name}_{way}"), |seed| Some(seed.ways.get(*way).map_or(0, count) as f64));
+        }
     }
     queues(seeds, out);
+    let sinks: Vec<(f64, f64)> =
+        seeds.iter().map(|seed| (seed.sinks.iter().sum::<u64>() as f64, seed.sinks.len() as f64)).collect();
+    let ports: usize = seeds.iter().map(|seed| seed.sinks.len()).sum();
+    if ports > 0 {
+        out.push("sink_queue_p99", stats::ratio(&sinks), ports as u64);
+    }
+    let lossy: Vec<(f64, f64)> =
+        seeds.iter().map(|seed| (seed.lossy.iter().sum::<f64>(), seed.lossy.len() as f64)).collect();
+    let ports: usize = seeds.iter().map(|seed| seed.lossy.len()).sum();
+    if ports > 0 {
+        out.share("lossy_port_utilisation", stats::ratio(&lossy), ports as u64);
+    }
     loads(seeds, out);
 }
 

@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::problem::{Origin, Problem, Source};
 
 /// Keys whose table names one model of a seat: a layer that names another model replaces it, parameters and all.
-const SEATS: [&str; 14] = [
+const SEATS: [&str; 16] = [
     "topology",
     "path",
     "loss",
@@ -23,6 +23,8 @@ const SEATS: [&str; 14] = [
     "congestion",
     "order",
     "tag",
+    "pace",
+    "receive",
     "sizes",
     "endpoints",
     "arrivals",

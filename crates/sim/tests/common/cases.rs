@@ -139,12 +139,22 @@ fn hosts() -> impl Strategy<Value = (bool, String)> {
         "{ las = { limit = \"3pkt\" } }",
         "{ las = { limit = \"20pkt\", severe = { short = \"5KB\", long = \"10KB\" } } }",
     ]);
+    let incast = prop_oneof![
+        3 => Just(""),
+        1 => prop::sample::select(vec![
+            "pace = \"icon\"\n",
+            "pace.icon = { gap = \"capacity\", clock = \"3us\" }\n",
+            "pace.icon = { aware = false, base_rtt = \"300us\" }\n",
+            "receive = \"ictcp\"\n",
+            "receive.ictcp = { initial_window = 5, min_window = 1 }\npace = \"icon\"\n",
+        ]),
+    ];
     let window = (1u32..80, prop::option::of(0u32..100));
     let delayed = prop::option::of((1u32..5, 1u64..1000));
     let long = prop::bool::ANY;
     let timeouts = (200u64..10_000, prop::bool::weighted(0.2), prop::option::weighted(0.3, 1u32..6));
-    (order, timeouts, window, delayed, 1u32..30, prop::bool::ANY, (prop::bool::ANY, long)).prop_map(
-        |(order, (min_rto, fixed, probe), (window, more), delayed, dup_thresh, fast, (handshake, long))| {
+    ((order, incast), timeouts, window, delayed, 1u32..30, prop::bool::ANY, (prop::bool::ANY, long)).prop_map(
+        |((order, incast), (min_rto, fixed, probe), (window, more), delayed, dup_thresh, fast, (handshake, long))| {
             let max = more.map_or(String::new(), |more| format!("max_window = {}\n", window + more));
             let delayed = delayed.map_or(String::new(), |(every, timeout)| {
                 format!("delayed_ack = {{ every = {every}, timeout = \"{timeout}us\" }}\n")
@@ -153,7 +163,7 @@ fn hosts() -> impl Strategy<Value = (bool, String)> {
             let handshake = if handshake { "one-rtt" } else { "none" };
             let long = if long { "long_flows = { above = \"50KB\", min_rto = \"20ms\" }\n" } else { "" };
             let text = format!(
-                "order = {order}\n[host.transport.tcp]\nmin_rto = \"{min_rto}us\"\ninitial_window = {window}\n{max}{probe}{delayed}\
+                "order = {order}\n{incast}[host.transport.tcp]\nmin_rto = \"{min_rto}us\"\ninitial_window = {window}\n{max}{probe}{delayed}\
                  dup_thresh = {dup_thresh}\nfast_retransmit = {fast}\nhandshake = \"{handshake}\"\n{long}"
             );
             (order.contains("mark"), text)

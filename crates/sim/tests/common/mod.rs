@@ -71,9 +71,13 @@ pub fn bottleneck(senders: u32, rate: &str, delay: &str) -> String {
 }
 
 /// Every preset, and every profile of it.
-pub const SCHEMES: [&str; 17] = [
+pub const SCHEMES: [&str; 21] = [
     "tcp",
     "dctcp",
+    "ia-icon",
+    "icon",
+    "icon-cn",
+    "ictcp",
     "l2dct",
     "d2tcp",
     "spq",
@@ -90,6 +94,9 @@ pub const SCHEMES: [&str; 17] = [
     "slytherin@shallow",
     "srpt",
 ];
+
+/// Presets in which more than a window of congestion control and the link decides when a packet goes.
+pub const HELD_BACK: [&str; 4] = ["ia-icon", "icon", "icon-cn", "ictcp"];
 
 /// A scenario's tree: a preset below, `text` on top.
 pub fn node(preset: &str, text: &str) -> Node {

@@ -4,8 +4,9 @@
 //! one carries the rest. Every data packet is acknowledged at once unless ACKs are delayed. Round-trip times come from the
 //! timestamp that every packet carries and every ACK echoes (RFC 7323), so that retransmissions may be sampled too.
 //!
-//! Left out: receive windows, Nagle's algorithm, connection teardown, reneging.
+//! Left out: Nagle's algorithm, connection teardown, reneging.
 
+mod degrees;
 mod receiver;
 mod scoreboard;
 mod sender;
@@ -17,12 +18,15 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Span};
-use tailcut_model::seat::{HostCx, SendOrder, Transport, Unfinished, Wish};
+use tailcut_model::seat::{HostCx, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
 
 use crate::order::OrderSeat;
+use crate::pace::PaceSeat;
+use crate::receive::ReceiveSeat;
 use crate::transport::TransportConfig;
 use crate::{HostConfig, HostContext};
+use degrees::Degrees;
 use receiver::Receiver;
 use sender::{Fired, Sender};
 
@@ -254,10 +258,36 @@ pub struct Model {
     senders: Slots<Sender>,
     receivers: Slots<Receiver>,
     order: OrderSeat,
+    /// What few schemes have.
+    extra: Option<Box<Extra>>,
     /// Whether an ACK with ECN echo has ever come.
     has_seen_echo: bool,
     /// Whether the retransmission timer of any flow has ever fired.
     has_seen_timeout: bool,
+}
+
+/// Seats that most schemes leave empty.
+#[derive(Debug)]
+struct Extra {
+    pace: PaceSeat,
+    receive: ReceiveSeat,
+    /// Incast degrees of persistent connections, if the pacer wants to know them.
+    degrees: Option<Degrees>,
+}
+
+impl Extra {
+    /// The seats, if one of them does anything.
+    fn new(context: &HostContext) -> Result<Option<Box<Extra>>, Invalid> {
+        let pace = context.config.pace.build(context).map_err(|e| e.within("pace"))?;
+        let receive = context.config.receive.build(context).map_err(|e| e.within("receive"))?;
+        let is_needed = context.config.pace.is_on() || context.config.receive.initial_window().is_some();
+        let degrees = pace.is_degree_aware().then(Degrees::default);
+        Ok(is_needed.then(|| Box::new(Extra { pace, receive, degrees })))
+    }
+
+    fn heap_bytes(&self) -> usize {
+        size_of::<Extra>() + self.receive.heap_bytes() + self.degrees.as_ref().map_or(0, Degrees::heap_bytes)
+    }
 }
 
 const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
@@ -271,6 +301,7 @@ impl Model {
             senders: Slots::new(),
             receivers: Slots::new(),
             order: context.config.order.build(&())?,
+            extra: Extra::new(context)?,
             has_seen_echo: false,
             has_seen_timeout: false,
         })
@@ -280,7 +311,7 @@ impl Model {
     #[inline]
     fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
         let sender = self.senders.get_mut(slot);
-        let more = sender.newly_sendable();
+        let more = sender.newly_sendable(cx.now);
         if more > 0 {
             self.order.offer(cx.now, slot, more, sender.left());
         }
@@ -331,6 +362,17 @@ impl Model {
         }
     }
 
+    /// The sink of a persistent connection says that its incast degree has changed.
+    fn on_update(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+        let update = cx.arena.get(packet);
+        if let Some(degrees) = self.extra.as_mut().and_then(|extra| extra.degrees.as_mut()) {
+            degrees.hear(update);
+        }
+        if let Some(slot) = cx.flows.sender(update.flow) {
+            self.senders.get_mut(slot).set_degree(update.degree());
+        }
+    }
+
     fn on_data(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         let packet = cx.arena.get(packet).clone();
         let Some(slot) = cx.flows.receiver(packet.flow) else {
@@ -340,8 +382,15 @@ impl Model {
             cx.send_control(ack);
             return;
         };
+        let mut receive = self.extra.as_mut().map(|extra| &mut extra.receive);
+        if let Some(receive) = &mut receive {
+            receive.on_data(cx.now, slot, &packet);
+        }
         let receiver = self.receivers.get_mut(slot);
-        receiver.on_data(cx.now, &packet, tcp(&self.config).delayed_ack.as_ref(), |ack| {
+        receiver.on_data(cx.now, &packet, tcp(&self.config).delayed_ack.as_ref(), |mut ack| {
+            if let Some(window) = receive.as_mut().and_then(|receive| receive.advertise(cx.now, slot, ack.seq)) {
+                ack.set_advertised(window);
+            }
             let id = cx.arena.insert(ack);
             cx.control.push_back(cx.arena, id);
         });
@@ -349,6 +398,9 @@ impl Model {
             cx.wishes.push(Wish::Received { flow: packet.flow, report: receiver.report() });
             cx.flows.clear_receiver(packet.flow);
             self.receivers.remove(slot);
+            if let Some(receive) = &mut receive {
+                receive.on_close(slot);
+            }
         } else if let Some(at) = receiver.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: packet.flow });
         }
@@ -357,7 +409,12 @@ impl Model {
 
 impl Transport for Model {
     fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
-        let sender = Sender::new(flow, spec, &self.config, tcp(&self.config));
+        let mut sender = Sender::new(flow, spec, &self.config, tcp(&self.config));
+        if tcp(&self.config).handshake == Handshake::None
+            && let Some(degrees) = self.extra.as_mut().and_then(|extra| extra.degrees.as_mut())
+        {
+            sender.set_degree(degrees.heard(spec));
+        }
         let slot = self.senders.insert(sender);
         cx.flows.set_sender(flow, slot);
         if tcp(&self.config).handshake == Handshake::OneRtt {
@@ -370,6 +427,14 @@ impl Transport for Model {
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
         let slot = self.receivers.insert(Receiver::new(flow, spec));
         cx.flows.set_receiver(flow, slot);
+        let Some(extra) = &mut self.extra else { return };
+        extra.receive.on_open(cx.now, slot);
+        if tcp(&self.config).handshake == Handshake::None
+            && let Some(degrees) = &mut extra.degrees
+            && let Some(update) = degrees.tell(flow, spec, cx.now)
+        {
+            cx.send_control(update);
+        }
     }
 
     #[inline]
@@ -378,7 +443,16 @@ impl Transport for Model {
             Kind::Data => self.on_data(cx, packet),
             Kind::Ack => self.on_ack(cx, packet),
             Kind::Syn => {
-                let answer = cx.arena.get(packet).answer(Kind::SynAck, 0);
+                let syn = cx.arena.get(packet);
+                let mut answer = syn.answer(Kind::SynAck, 0);
+                // The flow may be over: this was a needless copy.
+                if let Some(slot) = cx.flows.receiver(syn.flow) {
+                    answer.set_degree(self.receivers.get_mut(slot).degree());
+                    let advertised = self.extra.as_mut().and_then(|extra| extra.receive.advertise(cx.now, slot, 0));
+                    if let Some(window) = advertised {
+                        answer.set_advertised(window);
+                    }
+                }
                 cx.send_control(answer);
             }
             Kind::SynAck => {
@@ -387,7 +461,8 @@ impl Transport for Model {
                 self.senders.get_mut(slot).on_syn_ack(cx.now, answer);
                 self.settle(cx, slot);
             }
-            Kind::Update | Kind::Grant | Kind::Resend => unreachable!("no TCP sends it"),
+            Kind::Update => self.on_update(cx, packet),
+            Kind::Grant | Kind::Resend => unreachable!("no TCP sends it"),
         }
     }
 
@@ -423,7 +498,7 @@ impl Transport for Model {
         while let Some(turn) = self.order.next() {
             let sender = self.senders.get_mut(turn.slot);
             // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
-            if let Some(mut packet) = sender.next_packet(cx.now) {
+            if let Some(mut packet) = sender.next_packet(cx.now, self.extra.as_ref().map(|extra| &extra.pace)) {
                 if let Some(at) = sender.wanted_timer() {
                     cx.wishes.push(Wish::Timer { at, flow: packet.flow });
                 }
@@ -447,7 +522,8 @@ impl Transport for Model {
     }
 
     fn shortest_timer(&self) -> Span {
-        tcp(&self.config).min_rto
+        // A pacer may let the next packet go at any time.
+        if self.config.pace.is_on() { Span::ZERO } else { tcp(&self.config).min_rto }
     }
 
     fn unfinished(&self) -> Vec<Unfinished> {
@@ -458,6 +534,7 @@ impl Transport for Model {
 
     fn heap_bytes(&self) -> usize {
         let ends = self.senders.iter().map(Sender::heap_bytes).chain(self.receivers.iter().map(Receiver::heap_bytes));
-        self.senders.heap_bytes() + self.receivers.heap_bytes() + self.order.heap_bytes() + ends.sum::<usize>()
+        let seats = self.order.heap_bytes() + self.extra.as_ref().map_or(0, |extra| extra.heap_bytes());
+        self.senders.heap_bytes() + self.receivers.heap_bytes() + seats + ends.sum::<usize>()
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Receiver {
     peer: HostId,
     connection: u32,
     size: u64,
+    /// How many hosts answer the same query.
+    degree: u32,
     /// The next byte expected.
     next: u64,
     /// Offset of the packet that lies furthest ahead.
@@ -47,6 +49,7 @@ impl Receiver {
             peer: spec.src,
             connection: spec.connection,
             size: spec.size,
+            degree: spec.query.map_or(1, |query| query.degree),
             next: 0,
             furthest: 0,
             blocks: Vec::new(),
@@ -58,6 +61,11 @@ impl Receiver {
 
     pub(super) fn flow(&self) -> FlowId {
         self.flow
+    }
+
+    /// How many hosts answer the same query; 1 outside of an incast.
+    pub(super) fn degree(&self) -> u32 {
+        self.degree
     }
 
     pub(super) fn report(&self) -> ReceiverReport {

@@ -1,13 +1,14 @@
 //! The sending end of a flow: when a packet may go, what it is, and what an ACK or a silence means.
 
 use tailcut_base::{HostId, Instant, MSS_BYTES, Span};
-use tailcut_model::seat::{AckSample, CongestionControl, SenderReport, Tag, TagView, Window};
+use tailcut_model::seat::{AckSample, CongestionControl, PaceView, Pacer, SenderReport, Tag, TagView, Window};
 use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
 
 use super::scoreboard::Scoreboard;
 use super::{Config, Handshake};
 use crate::HostConfig;
 use crate::congestion::{CongestionSeat, FlowContext};
+use crate::pace::PaceSeat;
 use crate::tag::TagSeat;
 
 /// What the sender is recovering from, if anything.
@@ -66,6 +67,16 @@ pub(super) struct Sender {
     offered: u32,
     /// Whether packets that were offered count as sent, as in a NIC queue into which windows are pushed.
     queued: bool,
+    /// Segments that the receiver allows beyond the last byte that it has; `u32::MAX` if it does not say.
+    receive_window: u32,
+    /// Whether its packets are spaced.
+    paced: bool,
+    /// Whether a packet could go but for the pacer.
+    waits: bool,
+    /// How many hosts answer the same query, as far as the sender knows.
+    degree: u32,
+    /// If paced: the next packet goes no earlier.
+    release: Instant,
     /// Most bytes of the window that were used at a time since the window before this one was acknowledged.
     used: u64,
     /// `used` is counted anew when this byte is acknowledged.
@@ -120,6 +131,11 @@ impl Sender {
             cwr: false,
             offered: 0,
             queued: host.order.is_queue(),
+            receive_window: host.receive.initial_window().map_or(u32::MAX, u32::from),
+            paced: host.pace.is_on(),
+            waits: false,
+            degree: 1,
+            release: Instant::ZERO,
             used: 0,
             used_until: 0,
             gate: if tcp.handshake == Handshake::None { Gate::Open } else { Gate::Closed },
@@ -207,6 +223,21 @@ impl Sender {
             self.timeouts_in_row = 0;
             self.deadline = Instant::MAX;
             self.sample_rtt(now.saturating_since(packet.sent));
+            self.degree = packet.degree();
+            self.obey(packet);
+        }
+    }
+
+    /// The sender hears how many hosts answer the same query.
+    pub(super) fn set_degree(&mut self, degree: u32) {
+        self.degree = degree;
+    }
+
+    /// What an ACK or a SYN-ACK says of the receive window.
+    #[inline]
+    fn obey(&mut self, packet: &Packet) {
+        if let Some(segments) = packet.advertised() {
+            self.receive_window = u32::from(segments);
         }
     }
 
@@ -214,6 +245,7 @@ impl Sender {
     #[inline]
     pub(super) fn on_ack(&mut self, now: Instant, packet: &Packet) {
         self.sample_rtt(now.saturating_since(packet.sent));
+        self.obey(packet);
         if packet.has_sack() {
             let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
             for block in packet.sack() {
@@ -296,8 +328,12 @@ impl Sender {
 
     /// How many more packets than were offered before may go now.
     #[inline]
-    pub(super) fn newly_sendable(&mut self) -> u32 {
-        let more = self.sendable().saturating_sub(u64::from(self.offered));
+    pub(super) fn newly_sendable(&mut self, now: Instant) -> u32 {
+        let mut more = self.sendable().saturating_sub(u64::from(self.offered));
+        if self.paced {
+            self.waits = more > 0 && self.offered == 0 && now < self.release;
+            more = if self.offered > 0 || self.waits { 0 } else { more.min(1) };
+        }
         // A window of more than 2^32 packets opens in several steps.
         let more = u32::try_from(more).unwrap_or(u32::MAX - self.offered);
         self.offered += more;
@@ -306,14 +342,25 @@ impl Sender {
 
     /// The next packet, if one may go; takes one off what was offered.
     #[inline]
-    pub(super) fn next_packet(&mut self, now: Instant) -> Option<Packet> {
+    pub(super) fn next_packet(&mut self, now: Instant, pacer: Option<&PaceSeat>) -> Option<Packet> {
         self.offered -= 1;
         if self.sendable() == 0 {
             return None;
         }
-        if self.gate == Gate::ProbeDue {
-            return Some(self.probe(now));
+        let packet = if self.gate == Gate::ProbeDue { self.probe(now) } else { self.segment(now) };
+        if let Some(pacer) = pacer
+            && self.paced
+        {
+            let view = PaceView { srtt: self.srtt, cwnd: self.window.cwnd, degree: self.degree };
+            self.release = pacer.release(now, &view);
+            self.waits = self.sendable() > 0;
         }
+        Some(packet)
+    }
+
+    /// The next segment, which may go.
+    #[inline]
+    fn segment(&mut self, now: Instant) -> Packet {
         let (seq, retransmission) = match self.next_retransmission() {
             Some(number) => (number * MSS_BYTES, true),
             None => (self.nxt, false),
@@ -341,7 +388,7 @@ impl Sender {
         if self.deadline == Instant::MAX {
             self.start_timer(now);
         }
-        Some(packet)
+        packet
     }
 
     /// A data packet with its priority.
@@ -389,11 +436,12 @@ impl Sender {
     /// When the sender wants to be called, if it has not asked for that moment or an earlier one.
     #[inline]
     pub(super) fn wanted_timer(&mut self) -> Option<Instant> {
-        if self.deadline >= self.timer {
+        let due = if self.waits { self.deadline.min(self.release) } else { self.deadline };
+        if due >= self.timer {
             return None;
         }
-        self.timer = self.deadline;
-        Some(self.timer)
+        self.timer = due;
+        Some(due)
     }
 
     /// The segment to send again, by number, before any new data (RFC 6675, NextSeg, rule 1), or when there is none (rules 3 and 4).
@@ -413,7 +461,8 @@ impl Sender {
         if self.gate != Gate::Open {
             return u64::from(self.gate == Gate::ProbeDue);
         }
-        let fresh = (self.size - self.nxt).div_ceil(MSS_BYTES);
+        let allowed = u64::from(self.receive_window).saturating_sub((self.nxt - self.una).div_ceil(MSS_BYTES));
+        let fresh = (self.size - self.nxt).div_ceil(MSS_BYTES).min(allowed);
         let Some(board) = &self.board else { return self.fits(0, fresh, self.nxt - self.una) };
         let missing = board.missing();
         match self.recovery {

@@ -1,5 +1,7 @@
 //! TCP of one host as its world calls it.
 
+mod incast;
+
 use tailcut_base::{HostId, Instant};
 use tailcut_model::{Arena, ClassId, FlowTable, List};
 
@@ -80,20 +82,13 @@ impl Around {
     }
 
     fn start(&mut self, flow: u32, size: u64, sends: bool) {
-        let spec = FlowSpec {
-            start: Instant::ZERO,
-            src: HostId(0),
-            dst: HostId(1),
-            size,
-            class: ClassId(0),
-            query: None,
-            connection: 0,
-            deadline: None,
-            measured: true,
-        };
+        self.begin(flow, &spec(size), sends);
+    }
+
+    fn begin(&mut self, flow: u32, spec: &FlowSpec, sends: bool) {
         self.call(|host, cx| match sends {
-            true => host.on_send(cx, FlowId(flow), &spec),
-            false => host.on_expect(cx, FlowId(flow), &spec),
+            true => host.on_send(cx, FlowId(flow), spec),
+            false => host.on_expect(cx, FlowId(flow), spec),
         });
     }
 
@@ -141,6 +136,20 @@ impl Around {
             _ => None,
         };
         self.host.unfinished().into_iter().find_map(report).expect("the sender is open")
+    }
+}
+
+fn spec(size: u64) -> FlowSpec {
+    FlowSpec {
+        start: Instant::ZERO,
+        src: HostId(0),
+        dst: HostId(1),
+        size,
+        class: ClassId(0),
+        query: None,
+        connection: 0,
+        deadline: None,
+        measured: true,
     }
 }
 

@@ -56,6 +56,7 @@ impl Bench {
             congestion: CongestionConfig::Minimal(minimal::Config {}),
             order: OrderConfig::Srpt(srpt::Config {}),
             tag: TagConfig::Remaining(remaining::Config { count }),
+            ..HostConfig::default()
         };
         Bench::on(bytes, &host)
     }
@@ -73,8 +74,8 @@ impl Bench {
     /// Sends all that may go.
     fn send_packets(&mut self) -> Vec<Packet> {
         let mut sent = Vec::new();
-        while self.sender.newly_sendable() + self.sender.offered > 0 {
-            sent.extend(self.sender.next_packet(self.now));
+        while self.sender.newly_sendable(self.now) + self.sender.offered > 0 {
+            sent.extend(self.sender.next_packet(self.now, None));
         }
         self.sender.wanted_timer();
         sent

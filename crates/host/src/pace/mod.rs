@@ -1,0 +1,43 @@
+//! When the next packet of a flow may go, whatever its window says: pacing.
+//!
+//! A pacer goes with every transport that has a window. The gap before a packet is set when the packet before it leaves.
+
+use tailcut_base::Instant;
+use tailcut_model::register;
+use tailcut_model::seat::{PaceView, Pacer};
+
+use crate::HostContext;
+
+register! {
+    /// When the next packet of a flow may go.
+    config PaceConfig;
+    /// The pacer of one host.
+    model PaceSeat, dispatch match_pace, build(HostContext);
+    /// As soon as the window allows.
+    Off in off,
+    /// A window is spread over a round trip, and over all hosts that answer the same query: ICON and IA-ICON.
+    Icon in icon,
+}
+
+impl PaceConfig {
+    /// Whether packets may have to wait.
+    pub fn is_on(&self) -> bool {
+        !matches!(self, PaceConfig::Off(_))
+    }
+}
+
+impl PaceSeat {
+    /// Whether senders must be told how many hosts answer the same query.
+    pub(crate) fn is_degree_aware(&self) -> bool {
+        match self {
+            PaceSeat::Off(_) => false,
+            PaceSeat::Icon(model) => model.is_degree_aware(),
+        }
+    }
+}
+
+impl Pacer for PaceSeat {
+    fn release(&self, sent: Instant, flow: &PaceView) -> Instant {
+        match_pace!(self, model => model.release(sent, flow))
+    }
+}

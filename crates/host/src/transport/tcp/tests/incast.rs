@@ -1,0 +1,207 @@
+//! What a host does in an incast: pacing by the degree that it is told, and receive windows.
+
+use tailcut_base::MSS_BYTES;
+use tailcut_model::{Query, QueryId};
+
+use super::*;
+use crate::pace::{PaceConfig, icon};
+use crate::receive::{ReceiveConfig, ictcp};
+
+fn answer(degree: u32, class: u8, size: u64) -> FlowSpec {
+    let query = Query { id: QueryId(0), asked: Instant::ZERO, degree, deadline: None };
+    FlowSpec { query: Some(query), class: ClassId(class), ..spec(size) }
+}
+
+fn icon(handshake: Handshake) -> HostConfig {
+    HostConfig {
+        transport: TransportConfig::Tcp(Config { handshake, ..Config::default() }),
+        pace: PaceConfig::Icon(icon::Config::default()),
+        ..HostConfig::default()
+    }
+}
+
+impl Around {
+    /// A control packet of the other host arrives.
+    fn receive(&mut self, packet: Packet) {
+        let id = self.arena.insert(packet);
+        self.call(|host, cx| host.on_packet(cx, id));
+        self.arena.remove(id);
+    }
+
+    /// When each packet leaves of those that leave until `until`, without any ACK, by the timers alone.
+    fn departures(&mut self, until: Instant) -> Vec<Instant> {
+        let mut departures = Vec::new();
+        loop {
+            departures.extend(self.send().iter().map(|_| self.now));
+            let next = |wish: &Wish| match *wish {
+                Wish::Timer { at, .. } if at <= until => Some(at),
+                _ => None,
+            };
+            let Some(at) = self.wishes.iter().filter_map(next).min() else { return departures };
+            self.wait(at);
+        }
+    }
+
+    /// The control packets that wait.
+    fn control(&mut self) -> Vec<Packet> {
+        let mut packets = Vec::new();
+        while let Some(id) = self.control.pop_front(&mut self.arena) {
+            packets.push(self.arena.get(id).clone());
+            self.arena.remove(id);
+        }
+        packets
+    }
+}
+
+fn us(us: u64) -> Instant {
+    Instant::ZERO + Span::from_us(us)
+}
+
+fn gaps(departures: &[Instant]) -> Vec<Span> {
+    departures.windows(2).map(|pair| pair[1].since(pair[0]).expect("they leave in order")).collect()
+}
+
+#[test]
+fn the_packets_of_a_window_are_spread_over_a_round_trip_for_each_sender() {
+    // Ten packets in 80 us for one sender, in 80 us x 26 for 26.
+    for (degree, gap) in [(1, 8), (26, 208)] {
+        let mut around = Around::new(&icon(Handshake::None));
+        around.begin(0, &answer(degree, 0, 14_600), true);
+        let departures = around.departures(at_ms(9));
+        assert_eq!(departures[0], Instant::ZERO, "the first packet goes at once");
+        assert_eq!(gaps(&departures), [Span::from_us(gap); 9], "{degree} senders");
+    }
+}
+
+#[test]
+fn what_answers_no_query_has_no_other_senders() {
+    let mut around = Around::new(&icon(Handshake::None));
+    around.start(0, 4 * MSS_BYTES, true);
+    assert_eq!(gaps(&around.departures(at_ms(9))), [Span::from_us(8); 3]);
+}
+
+#[test]
+fn retransmissions_are_paced_too() {
+    let mut around = Around::new(&icon(Handshake::None));
+    around.begin(0, &answer(26, 0, 3 * MSS_BYTES), true);
+    assert_eq!(around.departures(at_ms(9)).len(), 3);
+    // After the timeout of 10 ms the window is one packet: 80 us x 26 / 1. The first one is acknowledged at once.
+    around.wait(at_ms(10));
+    assert_eq!(around.send(), [(0, 0)]);
+    around.ack(0, MSS_BYTES, false);
+    assert_eq!(around.send(), []);
+    // srtt is 100 us by that ACK, but the gap was set when the packet before left.
+    let next = around.departures(at_ms(15));
+    assert_eq!(next.first(), Some(&(at_ms(10) + Span::from_us(2_080))));
+}
+
+#[test]
+fn the_handshake_tells_the_degree() {
+    let mut sink = Around::new(&icon(Handshake::OneRtt));
+    sink.begin(0, &answer(26, 0, 14_600), false);
+    sink.receive(Packet::control(Kind::Syn, FlowId(0), HostId(0), HostId(1), 0, Instant::ZERO));
+    let syn_ack = sink.control().pop().expect("the sink answers");
+    assert_eq!((syn_ack.kind, syn_ack.degree()), (Kind::SynAck, 26));
+
+    let mut sender = Around::new(&icon(Handshake::OneRtt));
+    sender.begin(0, &answer(26, 0, 14_600), true);
+    assert_eq!(sender.send(), []);
+    sender.now = us(100);
+    sender.receive(syn_ack);
+    // 100 us, as the handshake measured, x 26 / 10.
+    assert_eq!(gaps(&sender.departures(at_ms(9))), [Span::from_us(260); 9]);
+}
+
+#[test]
+fn a_persistent_connection_keeps_the_degree_until_an_update_changes_it() {
+    let config = icon(Handshake::None);
+    let (mut sink, mut sender) = (Around::new(&config), Around::new(&config));
+    sink.begin(0, &answer(20, 0, 1_000), false);
+    sender.begin(0, &answer(20, 0, 1_000), true);
+    assert_eq!(sender.send().len(), 1);
+    assert!(sink.control().is_empty(), "the connection was told when it was opened");
+
+    // The next query of the same application asks 40 hosts. The sender still thinks of 20: 80 us x 20 / 10.
+    sink.begin(1, &answer(40, 0, 14_600), false);
+    sender.begin(1, &answer(40, 0, 14_600), true);
+    let updates = sink.control();
+    assert_eq!(updates.len(), 1);
+    assert_eq!((updates[0].kind, updates[0].degree(), updates[0].size), (Kind::Update, 40, 40));
+    let mut departures = sender.departures(us(300));
+    // It hears of it while the third packet waits: from the next gap on it is 320 us.
+    sender.wait(us(300));
+    sender.receive(updates[0].clone());
+    departures.extend(sender.departures(at_ms(9)));
+    let [first, second, rest @ ..] = &gaps(&departures)[..] else { panic!("more than three packets") };
+    assert_eq!([*first, *second], [Span::from_us(160); 2]);
+    assert!(rest.iter().all(|gap| *gap == Span::from_us(320)), "{rest:?}");
+
+    // It stays so, and the sink says nothing more.
+    sink.begin(2, &answer(40, 0, 14_600), false);
+    assert!(sink.control().is_empty());
+    let mut later = Around { now: at_ms(20), ..sender };
+    later.wishes.clear();
+    later.begin(2, &answer(40, 0, 2 * MSS_BYTES), true);
+    assert_eq!(gaps(&later.departures(at_ms(25)))[0], Span::from_us(320));
+}
+
+#[test]
+fn overlapping_incasts_at_one_sink_keep_their_own_degrees() {
+    let mut sender = Around::new(&icon(Handshake::None));
+    for (flow, degree) in [(0, 5), (1, 50)] {
+        let mut alone = Around::new(&icon(Handshake::None));
+        alone.begin(flow, &answer(degree, flow as u8, 2 * MSS_BYTES), true);
+        sender.begin(flow, &answer(degree, flow as u8, 2 * MSS_BYTES), true);
+        assert_eq!(gaps(&alone.departures(at_ms(5))), [Span::from_us(8) * u64::from(degree)]);
+    }
+    let departures: Vec<Instant> = sender.departures(at_ms(5));
+    assert_eq!(departures, [us(0), us(0), us(40), us(400)]);
+}
+
+#[test]
+fn a_sink_that_nobody_paces_for_says_nothing() {
+    let mut sink = Around::new(&HostConfig::default());
+    sink.begin(0, &answer(20, 0, 1_000), false);
+    sink.begin(1, &answer(40, 0, 1_000), false);
+    assert!(sink.control().is_empty());
+}
+
+fn ictcp() -> HostConfig {
+    HostConfig { receive: ReceiveConfig::Ictcp(ictcp::Config::default()), ..HostConfig::default() }
+}
+
+#[test]
+fn a_new_flow_sends_two_segments_and_then_what_the_receiver_allows() {
+    let mut sender = Around::new(&ictcp());
+    sender.start(0, 100 * MSS_BYTES, true);
+    assert_eq!(sender.send().len(), 2, "whatever the congestion window says");
+    sender.now = us(100);
+    let advertise = |around: &mut Around, next: u64, window: u16| {
+        let mut ack = Packet::control(Kind::Ack, FlowId(0), HostId(1), HostId(0), next * MSS_BYTES, Instant::ZERO);
+        ack.set_advertised(window);
+        around.receive(ack);
+        around.send().len()
+    };
+    assert_eq!(advertise(&mut sender, 1, 2), 1);
+    assert_eq!(advertise(&mut sender, 2, 5), 4);
+    // A window that shrinks takes nothing back, and lets nothing out until it is used up.
+    assert_eq!(advertise(&mut sender, 3, 3), 0);
+    assert_eq!(advertise(&mut sender, 5, 3), 1);
+    // A window larger than that of congestion control, which is ten and the segments acknowledged so far, does not count.
+    assert!(advertise(&mut sender, 6, 100) <= 16);
+}
+
+#[test]
+fn the_receiver_advertises_its_window_with_every_ack() {
+    let mut sink = Around::new(&ictcp());
+    sink.begin(0, &spec(100 * MSS_BYTES), false);
+    sink.receive(Packet::control(Kind::Syn, FlowId(0), HostId(0), HostId(1), 0, Instant::ZERO));
+    sink.receive(Packet::data(FlowId(0), HostId(0), HostId(1), 0, 1460, 100 * MSS_BYTES, Instant::ZERO));
+    let windows: Vec<Option<u16>> = sink.control().iter().map(Packet::advertised).collect();
+    assert_eq!(windows, [Some(2), Some(2)]);
+
+    let mut usual = Around::new(&HostConfig::default());
+    usual.begin(0, &spec(100 * MSS_BYTES), false);
+    usual.receive(Packet::data(FlowId(0), HostId(0), HostId(1), 0, 1460, 100 * MSS_BYTES, Instant::ZERO));
+    assert_eq!(usual.control()[0].advertised(), None);
+}

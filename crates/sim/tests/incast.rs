@@ -1,0 +1,80 @@
+//! Incasts under pacing, receive windows and neither.
+
+mod common;
+
+use common::{P1, fcts, listed, rows, run};
+
+const US: u64 = 1_000_000;
+const SLOT: u64 = 1_200_000;
+const P1_ONE_WAY: u64 = 4 * (10 * US + SLOT);
+const P1_RTT: u64 = P1_ONE_WAY + 4 * (10 * US + 32_000);
+
+/// One query at host 0 of P1, at 10 us, to as many hosts of other racks as there are answers of 32 KB; ports of 225 KB.
+fn incast(degree: u32, handshake: &str) -> String {
+    format!(
+        "{P1}[host.transport.tcp]\nhandshake = \"{handshake}\"\n[port]\nlimit = \"225KB\"\n\
+         [workload]\nflows = {degree}\nwarmup = 0.0\n[workload.traffic.incast]\nrate = 1000.0\nsizes.fixed = \"32KB\"\n\
+         incast = {{ degree = {degree}, aggregators = 1 }}\n"
+    )
+}
+
+#[test]
+fn a_paced_window_takes_nine_tenths_of_a_round_trip() {
+    // Ten packets in the base round trip of 80 us; the first ACK comes after all of them have left.
+    for scheme in ["icon", "ia-icon", "icon-cn"] {
+        for packets in [1, 2, 5, 10] {
+            let fct = fcts(&run(scheme, &(P1.to_owned() + &listed(&[(0, 399, packets * 1460, 0)])), 1))[0];
+            assert_eq!(fct, P1_ONE_WAY + (packets - 1) * 8 * US, "{scheme}, {packets} packets");
+        }
+    }
+}
+
+#[test]
+fn a_coarse_clock_paces_in_steps() {
+    // Every 8 us by a clock of 5 us: at 0, then at 10, 20 ... since each gap is counted from the packet before.
+    let text = format!("{P1}[host.pace.icon]\nclock = \"5us\"\n{}", listed(&[(0, 399, 14_600, 0)]));
+    assert_eq!(fcts(&run("icon", &text, 1))[0], P1_ONE_WAY + 9 * 10 * US);
+}
+
+#[test]
+fn under_ictcp_a_flow_starts_with_two_segments() {
+    // Two at once; the ACK of each lets one more out, a round trip after it left, and so does the next.
+    for (packets, rounds, rest) in [(1, 0, 0), (2, 0, 1), (3, 1, 0), (4, 1, 1), (6, 2, 1)] {
+        let fct = fcts(&run("ictcp", &(P1.to_owned() + &listed(&[(0, 399, packets * 1460, 0)])), 1))[0];
+        assert_eq!(fct, P1_ONE_WAY + rounds * P1_RTT + rest * SLOT, "{packets} packets");
+    }
+}
+
+#[test]
+fn a_single_sender_that_knows_is_one_that_does_not() {
+    let digests = ["icon", "ia-icon"].map(|scheme| run(scheme, &incast(1, "none"), 3).engine.digest);
+    assert_eq!(digests[0], digests[1]);
+}
+
+/// ICON's claim in one round: an isolated incast of 20, 26 or 32 loses nothing, where unpaced windows of ten overflow 225 KB.
+#[test]
+fn an_isolated_incast_loses_nothing_under_icon_and_much_without() {
+    for degree in [20, 26, 32] {
+        for handshake in ["none", "one-rtt"] {
+            let drops = |scheme| -> u64 {
+                let outcome = run(scheme, &incast(degree, handshake), 1);
+                assert!(rows(&outcome).iter().all(|row| row.received.is_some()));
+                rows(&outcome).iter().map(|row| row.drops).sum()
+            };
+            assert_eq!(drops("icon"), 0, "icon, {degree}, {handshake}");
+            assert_eq!(drops("icon-cn"), 0, "icon-cn, {degree}, {handshake}");
+            assert!(drops("dctcp") > 0, "dctcp, {degree}, {handshake}");
+        }
+    }
+}
+
+/// With 40 senders and a floor of two segments 80 packets are all that can wait for the sink.
+#[test]
+fn forty_flows_of_ictcp_have_two_segments_each_on_their_way() {
+    let drops = |packets: u64| -> u64 {
+        let text = incast(40, "none").replace("225KB", &format!("{packets}pkt"));
+        rows(&run("ictcp", &text, 2)).iter().map(|row| row.drops).sum()
+    };
+    assert_eq!(drops(80), 0);
+    assert!(drops(30) > 0, "the first packets of 40 senders alone overflow it");
+}
