@@ -51,7 +51,7 @@ sizes.fixed = "1MB"
 [workload.traffic.incast]
 share = 0.15
 sizes.uniform = { min = "8KB", max = "32KB" }
-incast = { degree = 8, aggregators = 4 }
+incast = { degree = 8, aggregators = 4, deadline.exponential = { mean = "1ms", min = "200us" } }
 """
 
 HOSTS, DEGREE = 16, 8

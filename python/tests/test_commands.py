@@ -82,6 +82,21 @@ def test_the_forecast_of_a_check_is_near_what_a_run_does(tmp_path: Path) -> None
     assert 4700 <= int(flows[1]) <= 4900, "eight points of 600 flows"
 
 
+def test_a_check_tells_of_queries(tmp_path: Path) -> None:
+    drawn = SMALL.replace("degree = 8", "degree.uniform = { min = 6, max = 10 }")
+    for text, hosts in ((SMALL, "8"), (drawn, "6 to 10")):
+        (tmp_path / "small.toml").write_text(text, encoding="utf-8")
+        shown = succeeded(run("check", "small.toml", cwd=tmp_path)).stdout
+        told = re.search(r"incast +\d+ flows of \d+ B on average\n +answers to (\d+) queries per second, each of (.*) hosts\n", shown)
+        assert told and told[2] == hosts, shown
+        # The load of 0.8 of 80 Gb/s, of which 15 % are queries of eight times 20 KB on average.
+        assert int(told[1]) == pytest.approx(0.8 * 0.15 * 80e9 / 8 / (8 * 20_000), rel=0.01)
+    kinds = succeeded(run("show", "table", "workload.traffic.x.incast.degree", cwd=tmp_path)).stdout
+    bounds = succeeded(run("show", "table", "workload.traffic.x.incast.degree.uniform", cwd=tmp_path)).stdout
+    assert "uniform" in kinds and "Smallest degree" in bounds and "Largest degree" in bounds
+    assert "queries.parquet" in succeeded(run("list", "columns", cwd=tmp_path)).stdout
+
+
 def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)

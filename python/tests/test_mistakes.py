@@ -36,6 +36,7 @@ def distribution(name: str, data: bytes, line: int, shown: str, message: str, he
 
 
 HOST_LINK = 'rate = "10Gbps", delay = "1us" }\ncore'
+DEADLINE = 'deadline.exponential = { mean = "1ms", min = "200us" }'
 
 MISTAKES = [
     Mistake("unknown key", "leaves", "«leafs»", "unknown key `leafs`", "did you mean `leaves`?"),
@@ -66,6 +67,12 @@ MISTAKES = [
     ),
     Mistake("class named as all flows", "traffic.long", "traffic.«all»", "a class cannot be called `all`", "another name"),
     Mistake("incast of more hosts than there are", "degree = 8", "degree = «16»", "degree of 16", "expected 1 to 15"),
+    Mistake("degrees of no host", "degree = 8", "degree.«uniform» = { min = 0, max = 8 }", "degree of 0", "expected 1 to 15"),
+    Mistake("degree in words", "degree = 8", 'degree = «"many"»', "many", "expected a number of hosts"),
+    Mistake("unknown kind of degree", "degree = 8", "degree.«normal» = { mean = 8 }", "`normal`", "expected `uniform`"),
+    Mistake("slack of queries", DEADLINE, "deadline.slack = «4.0»", "no ideal", "`exponential`"),
+    Mistake("jitter of no time", DEADLINE, 'jitter.exponential.mean = «"0us"»', "no jitter", "positive time"),
+    Mistake("jitter upside down", DEADLINE, 'jitter.«uniform» = { min = "2us", max = "1us" }', "between 2us and 1us", "min <= max"),
     Mistake("unknown scheme", '"slytherin"', '«"slyterin"»', "no scheme `slyterin`", "did you mean `slytherin`?"),
     Mistake("unknown profile", '"slytherin"', '«"slytherin@deep"»', "no profile `deep`", "expected"),
     Mistake("no seeds", "seeds = 2", "seeds = «0»", "number of seeds", "expected seeds = 3"),

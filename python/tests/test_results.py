@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from fractions import Fraction
 from pathlib import Path
 
+import pyarrow.compute as compute
 import pyarrow.parquet as parquet
 import pytest
 
@@ -15,7 +16,7 @@ from command import DEGREE, HOSTS, Folder
 from statistics_oracle import Statistic, counted, nearest_rank, quantile, ratio
 
 MSS, HEADER = 1460, 40
-TABLES = ("flows", "ports", "queues", "throughput")
+TABLES = ("flows", "queries", "ports", "queues", "throughput")
 
 
 def table(folder: Folder, key: str, name: str) -> list[dict]:
@@ -31,6 +32,12 @@ def ps(ns: float | None) -> int | None:
 def flows(small: Folder) -> dict[str, list[dict]]:
     """The flows of every point, in the order of their numbers."""
     return {key: sorted(table(small, key, "flows"), key=lambda row: row["flow"]) for key in small.points()}
+
+
+@pytest.fixture(scope="module")
+def queries(small: Folder) -> dict[str, list[dict]]:
+    """The queries of every point, in the order of their numbers."""
+    return {key: sorted(table(small, key, "queries"), key=lambda row: row["query"]) for key in small.points()}
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +204,41 @@ def test_a_query_is_answered_by_distinct_hosts_at_once(flows: dict) -> None:
         assert len({row["dst"] for row in rows if row["query"] is not None}) <= 4, "four hosts ask"
 
 
+def test_queries_are_flows_grouped(small: Folder, queries: dict) -> None:
+    """Every column of queries.parquet but the deadline, by pyarrow from flows.parquet."""
+    for key, rows in queries.items():
+        flows = parquet.read_table(small.path / "points" / key / "flows.parquet")
+        flows = flows.filter(compute.is_valid(flows["query"]))
+        sums = ("size_bytes", "drops", "retransmissions", "timeouts")
+        wanted = [("end_ns", "max"), ("end_ns", "count"), ("flow", "count"), ("max_packet_drops", "max"), ("measured", "all")]
+        wanted += [(name, "sum") for name in sums] + [(name, f) for name in ("dst", "query_start_ns") for f in ("min", "max")]
+        grouped = flows.group_by(["query", "class"]).aggregate(wanted).sort_by("query").to_pylist()
+        assert [row["query"] for row in rows] == list(range(len(rows))) and len(rows) == len(grouped) > 10
+        for row, group in zip(rows, grouped):
+            assert (row["query"], row["class"]) == (group["query"], group["class"])
+            assert row["aggregator"] == group["dst_min"] == group["dst_max"]
+            assert row["query_start_ns"] == group["query_start_ns_min"] == group["query_start_ns_max"]
+            assert row["degree"] == group["flow_count"] == DEGREE and row["answers_received"] == group["end_ns_count"]
+            complete = row["answers_received"] == DEGREE
+            assert row["end_ns"] == (group["end_ns_max"] if complete else None)
+            assert all(row[name] == group[f"{name}_sum"] for name in sums)
+            assert row["max_packet_drops"] == group["max_packet_drops_max"]
+            assert row["measured"] == group["measured_all"]
+            assert ps(row["qct_ns"]) == (ps(row["end_ns"]) - ps(row["query_start_ns"]) if complete else None)
+            assert row["deadline_ns"] >= 200_000 and row["met"] == (complete and ps(row["qct_ns"]) <= ps(row["deadline_ns"]))
+    everything = [row for rows in queries.values() for row in rows]
+    for name in ("met", "drops", "timeouts", "retransmissions"):
+        assert len({bool(row[name]) for row in everything}) == 2, f"{name}: or this would say little"
+
+
+def test_schemes_are_asked_the_same_queries(small: Folder, queries: dict) -> None:
+    asked = defaultdict(set)
+    for key, summary in small.points().items():
+        what = ("query", "aggregator", "degree", "query_start_ns", "size_bytes", "deadline_ns", "measured")
+        asked[(*summary["values"], summary["seed"])].add(tuple(tuple(row[name] for name in what) for row in queries[key]))
+    assert len(asked) == 4 and all(len(lists) == 1 for lists in asked.values())
+
+
 def test_the_first_tenth_of_the_flows_warms_up(flows: dict) -> None:
     for rows in flows.values():
         measured = [row["measured"] for row in rows]
@@ -290,19 +332,26 @@ def of_flows(seeds: list[list[dict]]) -> dict[str, Statistic]:
     return found
 
 
-def of_queries(seeds: list[list[dict]], warm: list[set[int]]) -> dict[str, Statistic]:
-    """Query completion times; queries of which an answer fell into the warm-up are left out."""
-    times = []
-    for rows, partial in zip(seeds, warm):
+def of_queries(seeds: list[list[dict]], warm: list[set[int]], queries: list[list[dict]]) -> dict[str, Statistic]:
+    """Query completion times from the flows of a class; queries of which an answer fell into the warm-up are left out."""
+    times, met = [], []
+    for rows, partial, tables in zip(seeds, warm, queries):
         ends = defaultdict(list)
         for row in rows:
             if row["query"] is not None and row["query"] not in partial:
                 ends[row["query"]].append(None if row["end_ns"] is None else us(row["end_ns"]) - us(row["query_start_ns"]))
-        times.append([max(answers) for answers in ends.values() if None not in answers])
-    n = sum(map(len, times))
-    if n == 0:
+        complete = {query: max(answers) for query, answers in ends.items() if None not in answers}
+        times.append(list(complete.values()))
+        within = {row["query"]: us(row["deadline_ns"]) for row in tables}
+        met.append([query in complete and complete[query] <= within[query] for query in ends])
+    n, n_all = sum(map(len, times)), sum(map(len, met))
+    if n_all == 0:
         return {}
-    return {"qct_mean": ratio([(sum(seed), len(seed)) for seed in times], n), "qct_p99": quantile(times, 990)}
+    found = {"qct_mean": ratio([(sum(seed), len(seed)) for seed in times], n), "queries": counted(n_all, len(seeds))}
+    for name, permille in (("qct_p50", 500), ("qct_p99", 990), ("qct_p999", 999)):
+        found[name] = quantile(times, permille)
+    found["query_deadline_met"] = ratio([(sum(seed), len(seed)) for seed in met], n_all, most=1.0)
+    return found
 
 
 def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list[dict]], asked_by: list[set[str]]) -> dict[str, Statistic]:
@@ -371,7 +420,7 @@ def agrees(shown: str, expected: Fraction | float | None) -> bool:
     return abs(value - expected) <= last_digit
 
 
-def test_the_summary_is_what_the_files_say(small: Folder, flows: dict, ports: dict) -> None:
+def test_the_summary_is_what_the_files_say(small: Folder, flows: dict, queries: dict, ports: dict) -> None:
     rows = {(row["scheme"], row["workload.load"], row["class"], row["metric"]): row for row in small.rows()}
     assert len(rows) == len(small.rows()), "a statistic stands there twice"
     expected = {}
@@ -382,7 +431,7 @@ def test_the_summary_is_what_the_files_say(small: Folder, flows: dict, ports: di
             warm = [{row["query"] for row in flows[key] if not row["measured"]} for key in keys]
             for name, classes in SETS.items():
                 members = [[row for row in flows[key] if row["measured"] and row["class"] in classes] for key in keys]
-                found = of_flows(members) | of_queries(members, warm)
+                found = of_flows(members) | of_queries(members, warm, [queries[key] for key in keys])
                 if name == "all":
                     queues = [table(small, key, "queues") for key in keys]
                     asking = [{f"host{row['dst']}" for row in flows[key] if row["query"] is not None} for key in keys]

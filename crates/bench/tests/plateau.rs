@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use tailcut_bench::simulation::{run_event_loop, scenario_of};
-use tailcut_record::{FlowColumns, FlowSink, GROUP_ROWS, RecordError, Recorder};
+use tailcut_record::{FlowColumns, GROUP_ROWS, RecordError, Recorder, Sink};
 use tailcut_sim::World;
 
 /// Short flows among eight hosts: as many flows as possible in little time.
@@ -17,7 +17,7 @@ const SCENARIO: &str = "[topology.star]\nhosts = 8\nhost_link = { rate = \"10Gbp
 /// Forgets the rows.
 struct Nowhere;
 
-impl FlowSink for Nowhere {
+impl Sink<FlowColumns> for Nowhere {
     fn write(&mut self, rows: &mut FlowColumns) -> Result<(), RecordError> {
         rows.clear();
         Ok(())

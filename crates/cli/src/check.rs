@@ -15,6 +15,12 @@ const CACHED: f64 = 100e6;
 /// Flows above the 99th percentile that a class should have, so that its interval means something.
 const TAIL_FLOWS: f64 = 10.0;
 
+/// A rate to three digits where it has no more before the point.
+fn rounded(rate: f64) -> String {
+    let digits = if rate < 10.0 { 2 } else { usize::from(rate < 100.0) };
+    format!("{rate:.digits$}")
+}
+
 pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
     let plan = arguments.plan()?;
     let mut out = Page::default();
@@ -66,6 +72,15 @@ pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
             "    {:<12} {:>10.0} flows of {:.0} B on average",
             class.name, class.flows, class.mean_size
         ));
+        if let Some(queries) = &class.queries {
+            let (least, most) = queries.degree.bounds();
+            let hosts = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            out.line(format_args!(
+                "    {:<12} answers to {} queries per second, each of {hosts} hosts",
+                "",
+                rounded(queries.per_second)
+            ));
+        }
     }
     for (link, utilisation) in &forecast.links {
         out.line(format_args!("    busiest {link}: {:.1} % offered", utilisation * 100.0));

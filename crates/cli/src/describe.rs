@@ -69,9 +69,7 @@ impl Schema {
     }
 
     fn keys_in(&self, schema: &Value) -> Vec<Parameter> {
-        let schema = self.resolve(schema);
-        let variants = ["oneOf", "anyOf"].iter().filter_map(|k| schema.get(*k).and_then(Value::as_array)).flatten();
-        let tables = std::iter::once(schema).chain(variants.map(|variant| self.resolve(variant)));
+        let tables = self.tables(schema).into_iter();
         let properties = tables.filter_map(|table| table.get("properties").and_then(Value::as_object)).flatten();
         properties
             .map(|(key, property)| Parameter {
@@ -112,9 +110,7 @@ impl Schema {
             let doc = if self.resolve(property).get("oneOf").is_some() { String::new() } else { text(property) };
             return Some((property, doc));
         }
-        let variants = ["oneOf", "anyOf"].iter().filter_map(|k| schema.get(*k).and_then(Value::as_array)).flatten();
-        for variant in variants {
-            let variant = self.resolve(variant);
+        for variant in self.tables(schema) {
             if let Some(property) = variant.get("properties").and_then(|p| p.get(key)) {
                 return Some((property, text(variant)));
             }
@@ -122,6 +118,13 @@ impl Schema {
         // A table whose keys are names, such as the traffics of a workload.
         let named = schema.get("additionalProperties").filter(|names| names.is_object());
         named.map(|names| (names, text(names)))
+    }
+
+    /// A schema, and what it may be instead: its variants, and theirs.
+    fn tables<'a>(&'a self, schema: &'a Value) -> Vec<&'a Value> {
+        let schema = self.resolve(schema);
+        let variants = ["oneOf", "anyOf"].iter().filter_map(|k| schema.get(*k).and_then(Value::as_array)).flatten();
+        std::iter::once(schema).chain(variants.flat_map(|variant| self.tables(variant))).collect()
     }
 
     fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {

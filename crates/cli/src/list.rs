@@ -97,6 +97,7 @@ fn print(out: &mut Page, kind: &str) {
         "columns" => {
             for (file, columns) in [
                 ("flows.parquet", schema::FLOW_COLUMNS.to_vec()),
+                ("queries.parquet", schema::QUERY_COLUMNS.to_vec()),
                 ("ports.parquet", schema::port_columns()),
                 ("queues.parquet", schema::QUEUE_COLUMNS.to_vec()),
                 ("queue_series.parquet", schema::SERIES_COLUMNS.to_vec()),

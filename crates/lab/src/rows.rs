@@ -1,41 +1,48 @@
-//! The rows of a simulation on their way to `flows.parquet`, while it runs.
+//! The rows of a simulation on their way to their files, while it runs.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tailcut_record::{FlowColumns, FlowSink, FlowWriter, RecordError};
+use tailcut_record::{FlowColumns, QueryRow, RecordError, Recorder, RowWriter, Sink};
 
 use crate::cpu::thread_ns;
 
-/// Writes each group of rows in the order of the flows' numbers. Runs of up to a group so have sorted files, and
-/// columns whose neighbours are alike take less room.
-pub(crate) struct RowFile {
-    file: FlowWriter,
+/// A recorder whose rows go to `flows.parquet` in `folder`, and to `queries.parquet` if there can be any `queries`. The
+/// files appear when the simulation is over; `classes` are the names of its traffic classes. The CPU time that they take,
+/// all on the thread that records, is added to `cpu_ns`: it is not that of the simulation.
+pub(crate) fn recorder(
+    folder: &Path,
+    classes: &[String],
+    queries: bool,
+    cpu_ns: &Arc<AtomicU64>,
+) -> Result<Recorder, RecordError> {
+    let flows = RowWriter::<FlowColumns>::create(&folder.join("flows.parquet"), classes)?;
+    let recorder = Recorder::with_sink(Box::new(Timed { sink: flows, cpu_ns: Arc::clone(cpu_ns) }));
+    if !queries {
+        return Ok(recorder);
+    }
+    let queries = RowWriter::<Vec<QueryRow>>::create(&folder.join("queries.parquet"), classes)?;
+    Ok(recorder.with_query_sink(Box::new(Timed { sink: queries, cpu_ns: Arc::clone(cpu_ns) })))
+}
+
+/// A sink, and the CPU time that it takes.
+struct Timed<S> {
+    sink: S,
     cpu_ns: Arc<AtomicU64>,
 }
 
-impl RowFile {
-    /// Begins the file at `path`, which appears when the simulation is over; `classes` are the names of its traffic
-    /// classes. The CPU time that it takes, all on the thread that records, is added to `cpu_ns`: it is not that of the
-    /// simulation.
-    pub(crate) fn create(path: &Path, classes: &[String], cpu_ns: Arc<AtomicU64>) -> Result<RowFile, RecordError> {
-        Ok(RowFile { file: FlowWriter::create(path, classes)?, cpu_ns })
-    }
-}
-
-impl FlowSink for RowFile {
-    fn write(&mut self, rows: &mut FlowColumns) -> Result<(), RecordError> {
+impl<R, S: Sink<R>> Sink<R> for Timed<S> {
+    fn write(&mut self, rows: &mut R) -> Result<(), RecordError> {
         let began = thread_ns();
-        rows.sort_by_flow();
-        let written = self.file.write(rows);
+        let written = self.sink.write(rows);
         self.cpu_ns.fetch_add(thread_ns() - began, Ordering::Relaxed);
         written
     }
 
     fn finish(self: Box<Self>) -> Result<(), RecordError> {
         let began = thread_ns();
-        let finished = Box::new(self.file).finish();
+        let finished = Box::new(self.sink).finish();
         self.cpu_ns.fetch_add(thread_ns() - began, Ordering::Relaxed);
         finished
     }

@@ -12,15 +12,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant as WallClock;
 
-use tailcut_record::{
-    RecordError, Recorder, write_atomically, write_ports, write_queue_series, write_queues, write_throughput,
-};
+use tailcut_record::{RecordError, write_atomically, write_ports, write_queue_series, write_queues, write_throughput};
 use tailcut_sim::{Outcome, Scenario, Stopped, World};
 
 use crate::cpu::CpuClock;
 use crate::plan::{Plan, PlannedPoint};
 use crate::results::{self, EngineFacts, FlowCounts, Load, Point, PointSummary, ResultsError, RunInfo, Summary};
-use crate::rows::RowFile;
+use crate::rows;
 use crate::share::{Asked, Share};
 use crate::until::Look;
 use crate::version::version;
@@ -399,11 +397,11 @@ fn run_point(
     let scenario = planned.scenario(&plan.base_dir).expect("every point was checked before the first one ran");
     std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
     let writing_ns = Arc::new(AtomicU64::new(0));
-    let rows = RowFile::create(&folder.join("flows.parquet"), scenario.classes(), Arc::clone(&writing_ns))?;
+    let queries = scenario.forecast().classes.iter().any(|class| class.queries.is_some());
+    let recorder = rows::recorder(folder, scenario.classes(), queries, &writing_ns)?;
     let expected = scenario.forecast().duration.as_secs_f64();
     let wall = WallClock::now();
-    let world = World::new(&scenario, Recorder::with_sink(Box::new(rows)))
-        .with_threads(u32::try_from(threads).unwrap_or(u32::MAX));
+    let world = World::new(&scenario, recorder).with_threads(u32::try_from(threads).unwrap_or(u32::MAX));
     let threads = world.threads();
     let cpu = clock.start(threads);
     let attempt = world.run_with(|now| {

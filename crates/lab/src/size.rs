@@ -90,7 +90,7 @@ fn active_flows(scenario: &Scenario) -> f64 {
     let trips = 2.0 * network.rtt(HostId(0), HostId(network.hosts() - 1)).as_secs_f64();
     let of_class = |class: &ClassForecast| {
         let incast = traffic(scenario, class).and_then(|traffic| traffic.incast.as_ref());
-        let at_once = incast.map_or(1.0, |incast| f64::from(incast.degree));
+        let at_once = incast.map_or(1.0, |incast| incast.degree.mean());
         let seconds = class.mean_wire * at_once / bytes_per_second / (1.0 - busiest) + trips;
         class.flows * (seconds / forecast.duration.as_secs_f64()).min(1.0)
     };

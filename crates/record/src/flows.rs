@@ -1,117 +1,87 @@
 //! `flows.parquet`: a row for each flow.
 
-use std::io::Write;
 use std::path::Path;
 
 use parquet::data_type::ByteArray;
-use parquet::errors::ParquetError;
 use tailcut_base::{Instant, Span};
 
-use crate::schema::{CLASSES_KEY, FLOW_COLUMNS};
-use crate::table::{Group, TableReader, TableWriter, Values, integer};
-use crate::{AtomicFile, FlowColumns, FlowRow, FlowSink, GROUP_ROWS, RecordError};
+use crate::group::{Rows, class_names, read_classes, write_rows};
+use crate::schema::{Column, FLOW_COLUMNS};
+use crate::table::{Group, TableReader, Values, integer};
+use crate::{FlowColumns, FlowRow, RecordError};
 
-const TABLE: &str = "flows";
-
-/// Writes flows, group by group, into a file that appears when it is complete.
-pub struct FlowWriter {
-    out: GroupWriter<AtomicFile>,
-    file: std::path::PathBuf,
-}
-
-impl FlowWriter {
-    /// Begins the file at `path`; `classes` are the names of the workload's traffic classes.
-    ///
-    /// # Errors
-    /// If the file cannot be made.
-    pub fn create(path: &Path, classes: &[String]) -> Result<FlowWriter, RecordError> {
-        let out = GroupWriter::new(AtomicFile::create(path)?, classes).map_err(|e| RecordError::write(path, e))?;
-        Ok(FlowWriter { out, file: path.to_owned() })
-    }
-}
-
-impl FlowSink for FlowWriter {
-    fn write(&mut self, rows: &mut FlowColumns) -> Result<(), RecordError> {
-        self.out.write(rows).map_err(|e| RecordError::write(&self.file, e))
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), RecordError> {
-        self.out.table.finish().map_err(|e| RecordError::write(&self.file, e))?.commit()
-    }
-}
-
-/// Writes all of `rows` to a file at `path`.
+/// Writes all of `rows` to a file at `path`; `classes` are the names of the workload's traffic classes.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn write_flows(path: &Path, classes: &[String], rows: &FlowColumns) -> Result<(), RecordError> {
-    let mut writer = Box::new(FlowWriter::create(path, classes)?);
-    writer.out.write(rows).map_err(|e| RecordError::write(path, e))?;
-    writer.finish()
-}
-
-/// Writes groups of rows to anything.
-struct GroupWriter<W: Write + Send> {
-    table: TableWriter<W>,
-    classes: Vec<ByteArray>,
-}
-
-impl<W: Write + Send> GroupWriter<W> {
-    fn new(out: W, classes: &[String]) -> Result<Self, ParquetError> {
-        let names = serde_json::to_string(classes).expect("a list of texts is JSON");
-        Ok(GroupWriter {
-            table: TableWriter::new(out, TABLE, FLOW_COLUMNS, &[(CLASSES_KEY, names)])?,
-            classes: classes.iter().map(|name| ByteArray::from(name.as_str())).collect(),
-        })
-    }
-
-    fn write(&mut self, rows: &FlowColumns) -> Result<(), ParquetError> {
-        for from in (0..rows.len()).step_by(GROUP_ROWS) {
-            let rows: Vec<FlowRow> = (from..rows.len().min(from + GROUP_ROWS)).map(|at| rows.row(at)).collect();
-            self.table.group(FLOW_COLUMNS.iter().map(|column| values(&column.name, &rows, &self.classes)))?;
-        }
-        Ok(())
-    }
+    write_rows(path, classes, rows)
 }
 
 pub(crate) fn ns(at: Instant) -> f64 {
     at.saturating_since(Instant::ZERO).as_ns_f64()
 }
 
-/// The values of one column.
-fn values(column: &str, rows: &[FlowRow], classes: &[ByteArray]) -> Values {
-    let integers = |get: fn(&FlowRow) -> u64| Values::Integers(rows.iter().map(|row| integer(get(row))).collect());
-    let times = |get: fn(&FlowRow) -> f64| Values::Doubles(rows.iter().map(get).collect());
-    let maybe_times = |get: fn(&FlowRow) -> Option<f64>| Values::MaybeDoubles(rows.iter().map(get).collect());
-    match column {
-        "flow" => integers(|row| u64::from(row.flow)),
-        "query" => Values::MaybeIntegers(rows.iter().map(|row| row.query.map(i64::from)).collect()),
-        "src" => integers(|row| u64::from(row.src)),
-        "dst" => integers(|row| u64::from(row.dst)),
-        "class" => {
-            let name = |row: &FlowRow| classes.get(usize::from(row.class)).expect("every class has a name").clone();
-            Values::Texts(rows.iter().map(name).collect())
+impl Rows for FlowColumns {
+    type Row = FlowRow;
+    const TABLE: &'static str = "flows";
+    const COLUMNS: &'static [Column] = FLOW_COLUMNS;
+
+    fn push_row(&mut self, row: &FlowRow) {
+        self.push(row);
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn get_row(&self, at: usize) -> FlowRow {
+        self.row(at)
+    }
+
+    fn sort(&mut self) {
+        self.sort_by_flow();
+    }
+
+    fn forget(&mut self) {
+        self.clear();
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.heap_bytes()
+    }
+
+    fn values(column: &str, rows: &[FlowRow], classes: &[ByteArray]) -> Values {
+        let integers = |get: fn(&FlowRow) -> u64| Values::Integers(rows.iter().map(|row| integer(get(row))).collect());
+        let times = |get: fn(&FlowRow) -> f64| Values::Doubles(rows.iter().map(get).collect());
+        let maybe_times = |get: fn(&FlowRow) -> Option<f64>| Values::MaybeDoubles(rows.iter().map(get).collect());
+        match column {
+            "flow" => integers(|row| u64::from(row.flow)),
+            "query" => Values::MaybeIntegers(rows.iter().map(|row| row.query.map(i64::from)).collect()),
+            "src" => integers(|row| u64::from(row.src)),
+            "dst" => integers(|row| u64::from(row.dst)),
+            "class" => class_names(rows.iter().map(|row| row.class), classes),
+            "size_bytes" => integers(|row| row.size),
+            "start_ns" => times(|row| ns(row.start)),
+            "end_ns" => maybe_times(|row| row.received.map(ns)),
+            "ack_ns" => maybe_times(|row| row.acknowledged.map(ns)),
+            "fct_ns" => maybe_times(|row| row.fct().map(Span::as_ns_f64)),
+            "ideal_ns" => times(|row| row.ideal.as_ns_f64()),
+            "slowdown" => maybe_times(FlowRow::slowdown),
+            "measured" => Values::Booleans(rows.iter().map(|row| row.measured).collect()),
+            "packets" => integers(|row| row.packets),
+            "retransmissions" => integers(|row| row.retransmissions),
+            "timeouts" => integers(|row| row.timeouts),
+            "drops" => integers(|row| row.drops),
+            "max_packet_drops" => integers(|row| u64::from(row.max_packet_drops)),
+            "reordered" => integers(|row| row.reordered),
+            "ce_marks" => integers(|row| row.ce_marks),
+            "multi_marked" => integers(|row| row.multi_marked),
+            "deadline_ns" => maybe_times(|row| row.deadline.map(Span::as_ns_f64)),
+            "met" => Values::MaybeBooleans(rows.iter().map(FlowRow::met).collect()),
+            "query_start_ns" => maybe_times(|row| row.query_start.map(ns)),
+            other => unreachable!("column {other} of the table of flows has no values"),
         }
-        "size_bytes" => integers(|row| row.size),
-        "start_ns" => times(|row| ns(row.start)),
-        "end_ns" => maybe_times(|row| row.received.map(ns)),
-        "ack_ns" => maybe_times(|row| row.acknowledged.map(ns)),
-        "fct_ns" => maybe_times(|row| row.fct().map(Span::as_ns_f64)),
-        "ideal_ns" => times(|row| row.ideal.as_ns_f64()),
-        "slowdown" => maybe_times(FlowRow::slowdown),
-        "measured" => Values::Booleans(rows.iter().map(|row| row.measured).collect()),
-        "packets" => integers(|row| row.packets),
-        "retransmissions" => integers(|row| row.retransmissions),
-        "timeouts" => integers(|row| row.timeouts),
-        "drops" => integers(|row| row.drops),
-        "max_packet_drops" => integers(|row| u64::from(row.max_packet_drops)),
-        "reordered" => integers(|row| row.reordered),
-        "ce_marks" => integers(|row| row.ce_marks),
-        "multi_marked" => integers(|row| row.multi_marked),
-        "deadline_ns" => maybe_times(|row| row.deadline.map(Span::as_ns_f64)),
-        "met" => Values::MaybeBooleans(rows.iter().map(FlowRow::met).collect()),
-        "query_start_ns" => maybe_times(|row| row.query_start.map(ns)),
-        other => unreachable!("column {other} of the table of flows has no values"),
     }
 }
 
@@ -129,11 +99,8 @@ pub struct FlowFile {
 /// # Errors
 /// If the file cannot be read or is not a file of flows of a known schema.
 pub fn read_flows(path: &Path) -> Result<FlowFile, RecordError> {
-    let table = TableReader::open(path, TABLE)?;
-    let classes: Vec<String> = table
-        .metadata(CLASSES_KEY)
-        .and_then(|names| serde_json::from_str(names).ok())
-        .ok_or_else(|| table.format("it does not name its classes"))?;
+    let table = TableReader::open(path, FlowColumns::TABLE)?;
+    let classes = read_classes(&table)?;
     let mut rows = FlowColumns::new();
     for group in table.groups() {
         read_group(&group, &classes, &mut rows)?;
@@ -205,6 +172,8 @@ mod tests {
 
     use super::*;
     use crate::columns::tests::{rich_row, row};
+    use crate::group::GroupWriter;
+    use crate::{GROUP_ROWS, RowWriter, Sink};
 
     fn classes() -> Vec<String> {
         ["short", "long", "incast"].map(str::to_owned).to_vec()
@@ -257,7 +226,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("flows.parquet");
         let mut rows: FlowColumns = [row(0)].iter().collect();
-        let mut writer = FlowWriter::create(&path, &classes()).unwrap();
+        let mut writer = RowWriter::create(&path, &classes()).unwrap();
         writer.write(&mut rows).unwrap();
         assert!(!path.exists());
         drop(writer);
@@ -270,7 +239,7 @@ mod tests {
     fn a_full_disk_is_reported_as_what_it_is() {
         let rows: FlowColumns = (0..2_000).map(rich_row).collect::<Vec<_>>().iter().collect();
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut writer = GroupWriter::new(full, &classes()).unwrap();
+        let mut writer = GroupWriter::<_, FlowColumns>::new(full, &classes()).unwrap();
         let error = RecordError::write(Path::new("flows.parquet"), writer.write(&rows).unwrap_err());
         assert!(
             matches!(&error, RecordError::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull),

@@ -1,7 +1,8 @@
-//! What a run leaves behind: a row for each flow, a row for each port, the lengths of the queues, and what arrived when.
+//! What a run leaves behind: a row for each flow, for each query and for each port, the lengths of the queues, and what
+//! arrived when.
 //!
-//! The world feeds a [`Recorder`]; rows of flows whose two ends have reported are kept in columns, or handed in groups
-//! to a [`FlowSink`] while the run goes on. The files are Parquet, and every column says in the file itself what it
+//! The world feeds a [`Recorder`]; rows of flows whose two ends have reported, and of queries whose answers all have, are
+//! kept, or handed in groups to a [`Sink`] while the run goes on. The files are Parquet, and every column says in the file itself what it
 //! means and in which unit: the tables in [`schema`] are the only place where that is written down.
 //!
 //! Left out: time series but for queues and throughput, packet traces, and the split of an FCT into its causes.
@@ -12,8 +13,10 @@ mod atomic;
 mod columns;
 mod error;
 mod flows;
+mod group;
 mod histogram;
 mod ports;
+mod queries;
 mod queues;
 mod recorder;
 mod row;
@@ -25,11 +28,13 @@ mod throughput;
 pub use atomic::{AtomicFile, write_atomically};
 pub use columns::FlowColumns;
 pub use error::RecordError;
-pub use flows::{FlowFile, FlowWriter, read_flows, write_flows};
+pub use flows::{FlowFile, read_flows, write_flows};
+pub use group::{GROUP_ROWS, RowWriter, Sink};
 pub use histogram::Histogram;
 pub use ports::{read_ports, write_ports};
+pub use queries::{QueryFile, QueryRow, read_queries, write_queries};
 pub use queues::{QueueSamples, read_queues, write_queues};
-pub use recorder::{FlowSink, GROUP_ROWS, Recorder, Totals};
+pub use recorder::{Recorder, Records, Totals};
 pub use row::{DropCounts, FlowRow, PortRow, QueueStatistics};
 pub use series::{QueuePoint, QueueSeries, read_queue_series, write_queue_series};
 pub use throughput::{Throughput, ThroughputBin, ThroughputFile, read_throughput, write_throughput};

@@ -1,8 +1,8 @@
 //! The recorder: told by the world what happens to flows, it makes one row of each.
 //!
-//! A row is complete when both ends of its flow have reported; the numbers of a complete row never change again. Rows
-//! are kept in memory, or go to a sink in groups of [`GROUP_ROWS`], so that the memory of a long run is that of its
-//! active flows.
+//! The row of a flow is complete when both of its ends have reported, and that of a query when those of all its answers
+//! are; the numbers of a complete row never change again. Rows are kept in memory, or go to a sink in groups of
+//! [`GROUP_ROWS`](crate::GROUP_ROWS), so that the memory of a long run is that of its active flows and queries.
 //!
 //! Left out: what a single packet met on its way.
 
@@ -12,24 +12,17 @@ use tailcut_base::{Instant, Span};
 use tailcut_model::seat::{DropReason, ReceiverReport, SenderReport, Unfinished};
 use tailcut_model::{FlowId, FlowSpec};
 
-use crate::{DropCounts, FlowColumns, FlowRow, RecordError};
+use crate::group::{Completed, Sink};
+use crate::queries::OpenQueries;
+use crate::{DropCounts, FlowColumns, FlowRow, QueryRow, RecordError};
 
-/// Rows in a group, in memory and in the file.
-pub const GROUP_ROWS: usize = 1 << 16;
-
-/// Takes completed rows while the run goes on.
-pub trait FlowSink: Send {
-    /// Takes a group of rows, in the order in which the flows were completed; it may put them into another one.
-    ///
-    /// # Errors
-    /// If they cannot be stored. The recorder then gives it no more.
-    fn write(&mut self, rows: &mut FlowColumns) -> Result<(), RecordError>;
-
-    /// Every row has been written.
-    ///
-    /// # Errors
-    /// If they cannot be stored.
-    fn finish(self: Box<Self>) -> Result<(), RecordError>;
+/// The rows that a recorder kept, each table in the order of its numbers; those that went to a sink are not among them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Records {
+    /// A row for each flow.
+    pub flows: FlowColumns,
+    /// A row for each query.
+    pub queries: Vec<QueryRow>,
 }
 
 /// What has been counted so far.
@@ -62,16 +55,21 @@ struct Open {
 
 const _: () = assert!(size_of::<Option<Open>>() <= 208, "a row for each active flow");
 
-/// Makes one row of each flow.
-#[derive(Default)]
+/// Makes one row of each flow and of each query.
 pub struct Recorder {
     slots: Slots,
     open: Vec<Option<Open>>,
     free: Vec<u32>,
-    done: FlowColumns,
-    sink: Option<Box<dyn FlowSink>>,
-    failure: Option<RecordError>,
+    flows: Completed<FlowColumns>,
+    open_queries: OpenQueries,
+    queries: Completed<Vec<QueryRow>>,
     totals: Totals,
+}
+
+impl Default for Recorder {
+    fn default() -> Recorder {
+        Recorder::new()
+    }
 }
 
 /// It goes with the part of the network whose flows it records, from thread to thread.
@@ -83,12 +81,26 @@ const _: () = {
 impl Recorder {
     /// A recorder that keeps every row until the end.
     pub fn new() -> Recorder {
-        Recorder::default()
+        Recorder {
+            slots: Slots::default(),
+            open: Vec::new(),
+            free: Vec::new(),
+            flows: Completed::kept(),
+            open_queries: OpenQueries::default(),
+            queries: Completed::kept(),
+            totals: Totals::default(),
+        }
     }
 
-    /// A recorder that hands completed rows to `sink` while the run goes on.
-    pub fn with_sink(sink: Box<dyn FlowSink>) -> Recorder {
-        Recorder { sink: Some(sink), ..Recorder::default() }
+    /// A recorder that hands completed rows of flows to `sink` while the run goes on.
+    pub fn with_sink(sink: Box<dyn Sink<FlowColumns>>) -> Recorder {
+        Recorder { flows: Completed::into_sink(sink), ..Recorder::new() }
+    }
+
+    /// The same recorder, which hands completed rows of queries to `sink` while the run goes on.
+    #[must_use]
+    pub fn with_query_sink(self, sink: Box<dyn Sink<Vec<QueryRow>>>) -> Recorder {
+        Recorder { queries: Completed::into_sink(sink), ..self }
     }
 
     /// `flow` starts; it would take `ideal` in an empty network.
@@ -129,6 +141,7 @@ impl Recorder {
         };
         self.open[slot as usize] = Some(open);
         self.slots.set(flow, slot);
+        self.open_queries.start(spec);
         self.totals.started += 1;
         self.totals.open += 1;
     }
@@ -192,9 +205,9 @@ impl Recorder {
         &self.totals
     }
 
-    /// Whether the sink has refused rows, so that a long run can be stopped before its end; [`Recorder::finish`] says why.
+    /// Whether a sink has refused rows, so that a long run can be stopped before its end; [`Recorder::finish`] says why.
     pub fn has_failed(&self) -> bool {
-        self.failure.is_some()
+        self.flows.has_failed() || self.queries.has_failed()
     }
 
     /// Bytes that the recorder holds on to, the drops of active flows not counted.
@@ -202,36 +215,31 @@ impl Recorder {
         self.slots.heap_bytes()
             + self.open.capacity() * size_of::<Option<Open>>()
             + self.free.capacity() * size_of::<u32>()
-            + self.done.heap_bytes()
+            + self.flows.heap_bytes()
+            + self.queries_heap_bytes()
     }
 
-    /// Ends the recording. Flows with an end that has not reported are censored, and the numbers of that end are zero.
-    /// Returns every row in the order of the flows' numbers; none if the rows went to a sink.
+    /// The part of them that queries take.
+    pub(crate) fn queries_heap_bytes(&self) -> usize {
+        self.open_queries.heap_bytes() + self.queries.heap_bytes()
+    }
+
+    /// Ends the recording. Flows with an end that has not reported are censored, and the numbers of that end are zero; so
+    /// are queries with such an answer. Returns every row in the order of the numbers of flows and queries; none of those
+    /// that went to a sink.
     ///
     /// # Errors
-    /// If the sink could not store the rows.
-    pub fn finish(mut self) -> Result<FlowColumns, RecordError> {
+    /// If a sink could not store the rows.
+    pub fn finish(mut self) -> Result<Records, RecordError> {
         let mut left: Vec<FlowRow> = self.open.iter_mut().filter_map(Option::take).map(|open| open.row).collect();
         left.sort_by_key(|row| row.flow);
         for row in &left {
             self.complete(row);
         }
-        match self.sink.take() {
-            None => {
-                self.done.sort_by_flow();
-                Ok(self.done)
-            }
-            Some(mut sink) => {
-                if let Some(failure) = self.failure {
-                    return Err(failure);
-                }
-                if !self.done.is_empty() {
-                    sink.write(&mut self.done)?;
-                }
-                sink.finish()?;
-                Ok(FlowColumns::new())
-            }
+        for row in self.open_queries.take() {
+            self.queries.push(&row);
         }
+        Ok(Records { flows: self.flows.finish()?, queries: self.queries.finish()? })
     }
 
     fn at(&mut self, slot: u32) -> &mut Open {
@@ -277,13 +285,9 @@ impl Recorder {
     }
 
     fn complete(&mut self, row: &FlowRow) {
-        self.done.push(row);
-        let Some(sink) = &mut self.sink else { return };
-        if self.done.len() == GROUP_ROWS {
-            if self.failure.is_none() {
-                self.failure = sink.write(&mut self.done).err();
-            }
-            self.done.clear();
+        self.flows.push(row);
+        if let Some(query) = self.open_queries.complete(row) {
+            self.queries.push(&query);
         }
     }
 }
@@ -351,6 +355,7 @@ mod tests {
     use tailcut_model::{ClassId, Query, QueryId};
 
     use super::*;
+    use crate::GROUP_ROWS;
 
     fn spec(start: u64) -> FlowSpec {
         FlowSpec {
@@ -359,7 +364,7 @@ mod tests {
             dst: HostId(4),
             size: 5_000,
             class: ClassId(1),
-            query: Some(Query { id: QueryId(7), asked: Instant::from_ps(90), degree: 3, deadline: None }),
+            query: None,
             connection: 0,
             deadline: Some(Span::from_ps(800)),
             measured: true,
@@ -372,7 +377,9 @@ mod tests {
     #[test]
     fn a_row_holds_what_both_ends_reported() {
         let mut recorder = Recorder::new();
-        recorder.start(FlowId(0), &spec(100), Span::from_ps(50));
+        let query =
+            Query { id: QueryId(7), asked: Instant::from_ps(90), degree: 1, deadline: Some(Span::from_ps(809)) };
+        recorder.start(FlowId(0), &FlowSpec { query: Some(query), ..spec(100) }, Span::from_ps(50));
         for seq in [0, 1460, 1460, 2920] {
             recorder.drop(FlowId(0), seq, DropReason::PortFull);
         }
@@ -383,7 +390,7 @@ mod tests {
         let totals = *recorder.totals();
         assert_eq!((totals.started, totals.received, totals.acknowledged, totals.open), (1, 1, 1, 0));
         assert_eq!((totals.received_bytes, totals.drops.total(), totals.late_drops), (5_000, 5, 1));
-        let rows: Vec<FlowRow> = recorder.finish().unwrap().rows().collect();
+        let rows: Vec<FlowRow> = recorder.finish().unwrap().flows.rows().collect();
         assert_eq!(
             rows,
             [FlowRow {
@@ -423,7 +430,7 @@ mod tests {
         recorder.cut_off(Unfinished::Sender(FlowId(0), SENT));
         recorder.cut_off(Unfinished::Receiver(FlowId(1), SEEN));
         recorder.cut_off(Unfinished::Sender(FlowId(1), SENT));
-        let rows: Vec<FlowRow> = recorder.finish().unwrap().rows().collect();
+        let rows: Vec<FlowRow> = recorder.finish().unwrap().flows.rows().collect();
         let facts: Vec<_> = rows.iter().map(|r| (r.received, r.acknowledged, r.packets, r.ce_marks)).collect();
         assert_eq!(facts, [(Some(Instant::from_ps(900)), None, 6, 3), (None, None, 6, 3), (None, None, 0, 0)]);
     }
@@ -441,7 +448,7 @@ mod tests {
             recorder.acknowledged(flow, Instant::from_ps(10_000), SENT);
             recorder.received(flow, Instant::from_ps(10_000), SEEN);
         }
-        let rows = recorder.finish().unwrap();
+        let rows = recorder.finish().unwrap().flows;
         assert!(rows.rows().map(|row| row.flow).eq(0..flows));
     }
 
@@ -460,7 +467,7 @@ mod tests {
         accepts: usize,
     }
 
-    impl FlowSink for Notes {
+    impl Sink<FlowColumns> for Notes {
         fn write(&mut self, rows: &mut FlowColumns) -> Result<(), RecordError> {
             let mut groups = self.groups.lock().unwrap();
             if groups.len() == self.accepts {
@@ -488,7 +495,7 @@ mod tests {
             }
             peak = peak.max(recorder.heap_bytes());
         }
-        let result = recorder.finish();
+        let result = recorder.finish().map(|records| records.flows);
         let groups = groups.lock().unwrap().clone();
         (result, groups, peak)
     }

@@ -20,7 +20,7 @@ pub const SCHEMA_KEY: &str = "tailcut.schema";
 pub const VERSION_KEY: &str = "tailcut.version";
 /// Key of the file metadata that holds the table of columns, as JSON.
 pub const COLUMNS_KEY: &str = "tailcut.columns";
-/// Key of the file metadata of a table of flows that holds the names of the workload's classes in order, as JSON.
+/// Key of the file metadata of a table with a column of classes that holds the names of the workload's classes in order, as JSON.
 pub const CLASSES_KEY: &str = "tailcut.classes";
 
 /// Key of the file metadata of a table of bins of time that holds their width in ns.
@@ -136,6 +136,51 @@ pub const FLOW_COLUMNS: &[Column] = &[
     ),
 ];
 
+/// Columns of `queries.parquet`: a row for each query, which is an incast event.
+pub const QUERY_COLUMNS: &[Column] = &[
+    column(
+        "query",
+        Integer,
+        "",
+        "Number of the query, as in flows.parquet. Rows may stand in the order in which queries ended: sort by this column.",
+    ),
+    column("aggregator", Integer, "", "Number of the host that asked, and receives the answers."),
+    column("class", Text, "", "Traffic class of the answers."),
+    column("degree", Integer, "", "Incast degree: how many hosts were to answer."),
+    column("query_start_ns", Double, "ns", "When the query was asked, since the start of the run."),
+    nullable(
+        "end_ns",
+        Double,
+        "ns",
+        "When the last byte of the last answer was received; null if the query is censored: the run ended before.",
+    ),
+    nullable("qct_ns", Double, "ns", "Query completion time, end_ns - query_start_ns; null if the query is censored."),
+    column("size_bytes", Integer, "B", "Payload of all answers."),
+    column("answers_received", Integer, "", "Answers whose last byte was received."),
+    column("drops", Integer, "packets", "Data packets of the answers dropped."),
+    column("retransmissions", Integer, "packets", "Data packets of the answers that carried bytes sent before."),
+    column("timeouts", Integer, "", "Expiries of the retransmission timers of the answers."),
+    column(
+        "max_packet_drops",
+        Integer,
+        "",
+        "Largest number of times that the packet of one byte offset of one answer was dropped.",
+    ),
+    nullable(
+        "deadline_ns",
+        Double,
+        "ns",
+        "When the last answer should be received, counted from query_start_ns; null without a deadline.",
+    ),
+    nullable(
+        "met",
+        Boolean,
+        "",
+        "Whether qct_ns is within the deadline; a censored query has not met it; null without a deadline.",
+    ),
+    column("measured", Boolean, "", "Whether the query counts in the results: it was asked after the warm-up."),
+];
+
 /// Columns of `ports.parquet`: a row for each output port, of hosts and of switches.
 pub fn port_columns() -> Vec<Column> {
     let mut columns = vec![
@@ -232,7 +277,7 @@ mod tests {
 
     #[test]
     fn every_column_has_one_name_and_a_meaning_in_a_sentence() {
-        for table in [FLOW_COLUMNS, &port_columns(), QUEUE_COLUMNS, SERIES_COLUMNS, THROUGHPUT_COLUMNS] {
+        for table in [FLOW_COLUMNS, QUERY_COLUMNS, &port_columns(), QUEUE_COLUMNS, SERIES_COLUMNS, THROUGHPUT_COLUMNS] {
             for (i, column) in table.iter().enumerate() {
                 assert!(table[..i].iter().all(|other| other.name != column.name), "{} twice", column.name);
                 assert!(column.meaning.ends_with(['.']), "{}: {}", column.name, column.meaning);
@@ -243,7 +288,8 @@ mod tests {
 
     #[test]
     fn a_name_that_ends_in_a_unit_has_that_unit() {
-        for column in FLOW_COLUMNS.iter().chain(&port_columns()).chain(SERIES_COLUMNS).chain(THROUGHPUT_COLUMNS) {
+        let tables = [FLOW_COLUMNS, QUERY_COLUMNS, &port_columns(), SERIES_COLUMNS, THROUGHPUT_COLUMNS];
+        for column in tables.into_iter().flatten() {
             for (ending, unit) in [("_ns", "ns"), ("_bytes", "B"), ("_bps", "bit/s")] {
                 if column.name.ends_with(ending) {
                     assert_eq!(column.unit, unit, "{}", column.name);

@@ -27,7 +27,7 @@ use crate::schema::{
 pub(crate) type Bins = Vec<(u64, f64)>;
 
 /// The values of one column for some rows.
-pub(crate) enum Values {
+pub enum Values {
     Integers(Vec<i64>),
     MaybeIntegers(Vec<Option<i64>>),
     Doubles(Vec<f64>),

@@ -7,6 +7,7 @@ use tailcut_base::{Instant, Span};
 use tailcut_model::{ClassId, FlowId, Kind, Packet};
 
 use crate::flows::{instant, ns, span};
+use crate::group::{class_names, read_classes};
 use crate::schema::{BIN_KEY, CLASSES_KEY, THROUGHPUT_COLUMNS};
 use crate::table::{TableReader, TableWriter, Values, integer};
 use crate::{AtomicFile, GROUP_ROWS, RecordError};
@@ -140,7 +141,6 @@ pub fn write_throughput(
     bins: &[ThroughputBin],
 ) -> Result<(), RecordError> {
     let names: Vec<ByteArray> = classes.iter().map(|name| ByteArray::from(name.as_str())).collect();
-    let class = |bin: &ThroughputBin| names.get(usize::from(bin.class)).expect("every class has a name").clone();
     let facts = [
         (CLASSES_KEY, serde_json::to_string(classes).expect("a list of texts is JSON")),
         (BIN_KEY, width.as_ns_f64().to_string()),
@@ -151,7 +151,7 @@ pub fn write_throughput(
         for bins in bins.chunks(GROUP_ROWS) {
             table.group(THROUGHPUT_COLUMNS.iter().map(|column| match column.name.as_ref() {
                 "time_ns" => Values::Doubles(bins.iter().map(|bin| ns(bin.from)).collect()),
-                "class" => Values::Texts(bins.iter().map(class).collect()),
+                "class" => class_names(bins.iter().map(|bin| bin.class), &names),
                 "bytes" => Values::Integers(bins.iter().map(|bin| integer(bin.bytes)).collect()),
                 other => unreachable!("column {other} of the table of what arrived has no values"),
             }))?;
@@ -167,10 +167,7 @@ pub fn write_throughput(
 /// If the file cannot be read or is not one of a known schema.
 pub fn read_throughput(path: &Path) -> Result<ThroughputFile, RecordError> {
     let table = TableReader::open(path, TABLE)?;
-    let classes: Vec<String> = table
-        .metadata(CLASSES_KEY)
-        .and_then(|names| serde_json::from_str(names).ok())
-        .ok_or_else(|| table.format("it does not name its classes"))?;
+    let classes = read_classes(&table)?;
     let width = table.metadata(BIN_KEY).and_then(|ns| ns.parse().ok());
     let width = span(width.ok_or_else(|| table.format("it does not say how wide its bins are"))?);
     let mut bins = Vec::new();

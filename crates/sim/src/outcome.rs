@@ -1,7 +1,7 @@
 //! What a run leaves in memory; `record` writes it to files.
 
 use tailcut_base::{Instant, Span};
-use tailcut_record::{FlowColumns, PortRow, QueuePoint, QueueSamples, RecordError, ThroughputBin, Totals};
+use tailcut_record::{FlowColumns, PortRow, QueryRow, QueuePoint, QueueSamples, RecordError, ThroughputBin, Totals};
 use tailcut_workload::Loads;
 
 /// Why a run has no outcome.
@@ -60,6 +60,8 @@ pub struct Outcome {
     pub measured: Span,
     /// A row for each flow, in the order of their numbers.
     pub flows: FlowColumns,
+    /// A row for each query, in the order of their numbers.
+    pub queries: Vec<QueryRow>,
     /// A row for each port.
     pub ports: Vec<PortRow>,
     /// Queue lengths sampled over all switch ports.

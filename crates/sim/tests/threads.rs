@@ -12,7 +12,7 @@ use tailcut_sim::{Cut, Outcome, Scenario, World};
 fn facts(outcome: &Outcome) -> impl PartialEq + std::fmt::Debug + use<> {
     let engine = (outcome.engine.digest, outcome.engine.packet_hops);
     let times = (outcome.end, outcome.ended_at, outcome.measured_from, outcome.measured);
-    let rows: Vec<_> = outcome.flows.rows().collect();
+    let rows: (Vec<_>, Vec<_>) = (outcome.flows.rows().collect(), outcome.queries.clone());
     let counts = (outcome.totals, outcome.control_drops, outcome.queues.clone());
     let series = (outcome.queue_series.clone(), outcome.throughput.clone());
     (engine, times, rows, outcome.ports.clone(), counts, series)

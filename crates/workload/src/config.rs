@@ -5,7 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
-use serde::de::{self, MapAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tailcut_base::{Bytes, Span};
 
@@ -237,8 +238,9 @@ pub enum Arrivals {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct Incast {
-    /// How many hosts answer; distinct, and not the one that asks.
-    pub degree: u32,
+    /// How many hosts answer: a number, or `{ uniform = { min = 20, max = 32 } }`, drawn for each query. They are
+    /// distinct, and none is the one that asks.
+    pub degree: Degree,
     /// How many hosts ask, drawn once; all if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregators: Option<u32>,
@@ -251,10 +253,97 @@ pub struct Incast {
     /// Whether all answers to one query have the same size, as in Slytherin's public scripts.
     #[serde(default = "yes")]
     pub one_size: bool,
+    /// When the last answer should be received, counted from the query: `fixed`, or `exponential`, drawn for each query.
+    /// Without it queries have no deadline. It is not one of the answers, which have that of the traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Deadlines>,
 }
 
 fn yes() -> bool {
     true
+}
+
+/// How many hosts answer a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Degree {
+    /// As many for all queries.
+    Fixed(u32),
+    /// Drawn for each query.
+    Drawn(DegreeDistribution),
+}
+
+/// What degrees are drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DegreeDistribution {
+    /// Uniform between two numbers, both included.
+    Uniform(UniformDegrees),
+}
+
+/// Degrees that are uniform between two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct UniformDegrees {
+    /// Smallest degree.
+    pub min: u32,
+    /// Largest degree.
+    pub max: u32,
+}
+
+impl Degree {
+    /// The smallest and the largest degree.
+    pub fn bounds(self) -> (u32, u32) {
+        match self {
+            Degree::Fixed(degree) => (degree, degree),
+            Degree::Drawn(DegreeDistribution::Uniform(UniformDegrees { min, max })) => (min, max),
+        }
+    }
+
+    /// Its mean.
+    pub fn mean(self) -> f64 {
+        let (min, max) = self.bounds();
+        (f64::from(min) + f64::from(max)) / 2.0
+    }
+
+    /// Mean of its square.
+    pub(crate) fn second_moment(self) -> f64 {
+        let (min, max) = self.bounds();
+        // The variance of n numbers in a row is (n^2 - 1) / 12.
+        let n = f64::from(max) - f64::from(min) + 1.0;
+        self.mean() * self.mean() + (n * n - 1.0) / 12.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Degree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DegreeVisitor)
+    }
+}
+
+/// Unlike serde's own for untagged enums it tells what is wrong with a table.
+struct DegreeVisitor;
+
+impl<'de> Visitor<'de> for DegreeVisitor {
+    type Value = Degree;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number of hosts such as 32, or { uniform = { min = 20, max = 32 } }")
+    }
+
+    fn visit_u64<E: de::Error>(self, degree: u64) -> Result<Degree, E> {
+        let wrong = |_| E::invalid_value(Unexpected::Unsigned(degree), &self);
+        u32::try_from(degree).map(Degree::Fixed).map_err(wrong)
+    }
+
+    fn visit_i64<E: de::Error>(self, degree: i64) -> Result<Degree, E> {
+        let wrong = |_| E::invalid_value(Unexpected::Signed(degree), &self);
+        u32::try_from(degree).map(Degree::Fixed).map_err(wrong)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Degree, A::Error> {
+        DegreeDistribution::deserialize(MapAccessDeserializer::new(map)).map(Degree::Drawn)
+    }
 }
 
 /// Times between the queries of one aggregator.
@@ -278,6 +367,31 @@ pub enum Jitter {
     None,
     /// The first worker at once, the others after a random delay, as in ICON's and Superways' public scripts.
     Icon(IconJitter),
+    /// Each after a delay of its own that is uniform between two.
+    Uniform(UniformJitter),
+    /// Each after an exponential delay of its own.
+    Exponential(ExponentialJitter),
+}
+
+/// Delays of answers that are uniform between two.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct UniformJitter {
+    /// Shortest delay.
+    pub min: Span,
+    /// Longest delay.
+    pub max: Span,
+}
+
+/// Delays of answers that are exponential: min(Exp(mean), cap).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct ExponentialJitter {
+    /// Mean before the longest delay is enforced.
+    pub mean: Span,
+    /// Longest delay; any if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<Span>,
 }
 
 /// Delay of the workers after the first: `base + min(Exp(mean), cap)`. Source: hrezae2/ICON, hrezae2/Superways-WWW-21.
@@ -441,6 +555,16 @@ mod tests {
             share = 0.15
             sizes.distribution = "slytherin_short"
             incast = { degree = 32, aggregators = 32, gaps = "microburst", jitter = { icon = { cap = "100us" } } }
+            [traffic.varied]
+            rate = 100.0
+            sizes.fixed = "1KB"
+            incast.degree.uniform = { min = 20, max = 32 }
+            incast.jitter.exponential = { mean = "10us", cap = "1ms" }
+            incast.deadline.fixed = "5ms"
+            [traffic.spread]
+            rate = 100.0
+            sizes.fixed = "1KB"
+            incast = { degree = 3, jitter.uniform = { min = "0us", max = "100us" }, deadline.exponential = {} }
             [traffic.long]
             share = 0.7
             sizes.file = { path = "x.tcl", format = "ns2", packet_bytes = "1B" }
@@ -465,6 +589,11 @@ mod tests {
             Jitter::Icon(IconJitter { base: Span::from_us(80), mean: Span::from_us(10), cap: Span::from_us(100) })
         );
         assert!(burst.one_size);
+        assert_eq!(burst.degree, Degree::Fixed(32));
+        let varied = config.traffic.0[2].1.incast.as_ref().unwrap();
+        assert_eq!(varied.degree, Degree::Drawn(DegreeDistribution::Uniform(UniformDegrees { min: 20, max: 32 })));
+        assert_eq!((varied.degree.bounds(), varied.degree.mean()), ((20, 32), 26.0));
+        assert_eq!(varied.deadline, Some(Deadlines::Fixed(Span::from_ms(5))));
         let written = toml::to_string(&config).unwrap();
         assert_eq!(toml::from_str::<Config>(&written).unwrap(), config, "{written}");
     }
@@ -478,6 +607,12 @@ mod tests {
             ("[traffic.a]\nsizes.normal = 3", "unknown variant `normal`"),
             ("[traffic.a]\nendpoints = \"random\"", "unknown variant `random`"),
             ("load_of = \"edge\"\n[traffic]", "unknown variant `edge`"),
+            ("[traffic.a]\nincast.degree = \"many\"", "expected a number of hosts such as 32"),
+            ("[traffic.a]\nincast.degree = -1", "integer `-1`, expected a number of hosts"),
+            ("[traffic.a]\nincast.degree = 5000000000", "expected a number of hosts"),
+            ("[traffic.a]\nincast.degree.normal = 3", "unknown variant `normal`, expected `uniform`"),
+            ("[traffic.a]\nincast.degree.uniform = { min = 1, mean = 2 }", "unknown field `mean`"),
+            ("[traffic.a]\nincast = { degree = 2, jitter.exponential = { cap = \"1us\" } }", "missing field `mean`"),
         ] {
             let error = toml::from_str::<Config>(text).unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
@@ -488,6 +623,19 @@ mod tests {
     fn a_class_that_is_written_twice_is_refused() {
         let error = serde_json::from_str::<Config>(r#"{"traffic": {"a": {}, "a": {}}}"#).unwrap_err().to_string();
         assert!(error.contains("`a` is given twice"), "{error}");
+    }
+
+    #[test]
+    fn degrees_have_the_moments_of_their_numbers() {
+        for (min, max) in [(7, 7), (1, 2), (20, 32), (48, 96)] {
+            let degree = Degree::Drawn(DegreeDistribution::Uniform(UniformDegrees { min, max }));
+            let mean_of =
+                |of: fn(f64) -> f64| (min..=max).map(|d| of(f64::from(d))).sum::<f64>() / f64::from(max - min + 1);
+            assert!((degree.mean() - mean_of(|d| d)).abs() < 1e-9);
+            assert!((degree.second_moment() - mean_of(|d| d * d)).abs() < 1e-9);
+        }
+        // To the bit: forecasts of fixed degrees are what they were.
+        assert_eq!((Degree::Fixed(26).mean(), Degree::Fixed(26).second_moment()), (26.0, 676.0));
     }
 
     #[test]

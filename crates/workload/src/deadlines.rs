@@ -1,4 +1,4 @@
-//! Deadlines of generated flows.
+//! Deadlines of generated flows and of queries.
 
 use tailcut_base::{Seeds, Span, Stream};
 use tailcut_model::Invalid;
@@ -29,13 +29,24 @@ pub(crate) fn check(key: &str, deadlines: &Deadlines) -> Result<(), Invalid> {
     }
 }
 
+/// Checks the deadlines of queries at `key`.
+pub(crate) fn check_of_queries(key: &str, deadlines: &Deadlines) -> Result<(), Invalid> {
+    match deadlines {
+        Deadlines::Slack(_) => {
+            Err(Invalid::new(format!("{key}.slack"), "a query has no ideal completion time to take a multiple of")
+                .help("expected `fixed` or `exponential`; a slack goes into the `deadline` of the traffic, which is that of each answer"))
+        }
+        Deadlines::Fixed(_) | Deadlines::Exponential(_) => check(key, deadlines),
+    }
+}
+
 impl DeadlineSource {
-    /// Deadlines of traffic `number`.
-    pub(crate) fn new(config: Deadlines, seeds: Seeds, number: u64) -> DeadlineSource {
-        DeadlineSource { config, draws: seeds.stream("workload.deadlines", number) }
+    /// Deadlines of traffic `number`, drawn from its stream for `purpose`.
+    pub(crate) fn new(config: Deadlines, seeds: Seeds, purpose: &str, number: u64) -> DeadlineSource {
+        DeadlineSource { config, draws: seeds.stream(purpose, number) }
     }
 
-    /// The deadline of the next flow; `None` if it depends on the network.
+    /// The deadline of the next flow or query; `None` if it depends on the network.
     pub(crate) fn draw(&mut self) -> Option<Span> {
         match &self.config {
             &Deadlines::Fixed(deadline) => Some(deadline),

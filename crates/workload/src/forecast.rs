@@ -3,9 +3,10 @@
 use serde::Serialize;
 use tailcut_base::{Span, wire_bytes};
 
+use crate::config::{Degree, Gaps};
 use crate::flow_list::Listed;
 use crate::load::{Loads, Places, Racks, Spread};
-use crate::plan::{Ends, Generated};
+use crate::plan::{Ends, Generated, IncastPlan};
 use crate::source::query_gap;
 
 /// What a workload will offer, in expectation over all seeds; lists count as they are.
@@ -46,6 +47,18 @@ pub struct ClassForecast {
     pub mean_size: f64,
     /// Mean payload and headers of a flow in bytes.
     pub mean_wire: f64,
+    /// The queries that its flows answer, if it is an incast.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queries: Option<QueryForecast>,
+}
+
+/// The queries of one class.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct QueryForecast {
+    /// Queries per second of all aggregators together.
+    pub per_second: f64,
+    /// How many hosts answer one.
+    pub degree: Degree,
 }
 
 /// Adds up a forecast.
@@ -78,24 +91,34 @@ impl<'a> Forecaster<'a> {
     /// Adds a generated traffic of this class with `per_second` events.
     pub(crate) fn add_generated(&mut self, class: usize, plan: &Generated, per_second: f64) {
         let events = per_second * self.seconds;
-        let flows = events * f64::from(plan.flows_per_event());
+        let flows = events * plan.flows_per_event();
         let (mean, mean_wire) = (plan.sizes.mean(), plan.sizes.mean_wire());
         self.count(class, flows, flows * mean, flows * mean_wire);
         let spread = plan.spread(&self.racks);
         self.payload.add(&spread, flows * mean);
         self.wire.add(&spread, flows * mean_wire);
         // The sum of a Poisson number of events has the variance (events) x (second moment of an event's bytes).
-        let (degree, square) = (f64::from(plan.flows_per_event()), plan.sizes.second_moment());
-        let together = matches!(plan.ends, Ends::Incast { one_size: true, .. });
-        let second_moment =
-            if together { degree * degree * square } else { degree * square + degree * (degree - 1.0) * mean * mean };
+        let square = plan.sizes.second_moment();
+        let second_moment = match &plan.ends {
+            Ends::Pairs(_) => square,
+            Ends::Incast(incast) if incast.one_size => incast.degree.second_moment() * square,
+            Ends::Incast(incast) => {
+                let degree = incast.degree.mean();
+                degree * square + (incast.degree.second_moment() - degree) * mean * mean
+            }
+        };
         self.variance += events * second_moment;
-        if let Ends::Incast { gaps, aggregators, .. } = &plan.ends
-            && per_second > 0.0
-            && query_gap(*gaps, per_second, aggregators.len()).1
-        {
+        if let Ends::Incast(IncastPlan { degree, gaps, aggregators, .. }) = &plan.ends {
+            self.forecast.classes[class].queries = Some(QueryForecast { per_second, degree: *degree });
+            self.note_gaps(class, *gaps, per_second, aggregators.len());
+        }
+    }
+
+    /// Notes that gaps between queries could not be as they were asked for.
+    fn note_gaps(&mut self, class: usize, gaps: Gaps, per_second: f64, aggregators: usize) {
+        if per_second > 0.0 && query_gap(gaps, per_second, aggregators).1 {
             let name = &self.forecast.classes[class].name;
-            let mean_gap = aggregators.len() as f64 / per_second * 1e6;
+            let mean_gap = aggregators as f64 / per_second * 1e6;
             self.forecast.notes.push(format!(
                 "The gaps of `{name}` are Poisson: their mean of {mean_gap:.1} us is below the 50 us that microbursts need."
             ));

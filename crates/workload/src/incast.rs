@@ -1,24 +1,27 @@
 //! Queries whose answers meet at the host that asked.
 //!
 //! Each aggregator asks on its own: its queries are a renewal process of their own. The workers of a query are distinct and
-//! drawn anew for each query. Left out: fixed worker sets and degrees that differ between applications (Superways, Rezaei,
-//! PhD thesis 2021, section 4.4.2), and a first answer of another size.
+//! drawn anew for each query, and so are its degree and its deadline where they are not fixed. Left out: fixed worker sets
+//! and degrees of applications (Superways, Rezaei, PhD thesis 2021, section 4.4.2), and a first answer of another size.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tailcut_base::{Instant, Seeds, Stream};
+use tailcut_base::{Instant, Seeds, Span, Stream};
 
 use crate::arrivals::{Gap, after};
-use crate::config::{IconJitter, Jitter};
+use crate::config::{Degree, IconJitter, Jitter};
+use crate::deadlines::DeadlineSource;
+use crate::plan::IncastPlan;
 
 /// The queries of one traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct Queries {
-    degree: u32,
+    degree: Degree,
     aggregators: Vec<u32>,
     gap: Option<Gap>,
     jitter: Jitter,
+    deadlines: Option<DeadlineSource>,
     /// When each aggregator asks next, and its place in the list.
     next: BinaryHeap<Reverse<(Instant, usize)>>,
     /// The hosts but one, by number; shuffled a little more for each query.
@@ -26,11 +29,14 @@ pub(crate) struct Queries {
     arrivals: Stream,
     endpoints: Stream,
     delays: Stream,
+    degrees: Stream,
 }
 
 /// One query.
 pub(crate) struct Query<'a> {
     pub(crate) aggregator: u32,
+    /// When its last answer should be received, counted from now.
+    pub(crate) deadline: Option<Span>,
     /// In the order in which they answer, each once.
     workers: &'a [u32],
     jitter: &'a Jitter,
@@ -38,26 +44,22 @@ pub(crate) struct Query<'a> {
 }
 
 impl Queries {
-    /// Queries by `aggregators`, at `gap` from each other at each of them; none without a gap.
-    pub(crate) fn new(
-        degree: u32,
-        aggregators: Vec<u32>,
-        gap: Option<Gap>,
-        jitter: Jitter,
-        hosts: u32,
-        seeds: Seeds,
-        class: u64,
-    ) -> Queries {
+    /// The queries of `plan`, at `gap` from each other at each aggregator; none without a gap.
+    pub(crate) fn new(plan: IncastPlan, gap: Option<Gap>, hosts: u32, seeds: Seeds, class: u64) -> Queries {
+        let deadlines =
+            plan.deadlines.map(|config| DeadlineSource::new(config, seeds, "workload.queries.deadlines", class));
         let mut queries = Queries {
-            degree,
-            aggregators,
+            degree: plan.degree,
+            aggregators: plan.aggregators,
             gap,
-            jitter,
+            jitter: plan.jitter,
+            deadlines,
             next: BinaryHeap::new(),
             others: (0..hosts - 1).collect(),
             arrivals: seeds.stream("workload.arrivals", class),
             endpoints: seeds.stream("workload.endpoints", class),
             delays: seeds.stream("workload.jitter", class),
+            degrees: seeds.stream("workload.queries.degrees", class),
         };
         if let Some(gap) = &queries.gap {
             for at in 0..queries.aggregators.len() {
@@ -87,14 +89,19 @@ impl Queries {
             self.next.extend(next.map(|time| Reverse((time, at))));
         }
         let aggregator = self.aggregators[at];
+        let degree = match self.degree.bounds() {
+            (least, most) if least == most => least,
+            (least, most) => least + self.degrees.below(most - least + 1),
+        };
         // The first steps of a shuffle, from whatever order the last query left: any start gives a uniform sample.
         let n = u32::try_from(self.others.len()).expect("hosts are numbered by 32 bits");
-        for i in 0..self.degree {
+        for i in 0..degree {
             let j = i + self.endpoints.below(n - i);
             self.others.swap(i as usize, j as usize);
         }
-        let workers = &self.others[..self.degree as usize];
-        Some(Query { aggregator, workers, jitter: &self.jitter, delays: &mut self.delays })
+        let workers = &self.others[..degree as usize];
+        let deadline = self.deadlines.as_mut().and_then(DeadlineSource::draw);
+        Some(Query { aggregator, deadline, workers, jitter: &self.jitter, delays: &mut self.delays })
     }
 }
 
@@ -113,6 +120,11 @@ impl Query<'_> {
             let delay = match jitter {
                 Jitter::Icon(icon) if nth > 0 => icon_delay(icon, delays),
                 Jitter::None | Jitter::Icon(_) => 0.0,
+                Jitter::Uniform(uniform) => {
+                    let (min, max) = (uniform.min.as_ps() as f64, uniform.max.as_ps() as f64);
+                    min + delays.unit() * (max - min)
+                }
+                Jitter::Exponential(exponential) => capped_exponential(exponential.mean, exponential.cap, delays),
             };
             (worker, after(now, delay).unwrap_or(now))
         })
@@ -121,21 +133,57 @@ impl Query<'_> {
 
 /// `base + min(Exp(mean), cap)` in picoseconds.
 fn icon_delay(icon: &IconJitter, delays: &mut Stream) -> f64 {
-    let random = delays.exponential(icon.mean.as_ps() as f64);
-    icon.base.as_ps() as f64 + random.min(icon.cap.as_ps() as f64)
+    icon.base.as_ps() as f64 + capped_exponential(icon.mean, Some(icon.cap), delays)
+}
+
+/// `min(Exp(mean), cap)` in picoseconds.
+fn capped_exponential(mean: Span, cap: Option<Span>, delays: &mut Stream) -> f64 {
+    let delay = delays.exponential(mean.as_ps() as f64);
+    cap.map_or(delay, |cap| delay.min(cap.as_ps() as f64))
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use tailcut_base::Span;
-
     use super::*;
+    use crate::config::{
+        Deadlines, DegreeDistribution, ExponentialDeadlines, ExponentialJitter, Gaps, UniformDegrees, UniformJitter,
+    };
+
+    fn plan(degree: u32, aggregators: &[u32], jitter: Jitter) -> IncastPlan {
+        IncastPlan {
+            degree: Degree::Fixed(degree),
+            aggregators: aggregators.to_vec(),
+            gaps: Gaps::Poisson,
+            jitter,
+            one_size: true,
+            deadlines: None,
+        }
+    }
 
     fn queries(degree: u32, aggregators: &[u32], hosts: u32, jitter: Jitter) -> Queries {
-        let gap = Some(Gap::poisson(1_000.0));
-        Queries::new(degree, aggregators.to_vec(), gap, jitter, hosts, Seeds::new(4), 0)
+        of_plan(plan(degree, aggregators, jitter), hosts)
+    }
+
+    fn of_plan(plan: IncastPlan, hosts: u32) -> Queries {
+        Queries::new(plan, Some(Gap::poisson(1_000.0)), hosts, Seeds::new(4), 0)
+    }
+
+    /// Delays in us of all answers to `n` queries of four.
+    fn delays(jitter: Jitter, n: u32) -> Vec<Vec<f64>> {
+        let mut queries = queries(4, &[0], 9, jitter);
+        let us = |at: Instant, now| at.since(now).unwrap().as_ns_f64() / 1e3;
+        (0..n)
+            .map(|_| {
+                let now = queries.next_at().unwrap();
+                queries.ask().unwrap().answers(now).map(|answer| us(answer.1, now)).collect()
+            })
+            .collect()
+    }
+
+    fn uniform(min: u32, max: u32) -> Degree {
+        Degree::Drawn(DegreeDistribution::Uniform(UniformDegrees { min, max }))
     }
 
     #[test]
@@ -206,5 +254,74 @@ mod tests {
         assert!((mean - 10.0).abs() < 0.2, "{mean}");
         // exp(-12) of 60000 draws.
         assert!(capped < 5, "{capped}");
+    }
+
+    #[test]
+    fn uniform_delays_are_of_each_answer_alone() {
+        let jitter = Jitter::Uniform(UniformJitter { min: Span::from_us(20), max: Span::from_us(100) });
+        let delays = delays(jitter, 20_000);
+        for nth in 0..4 {
+            let of_nth: Vec<f64> = delays.iter().map(|query| query[nth]).collect();
+            assert!(of_nth.iter().all(|delay| (20.0..=100.0).contains(delay)));
+            let mean = of_nth.iter().sum::<f64>() / of_nth.len() as f64;
+            // The standard error is 80 / sqrt(12 x 20000) = 0.16.
+            assert!((mean - 60.0).abs() < 0.7, "{nth}: {mean}");
+            let above = of_nth.iter().filter(|&&delay| delay > 80.0).count() as f64 / of_nth.len() as f64;
+            assert!((above - 0.25).abs() < 0.015, "{nth}: {above}");
+        }
+        // Independent: the product of two of one query is, on average, that of the means.
+        let product = delays.iter().map(|query| (query[0] - 60.0) * (query[1] - 60.0)).sum::<f64>() / 20_000.0;
+        assert!(product.abs() < 20.0, "the standard error is 533 / sqrt(20000) = 3.8: {product}");
+    }
+
+    #[test]
+    fn exponential_delays_have_their_mean_and_end_at_their_cap() {
+        let of = |cap| Jitter::Exponential(ExponentialJitter { mean: Span::from_us(10), cap });
+        let mean = |delays: &[f64]| delays.iter().sum::<f64>() / delays.len() as f64;
+        let free = delays(of(None), 20_000).concat();
+        assert!((mean(&free) - 10.0).abs() < 0.15, "{}", mean(&free));
+        assert!(free.iter().any(|&delay| delay > 60.0), "exp(-6) of 80000 are longer");
+        let capped = delays(of(Some(Span::from_us(10))), 20_000).concat();
+        // E[min(Exp(m), m)] = m (1 - 1/e).
+        assert!((mean(&capped) - 6.321).abs() < 0.1, "{}", mean(&capped));
+        let at_cap = capped.iter().filter(|&&delay| delay == 10.0).count() as f64 / capped.len() as f64;
+        assert!((at_cap - 0.3679).abs() < 0.01, "{at_cap}");
+        assert!(capped.iter().all(|&delay| delay <= 10.0));
+    }
+
+    #[test]
+    fn degrees_are_uniform_and_their_workers_distinct() {
+        let mut queries = of_plan(IncastPlan { degree: uniform(3, 7), ..plan(1, &[2, 5], Jitter::None) }, 8);
+        let mut counts = [0u32; 8];
+        for _ in 0..20_000 {
+            let mut query = queries.ask().unwrap();
+            let (degree, aggregator) = (query.degree(), query.aggregator);
+            let workers: BTreeSet<u32> = query.answers(Instant::ZERO).map(|answer| answer.0).collect();
+            assert!(workers.len() == degree as usize && !workers.contains(&aggregator));
+            counts[degree as usize] += 1;
+        }
+        assert_eq!((counts[..3].to_vec(), counts.iter().sum()), (vec![0; 3], 20_000u32));
+        for &n in &counts[3..] {
+            assert!((3_750..=4_250).contains(&n), "{counts:?}");
+        }
+    }
+
+    /// They change no other draw: neither times nor aggregators, and deadlines not even the answers.
+    #[test]
+    fn degrees_and_deadlines_are_drawn_from_streams_of_their_own() {
+        let fixed = plan(7, &[0, 3, 4], Jitter::Icon(IconJitter::default()));
+        let deadlines = Some(Deadlines::Exponential(ExponentialDeadlines::default()));
+        let urgent = IncastPlan { deadlines, ..fixed.clone() };
+        let varied = IncastPlan { degree: uniform(3, 7), ..urgent.clone() };
+        let (mut fixed, mut urgent, mut varied) = (of_plan(fixed, 20), of_plan(urgent, 20), of_plan(varied, 20));
+        for _ in 0..200 {
+            let now = fixed.next_at().unwrap();
+            assert_eq!((urgent.next_at(), varied.next_at()), (Some(now), Some(now)));
+            let (mut fixed, mut urgent, varied) = (fixed.ask().unwrap(), urgent.ask().unwrap(), varied.ask().unwrap());
+            assert_eq!((fixed.aggregator, fixed.aggregator), (urgent.aggregator, varied.aggregator));
+            assert!(fixed.deadline.is_none() && urgent.deadline.is_some());
+            assert_eq!(urgent.deadline, varied.deadline);
+            assert!(fixed.answers(now).eq(urgent.answers(now)));
+        }
     }
 }

@@ -10,8 +10,8 @@
 //! changes none. The class number is the entity of the stream: classes keep their flows when others are added after
 //! them.
 //!
-//! Left out: closed-loop applications (a flow that starts when another ends), deadlines of generated flows, arrival
-//! rates that change over time, and traffic matrices other than the patterns of [`Endpoints`].
+//! Left out: closed-loop applications (a flow that starts when another ends), arrival rates that change over time, and
+//! traffic matrices other than the patterns of [`Endpoints`].
 
 mod arrivals;
 mod builtin;
@@ -34,13 +34,13 @@ mod workload;
 
 pub use builtin::{BuiltIn, distribution, distributions};
 pub use config::{
-    Arrivals, Config, Deadlines, Endpoints, ExponentialDeadlines, FlowFile, FlowFormat, Gaps, HostSet, IconJitter,
-    Incast, Jitter, ListedFlow, LoadBytes, LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes, Traffic,
-    TrafficList, UniformSizes,
+    Arrivals, Config, Deadlines, Degree, DegreeDistribution, Endpoints, ExponentialDeadlines, ExponentialJitter,
+    FlowFile, FlowFormat, Gaps, HostSet, IconJitter, Incast, Jitter, ListedFlow, LoadBytes, LoadOf, ParetoSizes, Roles,
+    SizeFile, SizeFormat, Sizes, Traffic, TrafficList, UniformDegrees, UniformJitter, UniformSizes,
 };
 pub use distribution::Distribution;
 pub use flow_list::FlowList;
-pub use forecast::{ClassForecast, Forecast};
+pub use forecast::{ClassForecast, Forecast, QueryForecast};
 pub use load::{Loads, Places, Realised};
 pub use mixture::SizeMixture;
 pub use size_table::TableFormat;

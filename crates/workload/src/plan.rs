@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use tailcut_base::{Instant, Seeds};
+use tailcut_base::{Instant, Seeds, Span};
 use tailcut_model::Invalid;
 
 use crate::builtin;
 use crate::config::{
-    Deadlines, FlowFile, Gaps, Incast, Jitter, ListedFlow, ParetoSizes, SizeFile, SizeFormat, Sizes, Traffic,
+    Deadlines, Degree, DegreeDistribution, FlowFile, Gaps, Incast, Jitter, ListedFlow, ParetoSizes, SizeFile,
+    SizeFormat, Sizes, Traffic,
 };
 use crate::deadlines;
 use crate::distribution::Distribution;
@@ -46,15 +47,28 @@ pub(crate) enum Amount {
 #[derive(Clone, Debug)]
 pub(crate) enum Ends {
     Pairs(Pattern),
-    Incast { degree: u32, aggregators: Vec<u32>, gaps: Gaps, jitter: Jitter, one_size: bool },
+    Incast(IncastPlan),
+}
+
+/// Queries to many hosts at a time.
+#[derive(Clone, Debug)]
+pub(crate) struct IncastPlan {
+    pub(crate) degree: Degree,
+    /// The hosts that ask.
+    pub(crate) aggregators: Vec<u32>,
+    pub(crate) gaps: Gaps,
+    pub(crate) jitter: Jitter,
+    pub(crate) one_size: bool,
+    /// Deadlines of the queries; never a slack.
+    pub(crate) deadlines: Option<Deadlines>,
 }
 
 impl Generated {
-    /// Flows that one event brings.
-    pub(crate) fn flows_per_event(&self) -> u32 {
+    /// Flows that one event brings, on average.
+    pub(crate) fn flows_per_event(&self) -> f64 {
         match &self.ends {
-            Ends::Pairs(_) => 1,
-            Ends::Incast { degree, .. } => *degree,
+            Ends::Pairs(_) => 1.0,
+            Ends::Incast(incast) => incast.degree.mean(),
         }
     }
 
@@ -62,7 +76,7 @@ impl Generated {
     pub(crate) fn spread(&self, racks: &Racks) -> Spread {
         match &self.ends {
             Ends::Pairs(pattern) => pattern.spread(racks),
-            Ends::Incast { aggregators, .. } => incast_spread(racks, aggregators),
+            Ends::Incast(incast) => incast_spread(racks, &incast.aggregators),
         }
     }
 }
@@ -154,7 +168,7 @@ fn generated(key: &str, traffic: &Traffic, sizes: &Sizes, class: u64, site: &Sit
                         .help("an incast draws its own workers and has its own `gaps`"));
                 }
             }
-            incast_ends(&format!("{key}.incast"), incast, class, site)?
+            Ends::Incast(incast_plan(&format!("{key}.incast"), incast, class, site)?)
         }
     };
     if let Some(deadlines) = &traffic.deadline {
@@ -164,11 +178,22 @@ fn generated(key: &str, traffic: &Traffic, sizes: &Sizes, class: u64, site: &Sit
     Ok(Generated { amount, sizes, ends, deadlines: traffic.deadline.clone() })
 }
 
-fn incast_ends(key: &str, incast: &Incast, class: u64, site: &Site<'_>) -> Result<Ends, Invalid> {
-    if incast.degree == 0 || incast.degree >= site.hosts {
-        let message = format!("a degree of {} needs as many hosts other than the one that asks", incast.degree);
-        let help = format!("expected 1 to {}: {}", site.hosts - 1, host_help(site.hosts));
-        return Err(Invalid::new(format!("{key}.degree"), message).help(help));
+fn incast_plan(key: &str, incast: &Incast, class: u64, site: &Site<'_>) -> Result<IncastPlan, Invalid> {
+    let (least, most) = incast.degree.bounds();
+    let degree_key = match incast.degree {
+        Degree::Fixed(_) => format!("{key}.degree"),
+        Degree::Drawn(DegreeDistribution::Uniform(_)) => format!("{key}.degree.uniform"),
+    };
+    let help = || format!("expected 1 to {}: {}", site.hosts - 1, host_help(site.hosts));
+    for degree in [least, most] {
+        if degree == 0 || degree >= site.hosts {
+            let message = format!("a degree of {degree} needs as many hosts other than the one that asks");
+            return Err(Invalid::new(degree_key, message).help(help()));
+        }
+    }
+    if least > most {
+        let message = format!("no degree is uniform between {least} and {most}");
+        return Err(Invalid::new(degree_key, message).help("expected 1 <= min <= max"));
     }
     let aggregators = match incast.aggregators {
         None => (0..site.hosts).collect(),
@@ -180,13 +205,36 @@ fn incast_ends(key: &str, incast: &Incast, class: u64, site: &Site<'_>) -> Resul
             draw_set(&key, count, site.hosts, &mut site.seeds.stream("workload.roles.aggregators", class))?
         }
     };
-    Ok(Ends::Incast {
+    check_jitter(&format!("{key}.jitter"), &incast.jitter)?;
+    if let Some(deadlines) = &incast.deadline {
+        deadlines::check_of_queries(&format!("{key}.deadline"), deadlines)?;
+    }
+    Ok(IncastPlan {
         degree: incast.degree,
         aggregators,
         gaps: incast.gaps,
         jitter: incast.jitter.clone(),
         one_size: incast.one_size,
+        deadlines: incast.deadline.clone(),
     })
+}
+
+fn check_jitter(key: &str, jitter: &Jitter) -> Result<(), Invalid> {
+    match jitter {
+        Jitter::Uniform(uniform) if uniform.min > uniform.max => {
+            let message = format!("no delay is uniform between {} and {}", uniform.min, uniform.max);
+            Err(Invalid::new(format!("{key}.uniform"), message).help("expected min <= max"))
+        }
+        Jitter::Exponential(exponential) if exponential.mean == Span::ZERO => {
+            Err(Invalid::new(format!("{key}.exponential.mean"), "delays of no time are no jitter")
+                .help("expected a positive time such as \"10us\", or jitter = \"none\""))
+        }
+        Jitter::Exponential(exponential) if exponential.cap == Some(Span::ZERO) => {
+            Err(Invalid::new(format!("{key}.exponential.cap"), "delays of no time are no jitter")
+                .help("expected a positive time such as \"100us\", or jitter = \"none\""))
+        }
+        Jitter::None | Jitter::Icon(_) | Jitter::Uniform(_) | Jitter::Exponential(_) => Ok(()),
+    }
 }
 
 impl Sizes {

@@ -101,13 +101,13 @@ impl Generator {
                 let endpoints = seeds.stream("workload.endpoints", number);
                 Events::Pairs(Box::new(Pairs { gap, next, pattern, arrivals, endpoints }))
             }
-            Ends::Incast { degree, aggregators, gaps, jitter, one_size } => {
-                let gap = some.then(|| query_gap(gaps, per_second, aggregators.len()).0);
-                let queries = Queries::new(degree, aggregators, gap, jitter, hosts, seeds, number);
-                Events::Incast { queries: Box::new(queries), one_size }
+            Ends::Incast(incast) => {
+                let gap = some.then(|| query_gap(incast.gaps, per_second, incast.aggregators.len()).0);
+                let one_size = incast.one_size;
+                Events::Incast { queries: Box::new(Queries::new(incast, gap, hosts, seeds, number)), one_size }
             }
         };
-        let deadlines = plan.deadlines.map(|config| DeadlineSource::new(config, seeds, number));
+        let deadlines = plan.deadlines.map(|config| DeadlineSource::new(config, seeds, "workload.deadlines", number));
         Generator { class, sizes: plan.sizes, draws: seeds.stream("workload.sizes", number), deadlines, events }
     }
 
@@ -142,7 +142,8 @@ impl Generator {
             }
             Events::Incast { queries, one_size } => {
                 let Some(mut asked) = queries.ask() else { return };
-                let answered = Some(Query { id: QueryId(*query), asked: now, degree: asked.degree(), deadline: None });
+                let (degree, deadline) = (asked.degree(), asked.deadline);
+                let answered = Some(Query { id: QueryId(*query), asked: now, degree, deadline });
                 *query += 1;
                 let aggregator = asked.aggregator;
                 let common = one_size.then(&mut draw);

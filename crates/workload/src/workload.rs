@@ -398,7 +398,7 @@ fn rates(config: &Config, places: &Places, plans: &Plans<'_>) -> Result<Vec<f64>
                             LoadBytes::Payload => plan.sizes.mean(),
                             LoadBytes::Wire => plan.sizes.mean_wire(),
                         };
-                        share * byte_rate / (f64::from(plan.flows_per_event()) * mean)
+                        share * byte_rate / (plan.flows_per_event() * mean)
                     }
                 };
                 if rate > MOST_EVENTS {
@@ -453,7 +453,7 @@ fn time_base(config: &Config, plans: &Plans<'_>, rates: &[f64]) -> Result<Span, 
             .iter()
             .zip(rates)
             .map(|((_, plan), rate)| match plan {
-                Plan::Generated(plan) => rate * f64::from(plan.flows_per_event()),
+                Plan::Generated(plan) => rate * plan.flows_per_event(),
                 Plan::Listed(_) => 0.0,
             })
             .sum();

@@ -333,3 +333,80 @@ fn a_deadline_that_the_network_decides_comes_as_its_multiple_of_the_ideal() {
     }
     assert!(some > 100 && none > 100, "{some} {none}");
 }
+
+/// Answers by query, in the order of the queries.
+fn by_query(flows: &[FlowSpec]) -> Vec<Vec<&FlowSpec>> {
+    let mut queries = std::collections::BTreeMap::<u32, Vec<&FlowSpec>>::new();
+    for flow in flows {
+        queries.entry(flow.query.unwrap().id.0).or_default().push(flow);
+    }
+    queries.into_values().collect()
+}
+
+const QUERIES: &str = "flows = 130000\n[traffic.q]\nrate = 20000.0\nsizes.fixed = \"1KB\"\n";
+
+#[test]
+fn a_query_has_the_degree_and_the_deadline_that_its_answers_tell() {
+    let incast =
+        "incast = { degree.uniform = { min = 4, max = 22 }, deadline.exponential = {} }\ndeadline.fixed = \"7ms\"";
+    let flows = flows(3, &format!("{QUERIES}{incast}"));
+    let queries = by_query(&flows);
+    let n = queries.len() as f64;
+    let (mut degrees, mut deadlines, mut least) = (0.0, 0.0, 0.0);
+    for answers in &queries {
+        let query = answers[0].query.unwrap();
+        assert_eq!(query.degree as usize, answers.len());
+        assert!((4..=22).contains(&query.degree));
+        assert!(answers.iter().all(|flow| flow.query == Some(query)));
+        assert!(answers.iter().all(|flow| flow.deadline == Some(Span::from_ms(7))), "flows keep their own");
+        let workers: std::collections::BTreeSet<_> = answers.iter().map(|flow| flow.src).collect();
+        assert_eq!(workers.len(), answers.len());
+        degrees += f64::from(query.degree);
+        let deadline = query.deadline.expect("every query has one");
+        deadlines += deadline.as_secs_f64();
+        least += f64::from(u8::from(deadline == Span::from_ms(3)));
+    }
+    // About 10000 queries; the standard deviation of a degree is 5.5.
+    assert!((degrees / n - 13.0).abs() < 0.25, "{}", degrees / n);
+    for degree in [4, 22] {
+        assert!(queries.iter().any(|answers| answers.len() == degree), "{degree}");
+    }
+    // max(3 ms, Exp(20 ms)): see above.
+    assert!((deadlines / n - 20.21e-3).abs() < 0.8e-3, "{}", deadlines / n);
+    assert!((least / n - 0.139).abs() < 0.014, "{}", least / n);
+}
+
+#[test]
+fn deadlines_of_queries_change_nothing_else() {
+    let none = flows(1, &format!("{QUERIES}incast = {{ degree = 6, jitter.icon = {{}} }}"));
+    let some = flows(1, &format!("{QUERIES}incast = {{ degree = 6, jitter.icon = {{}}, deadline.fixed = \"9ms\" }}"));
+    assert!(some.iter().all(|flow| flow.query.unwrap().deadline == Some(Span::from_ms(9)) && flow.deadline.is_none()));
+    let without = |flow: &FlowSpec| {
+        let query = flow.query.map(|query| tailcut_model::Query { deadline: None, ..query });
+        FlowSpec { query, ..flow.clone() }
+    };
+    assert_eq!(some.iter().map(without).collect::<Vec<_>>(), none);
+}
+
+#[test]
+fn a_degree_that_is_drawn_from_one_number_is_that_number() {
+    let of = |degree: &str| flows(1, &format!("{QUERIES}incast = {{ {degree}, one_size = false }}"));
+    assert_eq!(of("degree = 6"), of("degree.uniform = { min = 6, max = 6 }"));
+}
+
+/// The warm-up counts a query as a whole, whatever its degree and however late its answers.
+#[test]
+fn a_query_of_any_degree_is_measured_as_a_whole() {
+    let incast =
+        "incast = { degree.uniform = { min = 1, max = 23 }, jitter.uniform = { min = \"0us\", max = \"2ms\" } }";
+    for end in ["flows = 20000", "duration = \"80ms\""] {
+        let flows = flows(1, &format!("{}{incast}", QUERIES.replace("flows = 130000", end)));
+        let queries = by_query(&flows);
+        let measured: Vec<bool> = queries.iter().map(|answers| answers[0].measured).collect();
+        assert!(queries.iter().zip(&measured).all(|(answers, &of)| answers.iter().all(|flow| flow.measured == of)));
+        assert!(measured.is_sorted() && !measured[0] && measured[measured.len() / 5]);
+        // Answers of queries on both sides of the end of the warm-up overlap, or this would say nothing.
+        let last = flows.iter().filter(|flow| !flow.measured).map(|flow| flow.start).max().unwrap();
+        assert!(flows.iter().any(|flow| flow.measured && flow.start < last));
+    }
+}

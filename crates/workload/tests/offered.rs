@@ -417,3 +417,60 @@ fn the_sizes_of_all_flows_are_those_of_each_traffic_as_often_as_it_sends() {
     );
     close("whole", sizes.bytes_up_to(u64::MAX, u64::MAX), workload.forecast().payload_bytes);
 }
+
+#[test]
+fn a_drawn_degree_counts_with_its_mean() {
+    let places = places(2, 8, 10, 40);
+    let text = |degree: &str, one_size: bool| {
+        format!(
+            "load = 0.3\nduration = \"400ms\"\n[traffic.q]\nshare = 1.0\nsizes.uniform = {{ min = \"1B\", max = \"2KB\" }}\n\
+             incast = {{ {degree}, one_size = {one_size} }}"
+        )
+    };
+    let (fixed, drawn) = ("degree = 8", "degree.uniform = { min = 4, max = 12 }");
+    let [a, b] = [fixed, drawn].map(|degree| forecast(&places, &text(degree, true)));
+    assert_eq!((a.flows, a.payload_bytes, &a.links), (b.flows, b.payload_bytes, &b.links));
+    let [queries, of_drawn] = [&a, &b].map(|forecast| forecast.classes[0].queries.unwrap());
+    assert_eq!((queries.per_second, queries.degree.mean()), (of_drawn.per_second, of_drawn.degree.mean()));
+    // 48 Gb/s in events of 8 flows of 1000.5 B.
+    close(queries.per_second, 48e9 / 8.0 / (8.0 * 1000.5), 1e-12, "queries per second");
+    // The degree's second moment is 64 + 80 / 12; that of a size 4/3 of its squared mean, but for its granularity.
+    let events = queries.per_second * 0.4;
+    let squares = (64.0 + 80.0 / 12.0) / 64.0;
+    close(b.relative_error, (squares * 4.0 / 3.0 / events).sqrt(), 1e-3, "one size");
+    let own = forecast(&places, &text(drawn, false)).relative_error;
+    close(own, ((squares - 1.0 / 8.0 + 4.0 / 3.0 / 8.0) / events).sqrt(), 1e-3, "own sizes");
+    // What is really offered.
+    let flows: Vec<FlowSpec> = workload(&places, 1, &text(drawn, true)).collect();
+    close(flows.len() as f64, b.flows, 0.02, "flows");
+    let queries = flows.iter().map(|flow| flow.query.unwrap().id).max().unwrap().0 + 1;
+    close(f64::from(queries), events, 0.02, "queries");
+}
+
+/// Rezaei, PhD thesis, section 4.2.1.2: 70 % of the bytes in long flows, half of the rest in answers of 26 hosts (20, 32);
+/// and incasts of at most 1 KB beside short flows, which they leave as they are.
+#[test]
+fn published_incasts_have_the_queries_of_their_shares() {
+    for degree in [20, 26, 32] {
+        let text = format!(
+            "load = 0.5\nload_of = \"fabric\"\nduration = \"20ms\"\n\
+             [traffic.long]\nshare = 0.7\nsizes.fixed = \"1MB\"\n[traffic.short]\nshare = 0.15\nsizes.uniform = {{ min = \"8KB\", max = \"32KB\" }}\n\
+             [traffic.incast]\nshare = 0.15\nsizes.uniform = {{ min = \"8KB\", max = \"32KB\" }}\n\
+             incast = {{ degree = {degree}, jitter.icon = {{}} }}"
+        );
+        let forecast = forecast(&slytherin_places(), &text);
+        let per_second = 0.5 * 0.15 * 2e12 / (8.0 * f64::from(degree) * 20_000.0);
+        close(forecast.classes[2].queries.unwrap().per_second, per_second, 1e-12, "queries per second");
+        assert_eq!((forecast.classes[0].queries, forecast.classes[1].queries), (None, None));
+    }
+    let short =
+        "load = 0.6\nduration = \"2ms\"\n[traffic.short]\nshare = 1.0\nsizes.distribution = \"resqueue_short\"\n";
+    let incast =
+        "[traffic.incast]\nrate = 10000.0\nsizes.uniform = { min = \"1B\", max = \"1KB\" }\nincast.degree = 100\n";
+    let both: Vec<FlowSpec> = workload(&slytherin_places(), 1, &format!("{short}{incast}")).collect();
+    let (queries, alone): (Vec<_>, Vec<_>) = both.into_iter().partition(|flow| flow.query.is_some());
+    assert_eq!(alone, workload(&slytherin_places(), 1, short).collect::<Vec<_>>());
+    assert!(
+        queries.len() >= 1_000 && queries.len().is_multiple_of(100) && queries.iter().all(|flow| flow.size <= 1_000)
+    );
+}

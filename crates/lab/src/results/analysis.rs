@@ -162,6 +162,8 @@ impl Analysis {
             if set.all {
                 facts.flows += statistics.flows;
                 facts.censored += statistics.censored;
+                facts.queries += statistics.queries;
+                facts.incomplete_queries += statistics.incomplete_queries;
             }
             // The sizes are those of the workload: the same for every scheme, up to the draws.
             self.mean_sizes[at] = self.mean_sizes[at].or(statistics.mean_size);
@@ -291,6 +293,8 @@ struct Facts {
     points: usize,
     flows: u64,
     censored: u64,
+    queries: u64,
+    incomplete_queries: u64,
     /// Warnings of the points with the number of points that gave them.
     told: Vec<(String, usize)>,
 }
@@ -329,6 +333,13 @@ impl Facts {
                 "{} of {} measured flows are censored: the simulation ended before they did; FCTs are over finished \
                  flows and are lower bounds where flows are censored",
                 self.censored, self.flows
+            ));
+        }
+        if self.incomplete_queries > 0 {
+            warnings.push(format!(
+                "{} of {} measured queries are incomplete: the simulation ended before their last answer did; query \
+                 completion times are over complete queries and are lower bounds where queries are incomplete",
+                self.incomplete_queries, self.queries
             ));
         }
         for (warning, points) in self.told {

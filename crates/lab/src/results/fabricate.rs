@@ -7,8 +7,8 @@ use std::path::Path;
 use tailcut_base::{Instant, Seeds, Span, packets, wire_bytes};
 use tailcut_model::seat::DropReason;
 use tailcut_record::{
-    DropCounts, FlowColumns, FlowRow, Histogram, PortRow, QueueSamples, QueueStatistics, write_flows, write_ports,
-    write_queues,
+    DropCounts, FlowColumns, FlowRow, Histogram, PortRow, QueryRow, QueueSamples, QueueStatistics, write_flows,
+    write_ports, write_queries, write_queues,
 };
 
 use super::{Axis, EngineFacts, FlowCounts, Load, Point, PointSummary, RunInfo};
@@ -84,6 +84,26 @@ pub(crate) fn fabricate(dir: &Path, plan: &Plan) -> RunInfo {
     run
 }
 
+/// A query of the second class that nobody has answered.
+fn fabricated_query(query: u32, asked: Instant, measured: bool) -> QueryRow {
+    QueryRow {
+        query,
+        aggregator: query % 400,
+        class: 1,
+        degree: 0,
+        asked,
+        received: None,
+        size: 0,
+        answers_received: 0,
+        drops: 0,
+        retransmissions: 0,
+        timeouts: 0,
+        max_packet_drops: 0,
+        deadline: Some(Span::from_us(300)),
+        measured,
+    }
+}
+
 /// The load of a point: its first number, or a usual one.
 fn load_of(point: &Point) -> f64 {
     point.values.iter().find_map(|value| value.parse().ok()).filter(|load| *load < 1.0).unwrap_or(0.6)
@@ -93,7 +113,7 @@ fn fabricate_point(folder: &Path, plan: &Plan, run: &RunInfo, point: &Point) {
     let load = load_of(point);
     let scheme = run.schemes.iter().position(|name| *name == point.scheme).unwrap();
     let mut draws = Seeds::new(point.seed).stream("fabricated", scheme as u64 * 1000 + (load * 100.0) as u64);
-    let mut rows = FlowColumns::new();
+    let (mut rows, mut queries) = (FlowColumns::new(), Vec::<QueryRow>::new());
     let mut counts = FlowCounts::default();
     let mut drops = DropCounts::default();
     for flow in 0..plan.flows {
@@ -122,19 +142,29 @@ fn fabricate_point(folder: &Path, plan: &Plan, run: &RunInfo, point: &Point) {
         let sent = packets(size) + dropped;
         let marks = (sent as f64 * load * 0.3 * draws.unit()) as u64;
         let query = (class == 1).then_some(flow / 20);
+        let query_start = query.map(|query| Instant::from_ps(u64::from(query) * 20 * 7_300_123));
+        let measured = flow >= plan.flows / 10;
+        if let (Some(query), Some(asked)) = (query, query_start) {
+            if queries.last().is_none_or(|row| row.query != query) {
+                queries.push(fabricated_query(query, asked, measured));
+            }
+            let row = queries.last_mut().expect("it has just been put there");
+            (row.degree, row.answers_received) = (row.degree + 1, row.answers_received + 1);
+            row.received = row.received.max(Some(start + fct));
+        }
         counts.total += 1;
         counts.finished += u64::from(finished);
         counts.censored += u64::from(!finished);
         rows.push(&FlowRow {
             flow,
             query,
-            query_start: query.map(|query| Instant::from_ps(u64::from(query) * 20 * 7_300_123)),
+            query_start,
             src: draws.below(400),
             dst: draws.below(400),
             class,
             size,
             start,
-            measured: flow >= plan.flows / 10,
+            measured,
             received: finished.then_some(start + fct),
             acknowledged: finished.then_some(start + fct + Span::from_us(6)),
             ideal,
@@ -150,6 +180,7 @@ fn fabricate_point(folder: &Path, plan: &Plan, run: &RunInfo, point: &Point) {
         });
     }
     write_flows(&folder.join("flows.parquet"), &run.classes, &rows).unwrap();
+    write_queries(&folder.join("queries.parquet"), &run.classes, queries).unwrap();
 
     let mut queues = QueueSamples::new(["leaf", "spine"]);
     for sample in 0..20_000 {

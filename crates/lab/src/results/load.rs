@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use tailcut_record::{FlowColumns, Histogram, PortRow, read_flows, read_ports, read_queues};
+use tailcut_record::{FlowColumns, Histogram, PortRow, QueryRow, read_flows, read_ports, read_queries, read_queues};
 
 use super::{Point, PointSummary, RunInfo};
 
@@ -13,8 +13,8 @@ pub(crate) struct SeedRun {
     pub(crate) summary: PointSummary,
     /// Its measured flows, in the order of their starts. Classes are indices into those of the run.
     pub(crate) flows: FlowColumns,
-    /// Queries of which a flow is not measured: they straddle the end of the warm-up and do not count.
-    pub(crate) partial_queries: BTreeSet<u32>,
+    /// Its measured queries, in the order in which they were asked.
+    pub(crate) queries: Vec<QueryRow>,
     /// Sampled queue lengths of all ports of switches, in packets.
     pub(crate) queues: Histogram,
     /// Packets that ports let into a lower class than their own.
@@ -59,13 +59,8 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
         return Err("its summary belongs to another point".to_owned());
     }
     let file = read_flows(&folder.join("flows.parquet")).map_err(|e| e.to_string())?;
-    let class = |name: &String| {
-        let found = run.classes.iter().position(|known| known == name).and_then(|at| u8::try_from(at).ok());
-        found.ok_or_else(|| format!("its flows have the class {name}, which the run does not have"))
-    };
-    let classes = file.classes.iter().map(class).collect::<Result<Vec<u8>, String>>()?;
-    let (mut flows, mut partial_queries) = (FlowColumns::new(), BTreeSet::new());
-    let mut asking = BTreeSet::new();
+    let classes = classes_of(run, &file.classes)?;
+    let (mut flows, mut asking) = (FlowColumns::new(), BTreeSet::new());
     for mut row in file.rows.rows() {
         if row.query.is_some() {
             asking.insert(row.dst);
@@ -73,8 +68,6 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
         if row.measured {
             row.class = classes[usize::from(row.class)];
             flows.push(&row);
-        } else {
-            partial_queries.extend(row.query);
         }
     }
     let ports = read_ports(&folder.join("ports.parquet")).map_err(|e| e.to_string())?;
@@ -99,7 +92,7 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
     Ok(SeedRun {
         summary,
         flows,
-        partial_queries,
+        queries: queries(&folder.join("queries.parquet"), run)?,
         queues,
         demotions,
         drops_fabric,
@@ -110,6 +103,26 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
         lossy,
         busiest,
     })
+}
+
+/// The measured queries of a point; none if its workload has no incast, and the point no such file.
+fn queries(path: &Path, run: &RunInfo) -> Result<Vec<QueryRow>, String> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let file = read_queries(path).map_err(|e| e.to_string())?;
+    let classes = classes_of(run, &file.classes)?;
+    let of_run = |row: QueryRow| QueryRow { class: classes[usize::from(row.class)], ..row };
+    Ok(file.rows.into_iter().filter(|row| row.measured).map(of_run).collect())
+}
+
+/// The place among the classes of the run of each of those that a file names.
+fn classes_of(run: &RunInfo, names: &[String]) -> Result<Vec<u8>, String> {
+    let class = |name: &String| {
+        let found = run.classes.iter().position(|known| known == name).and_then(|at| u8::try_from(at).ok());
+        found.ok_or_else(|| format!("its flows have the class {name}, which the run does not have"))
+    };
+    names.iter().map(class).collect()
 }
 
 /// Packets that the ports of switches marked and dropped, by the tiers that they join.

@@ -4,15 +4,13 @@
 //! censored stands beside them, and where there are any the FCTs are lower bounds and say so. Samples of all seeds are
 //! pooled; [`super::stats`] says where the intervals come from.
 
-use std::collections::BTreeMap;
-
 use tailcut_base::{Bytes, Span};
-use tailcut_record::FlowRow;
+use tailcut_record::{FlowRow, QueryRow};
 
 use super::catalogue::unit;
 use super::load::SeedRun;
-use super::network;
 use super::stats::{self, BATCHED_FLOWS, BATCHES, Estimate};
+use super::{network, queries};
 
 /// One statistic of one class at one swept point of one scheme.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +37,9 @@ pub struct Row {
     pub note: Option<String>,
 }
 
+/// Sizes of flows, above the first and up to the second: any.
+const ALL_SIZES: (u64, u64) = (0, u64::MAX);
+
 /// The traffic classes that a set of rows is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ClassSet {
@@ -63,7 +64,7 @@ pub(crate) fn class_sets(classes: &[String], size_bounds: &[Bytes]) -> Vec<Class
     let set = |name: &str, single, member: &dyn Fn(&str) -> bool| ClassSet {
         name: name.to_owned(),
         members: classes.iter().map(|class| member(class)).collect(),
-        sizes: (0, u64::MAX),
+        sizes: ALL_SIZES,
         all: name == ALL,
         single,
     };
@@ -96,6 +97,11 @@ impl ClassSet {
         let (above, upto) = self.sizes;
         self.members.get(usize::from(row.class)).copied().unwrap_or(false) && row.size > above && row.size <= upto
     }
+
+    /// Whether a query belongs to it; none belongs to a set of some sizes.
+    pub(crate) fn has_query(&self, row: &QueryRow) -> bool {
+        self.sizes == ALL_SIZES && self.members.get(usize::from(row.class)).copied().unwrap_or(false)
+    }
 }
 
 /// Sums over some flows: numerators and denominators.
@@ -124,7 +130,7 @@ struct Sums {
     multi_marked: f64,
 }
 
-fn us(span: Span) -> f64 {
+pub(crate) fn us(span: Span) -> f64 {
     span.as_ps() as f64 / 1e6
 }
 
@@ -191,6 +197,10 @@ pub(crate) struct ClassStatistics {
     pub(crate) censored: u64,
     /// Flows.
     pub(crate) flows: u64,
+    /// Queries.
+    pub(crate) queries: u64,
+    /// Queries that were not complete at the end.
+    pub(crate) incomplete_queries: u64,
 }
 
 /// Computes the statistics of `set` over the seeds of one swept point of one scheme.
@@ -245,7 +255,7 @@ pub(crate) fn class_statistics(set: &ClassSet, seeds: &[SeedRun]) -> ClassStatis
     // Flows of different seeds never competed: an index of each seed, and the mean of them.
     let jain: Vec<(f64, f64)> = by_seed.iter().filter_map(Sums::jain).map(|index| (index, 1.0)).collect();
     out.share("goodput_jain", stats::ratio(&jain), jain.len() as u64);
-    query_times(set, seeds, &mut out);
+    let (queries, incomplete_queries) = queries::statistics(set, seeds, &mut out);
     let deadlines = total(|sums| sums.deadlines) as u64;
     if deadlines > 0 {
         out.share("deadline_met", ratio(|s| s.met, |s| s.deadlines), deadlines);
@@ -275,11 +285,19 @@ pub(crate) fn class_statistics(set: &ClassSet, seeds: &[SeedRun]) -> ClassStatis
         network::statistics(seeds, &mut out);
     }
     let mean_size = (all_flows > 0).then(|| bytes / all_flows as f64);
-    ClassStatistics { rows: out.rows, fcts: fct_pool, mean_size, censored, flows: all_flows }
+    ClassStatistics {
+        rows: out.rows,
+        fcts: fct_pool,
+        mean_size,
+        censored,
+        flows: all_flows,
+        queries,
+        incomplete_queries,
+    }
 }
 
 /// Sorts the samples of each seed and of all.
-fn pool(seeds: &mut [Vec<f64>]) -> Vec<f64> {
+pub(crate) fn pool(seeds: &mut [Vec<f64>]) -> Vec<f64> {
     for seed in seeds.iter_mut() {
         seed.sort_unstable_by(f64::total_cmp);
     }
@@ -292,46 +310,6 @@ fn pool(seeds: &mut [Vec<f64>]) -> Vec<f64> {
 /// A number that was counted, not estimated.
 pub(crate) fn plain(value: f64) -> Estimate {
     Estimate { value, interval: None, note: None }
-}
-
-/// Query completion times: a query is complete when all of its flows in the set are received.
-fn query_times(set: &ClassSet, seeds: &[SeedRun], out: &mut Collector) {
-    let mut incomplete = 0u64;
-    let mut times: Vec<Vec<f64>> = Vec::new();
-    // In the order of the queries, so that they can be batched.
-    let mut sums: Vec<(f64, f64)> = Vec::new();
-    for seed in seeds {
-        let mut open: BTreeMap<u32, Option<f64>> = BTreeMap::new();
-        for row in seed.flows.rows().filter(|row| set.has(row)) {
-            let (Some(query), Some(asked)) = (row.query, row.query_start) else { continue };
-            if !seed.partial_queries.contains(&query) {
-                let time = row.received.map(|at| us(at.saturating_since(asked)));
-                let last = open.entry(query).or_insert(Some(0.0));
-                *last = last.zip(time).map(|(last, time)| last.max(time));
-            }
-        }
-        let complete: Vec<f64> = open.values().copied().flatten().collect();
-        incomplete += (open.len() - complete.len()) as u64;
-        sums.push((complete.iter().sum(), complete.len() as f64));
-        times.push(complete);
-    }
-    if times.iter().all(Vec::is_empty) && incomplete == 0 {
-        return;
-    }
-    if let [complete] = times.as_slice() {
-        let parts = if complete.len() < BATCHED_FLOWS { complete.len() } else { BATCHES };
-        sums = vec![(0.0, 0.0); parts];
-        for (i, time) in complete.iter().enumerate() {
-            let part = &mut sums[i * parts / complete.len()];
-            *part = (part.0 + time, part.1 + 1.0);
-        }
-    }
-    let pooled = pool(&mut times);
-    let n = pooled.len() as u64;
-    let bound =
-        (incomplete > 0).then(|| format!("a lower bound: {incomplete} of {} queries are incomplete", n + incomplete));
-    out.bounded("qct_mean", stats::ratio(&sums), n, &bound);
-    out.bounded("qct_p99", stats::quantile(&times, &pooled, 990, "queries"), n, &bound);
 }
 
 /// Share of the packets of flows slower than `above` that two switches or more would mark.
@@ -371,7 +349,7 @@ impl Collector {
     }
 
     /// A statistic that censored flows make a lower bound.
-    fn bounded(&mut self, name: &str, mut estimate: Option<Estimate>, n: u64, bound: &Option<String>) {
+    pub(crate) fn bounded(&mut self, name: &str, mut estimate: Option<Estimate>, n: u64, bound: &Option<String>) {
         if let (Some(estimate), Some(bound)) = (estimate.as_mut(), bound) {
             let note = estimate.note.take().map_or_else(|| bound.clone(), |note| format!("{note}; {bound}"));
             estimate.note = Some(note);
@@ -381,8 +359,8 @@ impl Collector {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
 
     use tailcut_base::Instant;
     use tailcut_record::{FlowColumns, Histogram};
@@ -393,7 +371,7 @@ mod tests {
     use super::*;
 
     /// A flow of `class` with an FCT of `fct_us`, an ideal one of 10 µs, and 10 packets.
-    fn flow(flow: u32, class: u8, fct_us: Option<u64>) -> FlowRow {
+    pub(crate) fn flow(flow: u32, class: u8, fct_us: Option<u64>) -> FlowRow {
         let start = Instant::from_ps(u64::from(flow) * 1_000_000);
         let received = fct_us.map(|us| start + Span::from_us(us));
         FlowRow {
@@ -421,7 +399,7 @@ mod tests {
         }
     }
 
-    fn seed(rows: &[FlowRow]) -> SeedRun {
+    pub(crate) fn seed(rows: &[FlowRow]) -> SeedRun {
         SeedRun {
             summary: PointSummary {
                 scheme: "a".into(),
@@ -445,7 +423,7 @@ mod tests {
                 warnings: Vec::new(),
             },
             flows: rows.iter().collect::<FlowColumns>(),
-            partial_queries: BTreeSet::new(),
+            queries: Vec::new(),
             queues: [0, 0, 0, 5].into_iter().fold(Histogram::new(), |mut h, packets| {
                 h.add(packets);
                 h
@@ -461,16 +439,16 @@ mod tests {
         }
     }
 
-    fn classes() -> Vec<String> {
+    pub(crate) fn classes() -> Vec<String> {
         ["short", "incast", "long"].map(str::to_owned).to_vec()
     }
 
     /// Value and n of a metric of the class `name`.
-    fn of(name: &str, metric: &str, seeds: &[SeedRun]) -> Option<(f64, u64)> {
+    pub(crate) fn of(name: &str, metric: &str, seeds: &[SeedRun]) -> Option<(f64, u64)> {
         estimate(name, metric, seeds).map(|(estimate, n)| (estimate.value, n))
     }
 
-    fn estimate(name: &str, metric: &str, seeds: &[SeedRun]) -> Option<(Estimate, u64)> {
+    pub(crate) fn estimate(name: &str, metric: &str, seeds: &[SeedRun]) -> Option<(Estimate, u64)> {
         let sets = class_sets(&classes(), &[]);
         let set = sets.iter().find(|set| set.name == name).unwrap();
         let rows = class_statistics(set, seeds).rows;
@@ -559,24 +537,6 @@ mod tests {
     }
 
     #[test]
-    fn a_query_ends_with_its_last_response() {
-        let part = |at, query, class, fct| FlowRow {
-            query: Some(query),
-            query_start: Some(Instant::ZERO),
-            ..flow(at, class, fct)
-        };
-        // Query 0 ends at 1 + 50 µs, query 1 never, query 2 began before the end of the warm-up.
-        let mut one =
-            seed(&[part(0, 0, 1, Some(30)), part(1, 0, 1, Some(50)), part(2, 1, 1, None), part(3, 2, 1, Some(90))]);
-        one.partial_queries.insert(2);
-        let seeds = [one];
-        let (mean, n) = estimate("incast", "qct_mean", &seeds).unwrap();
-        assert_eq!((mean.value, n), (51.0, 1));
-        assert_eq!(mean.note.unwrap(), "a lower bound: 1 of 2 queries are incomplete");
-        assert_eq!(of("long", "qct_mean", &seeds), None);
-    }
-
-    #[test]
     fn deadlines_count_only_where_there_are_any() {
         let with = |at, fct| FlowRow { deadline: Some(Span::from_us(50)), ..flow(at, 0, fct) };
         let seeds =
@@ -630,13 +590,9 @@ mod tests {
 
     #[test]
     fn rows_stand_in_the_order_of_the_table_of_metrics() {
-        let seeds = [seed(&[FlowRow {
-            deadline: Some(Span::from_us(1)),
-            query: Some(0),
-            query_start: Some(Instant::ZERO),
-            drops: 2,
-            ..flow(0, 0, Some(20))
-        }])];
+        let row = FlowRow { deadline: Some(Span::from_us(1)), drops: 2, ..flow(0, 0, Some(20)) };
+        let query = QueryRow { deadline: Some(Span::from_us(1)), ..queries::tests::query(0, 0, Some(20)) };
+        let seeds = [SeedRun { queries: vec![query], ..seed(&[row]) }];
         let set = class_sets(&classes(), &[]).pop().unwrap();
         let places: Vec<usize> = class_statistics(&set, &seeds)
             .rows

@@ -1,7 +1,7 @@
 //! From a run folder to statistics, tables, plots and a page.
 //!
 //! What is read: `points/KEY/{flows.parquet, ports.parquet, queues.parquet, summary.json}` of every point of a
-//! [`RunInfo`]. A point is finished when its `summary.json` exists; of a point without one the first line of
+//! [`RunInfo`], and `queries.parquet` where there is one. A point is finished when its `summary.json` exists; of a point without one the first line of
 //! `points/KEY/error.txt` is shown as the reason, if there is such a file.
 //!
 //! What is written by [`write_results`]: `run.json`, `summary.csv`, `tables/`, `plots/` and `report.html`. Every file
@@ -20,6 +20,7 @@ mod metrics;
 mod network;
 pub(crate) mod number;
 pub(crate) mod plot;
+mod queries;
 pub(crate) mod report;
 pub mod stats;
 mod style;

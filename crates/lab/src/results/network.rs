@@ -24,12 +24,13 @@ pub(crate) fn statistics(seeds: &[SeedRun], out: &mut Collector) {
     let mut ways: Vec<&String> = seeds.iter().flat_map(|seed| seed.ways.keys()).collect();
     ways.sort_unstable();
     ways.dedup();
-    let counts: [(&str, fn(&WayCounts) -> u64); 2] = [("marks", |way| way.marks), ("drops_at", |way| way.drops)];
-    for (name, count) in counts {
+    let mut count = |name: &str, count: fn(&WayCounts) -> u64| {
         for way in &ways {
             per_seed(seeds, out, &format!("{name}_{way}"), |seed| Some(seed.ways.get(*way).map_or(0, count) as f64));
         }
-    }
+    };
+    count("marks", |way| way.marks);
+    count("drops_at", |way| way.drops);
     queues(seeds, out);
     let sinks: Vec<(f64, f64)> =
         seeds.iter().map(|seed| (seed.sinks.iter().sum::<u64>() as f64, seed.sinks.len() as f64)).collect();

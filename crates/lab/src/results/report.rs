@@ -345,13 +345,13 @@ fn method(out: &mut String) {
     let _ = write!(
         out,
         "<details><summary>What the statistics mean</summary>\n\
-         <p>Only flows that started after the warm-up count. <code>{SHORT_AND_INCAST}</code> are the flows of the classes \
+         <p>Only flows that started after the warm-up count, and queries that were asked after it. <code>{SHORT_AND_INCAST}</code> are the flows of the classes \
          short and incast together; <code>{ALL}</code> are all flows. Percentiles are the nearest rank over the flows of \
          all seeds. With five seeds or more their interval is Woodruff's: the share of flows at or below the percentile \
          has an interval by Student's t over seeds, and the flows at its ends are the ends. With fewer seeds it is two order \
          statistics whose ranks a binomial distribution gives. There is none if fewer than ten flows lie above the \
          percentile. Means, shares and rates are ratios of sums over all seeds, with Student's t over seeds, or over \
-         twenty batches of flows if there is one seed.</p>\n\
+         twenty batches of flows if there is one seed. The same holds for queries.</p>\n\
          <div class=\"scroll\"><table class=\"data\"><thead><tr><th>metric</th><th>unit</th><th>n counts</th><th>meaning</th>\
          </tr></thead><tbody>{rows}</tbody></table></div></details>\n"
     );

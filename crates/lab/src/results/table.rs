@@ -23,21 +23,24 @@ pub struct ClassTable {
 pub(crate) const WIDTH: usize = 120;
 
 /// The headline statistics, the most important first, with their heads.
-pub(crate) const HEADLINES: [(&str, &str); 10] = [
+pub(crate) const HEADLINES: [(&str, &str); 13] = [
     ("fct_p99", "FCT p99\n(us)"),
     ("fct_mean", "FCT mean\n(us)"),
     ("goodput_mean", "goodput\n(Gb/s)"),
     ("drops", "drops\n(/run)"),
     ("queue_p99", "queue p99\n(packets)"),
+    ("qct_p99", "QCT p99\n(us)"),
     ("slowdown_p99", "slowdown\np99"),
     ("timeouts", "timeouts\n(/run)"),
+    ("query_deadline_met", "queries\nin time"),
     ("fct_p50", "FCT p50\n(us)"),
+    ("qct_mean", "QCT mean\n(us)"),
     ("fct_p999", "FCT p99.9\n(us)"),
     ("deadline_met", "deadlines\nmet"),
 ];
 
 /// The order in which those are shown that fit.
-const SHOWN: [&str; 10] = [
+const SHOWN: [&str; 13] = [
     "fct_mean",
     "fct_p50",
     "fct_p99",
@@ -45,6 +48,9 @@ const SHOWN: [&str; 10] = [
     "slowdown_p99",
     "goodput_mean",
     "deadline_met",
+    "qct_mean",
+    "qct_p99",
+    "query_deadline_met",
     "queue_p99",
     "drops",
     "timeouts",

@@ -302,13 +302,15 @@ impl Source<'_> {
         let mut queues = QueueSamples::default();
         parts.iter().for_each(|part| queues.merge(part.queues()));
         let packet_hops = sum(|part| part.counts().packet_hops);
+        let records = self.recorder.finish().map_err(Stopped::Record)?;
         let digest = parts.iter().fold(0u64, |digest, part| digest.wrapping_add(part.counts().digest));
         Ok(Outcome {
             end,
             ended_at,
             measured_from,
             measured: measured_until.saturating_since(measured_from),
-            flows: self.recorder.finish().map_err(Stopped::Record)?,
+            flows: records.flows,
+            queries: records.queries,
             ports,
             queues,
             queue_series,
