@@ -100,6 +100,9 @@ pub struct Config {
     /// Whether a recovery that has no new data to send repeats segments that are not judged lost: those below the highest SACKed one,
     /// then once the last one (RFC 6675, NextSeg, rules 3 and 4, which say SHOULD). ns-2 has neither, ns-3 the first of them.
     pub speculative_retransmit: bool,
+    /// Whether a window that is not used up stays as it is (RFC 7661); without it, every ACK of new data opens it, as in RFC 5681 alone. It
+    /// makes a difference where the application or a pacer holds a flow back.
+    pub window_validation: bool,
     /// Acknowledge several packets at once; without it, every packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAck>,
@@ -122,6 +125,7 @@ impl Default for Config {
             dup_thresh: 3,
             fast_retransmit: true,
             speculative_retransmit: true,
+            window_validation: true,
             delayed_ack: None,
             handshake: Handshake::None,
             long_flows: None,

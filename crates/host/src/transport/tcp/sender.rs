@@ -67,8 +67,8 @@ pub(super) struct Sender {
     offered: u32,
     /// Whether packets that were offered count as sent, as in a NIC queue into which windows are pushed.
     queued: bool,
-    /// Segments that the receiver allows beyond the last byte that it has; `u32::MAX` if it does not say.
-    receive_window: u32,
+    /// Segments that the receiver allows beyond the last byte that it has; `u16::MAX` if it does not say.
+    receive_window: u16,
     /// Whether its packets are spaced.
     paced: bool,
     /// Whether a packet could go but for the pacer.
@@ -105,6 +105,8 @@ pub(super) struct Sender {
     max_rto: Span,
     /// SACKed segments or duplicates that mean loss; `u32::MAX` if none do.
     dup_thresh: u32,
+    /// Whether a window that is not used up stays.
+    validates: bool,
     /// Whether a recovery without new data repeats what is not judged lost.
     speculative: bool,
     tag: TagSeat,
@@ -131,7 +133,7 @@ impl Sender {
             cwr: false,
             offered: 0,
             queued: host.order.is_queue(),
-            receive_window: host.receive.initial_window().map_or(u32::MAX, u32::from),
+            receive_window: host.receive.initial_window().unwrap_or(u16::MAX),
             paced: host.pace.is_on(),
             waits: false,
             degree: 1,
@@ -156,6 +158,7 @@ impl Sender {
             max_rto: if tcp.fixed_rto { tcp.min_rto } else { tcp.max_rto },
             dup_thresh: if tcp.fast_retransmit { tcp.dup_thresh } else { u32::MAX },
             speculative: tcp.speculative_retransmit,
+            validates: tcp.window_validation,
             tag: host.tag.build(&()).expect("the configuration was validated"),
             report: SenderReport::default(),
         }
@@ -237,7 +240,7 @@ impl Sender {
     #[inline]
     fn obey(&mut self, packet: &Packet) {
         if let Some(segments) = packet.advertised() {
-            self.receive_window = u32::from(segments);
+            self.receive_window = segments;
         }
     }
 
@@ -461,8 +464,11 @@ impl Sender {
         if self.gate != Gate::Open {
             return u64::from(self.gate == Gate::ProbeDue);
         }
-        let allowed = u64::from(self.receive_window).saturating_sub((self.nxt - self.una).div_ceil(MSS_BYTES));
-        let fresh = (self.size - self.nxt).div_ceil(MSS_BYTES).min(allowed);
+        let mut fresh = (self.size - self.nxt).div_ceil(MSS_BYTES);
+        if self.receive_window < u16::MAX {
+            let allowed = u64::from(self.receive_window);
+            fresh = fresh.min(allowed.saturating_sub((self.nxt - self.una).div_ceil(MSS_BYTES)));
+        }
         let Some(board) = &self.board else { return self.fits(0, fresh, self.nxt - self.una) };
         let missing = board.missing();
         match self.recovery {
@@ -507,7 +513,9 @@ impl Sender {
     #[inline]
     fn is_window_limited(&self) -> bool {
         let used = self.used as f64;
-        if self.window.cwnd < self.window.ssthresh {
+        if !self.validates {
+            true
+        } else if self.window.cwnd < self.window.ssthresh {
             2.0 * used > self.window.cwnd
         } else {
             used + MSS_BYTES as f64 > self.window.cwnd

@@ -74,6 +74,27 @@ fn the_packets_of_a_window_are_spread_over_a_round_trip_for_each_sender() {
 }
 
 #[test]
+fn a_window_that_the_pacer_holds_back_opens_only_without_validation() {
+    for (window_validation, gap) in [(true, 26 * 8), (false, 26 * 80 / 11)] {
+        let tcp = Config { window_validation, ..Config::default() };
+        let mut around = Around::new(&HostConfig { transport: TransportConfig::Tcp(tcp), ..icon(Handshake::None) });
+        around.begin(0, &answer(26, 0, 40 * MSS_BYTES), true);
+        assert_eq!(around.send().len(), 1);
+        around.now = us(100);
+        // An ACK of a packet that left 80 us ago, so that the round trip stays.
+        let mut ack = Packet::control(Kind::Ack, FlowId(0), HostId(1), HostId(0), MSS_BYTES, us(20));
+        ack.connection = 0;
+        around.receive(ack);
+        let second = around.departures(us(1_000));
+        let spacing = gaps(&second)[0];
+        assert!(
+            spacing.as_ps().abs_diff(Span::from_us(gap).as_ps()) < 100_000_000 / 100,
+            "{window_validation}: {spacing}"
+        );
+    }
+}
+
+#[test]
 fn what_answers_no_query_has_no_other_senders() {
     let mut around = Around::new(&icon(Handshake::None));
     around.start(0, 4 * MSS_BYTES, true);
