@@ -158,7 +158,7 @@ impl Workload {
         }
 
         let per_event = |plan: &Plan| match plan {
-            Plan::Generated(plan) => f64::from(plan.flows_per_event()),
+            Plan::Generated(plan) => plan.flows_per_event(),
             Plan::Listed(_) => 0.0,
         };
         let flows = |((_, plan), rate): (&(&str, Plan), &f64)| rate * duration.as_secs_f64() * per_event(plan);

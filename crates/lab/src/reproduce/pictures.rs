@@ -16,6 +16,9 @@ use crate::results::{ALL, Measurements, RunInfo};
 /// Points of a curve at most.
 const CURVE_POINTS: usize = 500;
 
+/// What is read of the points with these keys; or why nothing is.
+type Read<'a> = dyn Fn(&[String]) -> Result<Vec<Mark>, String> + 'a;
+
 /// A picture that could not be drawn, and why.
 pub(super) type Undrawn = String;
 
@@ -137,12 +140,12 @@ fn lines(picture: &Picture, title: &str, evidence: &StudyEvidence<'_>, undrawn: 
     figures
 }
 
-/// Distributions, one picture for each place; `read` gives that of the points with these keys.
+/// Distributions, one picture for each place; one series for each subject.
 fn distributions(
     picture: &Picture,
     title: &str,
     evidence: &StudyEvidence<'_>,
-    read: &dyn Fn(&[String]) -> Result<Vec<Mark>, String>,
+    read: &Read<'_>,
     undrawn: &mut Vec<Undrawn>,
 ) -> Vec<Figure> {
     let mut figures = Vec::new();
