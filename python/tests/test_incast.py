@@ -13,7 +13,7 @@ from command import Folder, run, succeeded
 
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "incast.toml"
 DEGREE, QUERIES, HOSTS, MSS = 400, 30, 420, 1460
-SCHEMES = ("dctcp", "tcp", "pias", "pfabric")
+SCHEMES = ("dctcp", "tcp", "pias", "pfabric", "ictcp", "ia-icon", "icon", "icon-cn", "homa")
 
 
 @pytest.fixture(scope="module")
