@@ -265,8 +265,11 @@ pub struct PaceView {
 
 /// Spaces the packets of a flow.
 pub trait Pacer {
-    /// When the next packet may go, after one that began to leave at `sent`.
-    fn release(&self, sent: Instant, flow: &PaceView) -> Instant;
+    /// When the next packet is due, after one that was due at `due` and began to leave at `sent`, which is later if something else
+    /// held it back.
+    fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant;
+    /// When a packet that is due then may go: at the next tick of the clock, less than 4 ms later.
+    fn release(&self, due: Instant) -> Instant;
 }
 
 /// Decides how much the senders may have on its way to one host, beside what their own windows allow.

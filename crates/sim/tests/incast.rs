@@ -31,9 +31,9 @@ fn a_paced_window_takes_nine_tenths_of_a_round_trip() {
 
 #[test]
 fn a_coarse_clock_paces_in_steps() {
-    // Every 8 us by a clock of 5 us: at 0, then at 10, 20 ... since each gap is counted from the packet before.
+    // Every 8 us by a clock of 5 us: at 0, 10, 20, 25, 35, 40, 50, 60, 65 and 75.
     let text = format!("{P1}[host.pace.icon]\nclock = \"5us\"\n{}", listed(&[(0, 399, 14_600, 0)]));
-    assert_eq!(fcts(&run("icon", &text, 1))[0], P1_ONE_WAY + 9 * 10 * US);
+    assert_eq!(fcts(&run("icon", &text, 1))[0], P1_ONE_WAY + 75 * US);
 }
 
 #[test]

@@ -30,7 +30,8 @@ pub struct Config {
     pub aware: bool,
     /// The round-trip time until one is measured (thesis, section 4.2.1.1: 80 us).
     pub base_rtt: Span,
-    /// The clock of the pacer ticks so often, and a packet goes at a tick or later; without it, to the picosecond.
+    /// The clock of the pacer ticks so often, at most every 4 ms: at each tick all packets go that have become due since the one before.
+    /// Without it, each goes when it is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Span>,
 }
@@ -52,12 +53,16 @@ impl Default for Config {
     }
 }
 
+/// Between two ticks of the clock, at most.
+const SLOWEST_CLOCK: Span = Span::from_ms(4);
+
 /// The pacer.
 #[derive(Debug)]
 pub struct Model {
     gap: Gap,
     aware: bool,
     base_rtt: Span,
+    /// Between two ticks; zero without a clock.
     clock: Span,
     /// Time that a packet of 1500 B takes on the host's link.
     packet: Span,
@@ -69,15 +74,17 @@ impl Model {
             return Err(Invalid::new("base_rtt", "a round trip of zero spaces nothing")
                 .help("expected a positive time, such as \"80us\""));
         }
-        if config.clock == Some(Span::ZERO) {
-            return Err(Invalid::new("clock", "a clock that ticks all the time needs no key")
-                .help("expected a positive time, such as \"1us\", or no `clock`"));
+        if let Some(clock) = config.clock
+            && !(Span::from_ps(1)..=SLOWEST_CLOCK).contains(&clock)
+        {
+            return Err(Invalid::new("clock", format!("{clock} is not between 1ps and {SLOWEST_CLOCK}"))
+                .help("expected a time such as \"1us\", or no `clock`"));
         }
         Ok(Model {
             gap: config.gap,
             aware: config.aware,
             base_rtt: config.base_rtt,
-            clock: config.clock.unwrap_or(Span::from_ps(1)),
+            clock: config.clock.unwrap_or(Span::ZERO),
             packet: context.nic.tx_time(MTU_BYTES),
         })
     }
@@ -88,7 +95,7 @@ impl Model {
 }
 
 impl Pacer for Model {
-    fn release(&self, sent: Instant, flow: &PaceView) -> Instant {
+    fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant {
         let rtt = if flow.srtt == Span::ZERO { self.base_rtt } else { flow.srtt };
         let packets = flow.cwnd / MSS_BYTES as f64;
         let senders = if self.aware { flow.degree } else { 1 };
@@ -97,8 +104,14 @@ impl Pacer for Model {
             Gap::Window => share(rtt * u64::from(senders)),
             Gap::Capacity => share(rtt).max(self.packet * u64::from(senders)),
         };
-        let (due, tick) = ((sent + gap).as_ps(), self.clock.as_ps());
-        Instant::from_ps(due.div_ceil(tick) * tick)
+        // What the clock alone has held back is made up for, and nothing else.
+        let kept = due.as_ps().max(sent.as_ps().saturating_sub(self.clock.as_ps()));
+        Instant::from_ps(kept) + gap
+    }
+
+    fn release(&self, due: Instant) -> Instant {
+        let (at, tick) = (due.as_ps(), self.clock.as_ps());
+        if tick == 0 { due } else { Instant::from_ps(at.div_ceil(tick) * tick) }
     }
 }
 
@@ -118,7 +131,8 @@ mod tests {
 
     fn gap(config: &Config, rtt_us: u64, window: f64, degree: u32) -> Span {
         let view = PaceView { srtt: Span::from_us(rtt_us), cwnd: window * MSS, degree };
-        pacer(config).release(Instant::from_ps(77), &view).since(Instant::from_ps(77)).unwrap()
+        let sent = Instant::from_ps(77);
+        pacer(config).next_due(sent, sent, &view).since(sent).unwrap()
     }
 
     fn capacity() -> Config {
@@ -172,26 +186,44 @@ mod tests {
     }
 
     proptest! {
-        /// A packet goes at a tick, the first one that is not too early.
+        /// Packets go at ticks, each at the first one after it is due, and as many in the long run as without a clock.
         #[test]
-        fn a_coarse_clock_delays_to_its_next_tick(
-            tick_ns in 1u64..100_000, sent in 0u64..1 << 40, degree in 1u32..400, window in 1u32..100
+        fn a_coarse_clock_sends_at_its_ticks_what_has_become_due(
+            tick_ns in 1u64..100_000, degree in 1u32..40, window in 1u32..100
         ) {
             let config = Config { clock: Some(Span::from_ns(tick_ns)), ..Config::default() };
             let view = PaceView { srtt: Span::from_us(95), cwnd: f64::from(window) * MSS, degree };
-            let sent = Instant::from_ps(sent);
-            let exact = pacer(&Config::default()).release(sent, &view);
-            let release = pacer(&config).release(sent, &view);
+            let (coarse, exact) = (pacer(&config), pacer(&Config::default()));
             let tick = tick_ns * 1000;
-            prop_assert_eq!(release.as_ps() % tick, 0);
-            prop_assert!(release >= exact && release.as_ps() - exact.as_ps() < tick);
+            let start = Instant::from_ps(tick);
+            let (mut due, mut ideal) = (start, start);
+            for _ in 0..100 {
+                let release = coarse.release(due);
+                prop_assert_eq!(due, ideal);
+                prop_assert_eq!(release.as_ps() % tick, 0);
+                prop_assert!(release >= due && release.as_ps() - due.as_ps() < tick);
+                due = coarse.next_due(due, release, &view);
+                ideal = exact.next_due(ideal, ideal, &view);
+            }
         }
     }
 
     #[test]
-    fn times_of_zero_are_refused() {
+    fn what_something_else_has_held_back_is_not_made_up_for() {
+        let view = PaceView { srtt: Span::from_us(80), cwnd: 10.0 * MSS, degree: 1 };
+        let at = |us| Instant::ZERO + Span::from_us(us);
+        assert_eq!(pacer(&Config::default()).next_due(at(100), at(130), &view), at(138));
+        let config = Config { clock: Some(Span::from_us(10)), ..Config::default() };
+        assert_eq!(pacer(&config).next_due(at(100), at(130), &view), at(128), "all but one tick");
+        assert_eq!(pacer(&config).next_due(at(125), at(130), &view), at(133));
+    }
+
+    #[test]
+    fn times_out_of_range_are_refused() {
         let refused = |config: Config| Model::new(&config, &HostContext::of(HostConfig::default())).unwrap_err().path;
         assert_eq!(refused(Config { base_rtt: Span::ZERO, ..Config::default() }), "base_rtt");
-        assert_eq!(refused(Config { clock: Some(Span::ZERO), ..Config::default() }), "clock");
+        for clock in [Span::ZERO, Span::from_ms(5)] {
+            assert_eq!(refused(Config { clock: Some(clock), ..Config::default() }), "clock");
+        }
     }
 }

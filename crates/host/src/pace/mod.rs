@@ -37,7 +37,10 @@ impl PaceSeat {
 }
 
 impl Pacer for PaceSeat {
-    fn release(&self, sent: Instant, flow: &PaceView) -> Instant {
-        match_pace!(self, model => model.release(sent, flow))
+    fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant {
+        match_pace!(self, model => model.next_due(due, sent, flow))
+    }
+    fn release(&self, due: Instant) -> Instant {
+        match_pace!(self, model => model.release(due))
     }
 }

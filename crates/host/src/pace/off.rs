@@ -24,7 +24,10 @@ impl Model {
 }
 
 impl Pacer for Model {
-    fn release(&self, sent: Instant, _: &PaceView) -> Instant {
+    fn next_due(&self, _: Instant, sent: Instant, _: &PaceView) -> Instant {
         sent
+    }
+    fn release(&self, due: Instant) -> Instant {
+        due
     }
 }

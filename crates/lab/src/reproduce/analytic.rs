@@ -80,7 +80,8 @@ impl Pacing {
         let pacer = PaceConfig::Icon(icon::Config::default()).build(&context).map_err(|e| e.to_string())?;
         let value = |&degree: &u32| {
             let view = PaceView { srtt: self.rtt, cwnd: self.window * MSS_BYTES as f64, degree };
-            let gap = pacer.release(Instant::ZERO, &view).saturating_since(Instant::ZERO).as_ns_f64();
+            let next = pacer.next_due(Instant::ZERO, Instant::ZERO, &view);
+            let gap = next.saturating_since(Instant::ZERO).as_ns_f64();
             match self.what {
                 PacingWhat::Pause => (gap - self.link.tx_time(MTU_BYTES).as_ns_f64()) / 1e3,
                 PacingWhat::Rate => 8.0 * MTU_BYTES as f64 / gap,

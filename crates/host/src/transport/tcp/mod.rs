@@ -407,7 +407,7 @@ impl Transport for Model {
         if let Some(slot) = cx.flows.sender(flow).filter(|&slot| self.sends(slot, flow)) {
             self.make_patient(slot);
             let sender = self.senders.get_mut(slot);
-            match sender.on_timer(cx.now) {
+            match sender.on_timer(cx.now, tcp(&self.config).probe_after) {
                 Fired::Nothing => {}
                 Fired::Timeout => {
                     self.order.on_timeout(slot, sender.sent(), cx.now + sender.round_trip());

@@ -77,6 +77,8 @@ pub(super) struct Sender {
     degree: u32,
     /// If paced: the next packet goes no earlier.
     release: Instant,
+    /// So many picoseconds before that it is due.
+    due_before: u32,
     /// Most bytes of the window that were used at a time since the window before this one was acknowledged.
     used: u64,
     /// `used` is counted anew when this byte is acknowledged.
@@ -95,8 +97,6 @@ pub(super) struct Sender {
     /// Factor on `rto`: doubled by each timeout.
     backoff: u64,
     timeouts_in_row: u32,
-    /// So many timeouts in a row make the flow probe; `u32::MAX` if none do.
-    probe_after: u32,
     /// When the retransmission timer expires; `MAX` while it is off.
     deadline: Instant,
     /// When the timer that was asked for fires; `MAX` if none is.
@@ -138,6 +138,7 @@ impl Sender {
             waits: false,
             degree: 1,
             release: Instant::ZERO,
+            due_before: 0,
             used: 0,
             used_until: 0,
             gate: if tcp.handshake == Handshake::None { Gate::Open } else { Gate::Closed },
@@ -150,7 +151,6 @@ impl Sender {
             rto: tcp.min_rto,
             backoff: 1,
             timeouts_in_row: 0,
-            probe_after: tcp.probe_after.unwrap_or(u32::MAX),
             deadline: Instant::MAX,
             timer: Instant::MAX,
             min_rto: tcp.min_rto,
@@ -295,8 +295,8 @@ impl Sender {
         }
     }
 
-    /// A timer fired.
-    pub(super) fn on_timer(&mut self, now: Instant) -> Fired {
+    /// A timer fired; after `probe_after` timeouts in a row, if that is given, the flow probes.
+    pub(super) fn on_timer(&mut self, now: Instant, probe_after: Option<u32>) -> Fired {
         if now != self.timer {
             // It was asked for before an earlier one was.
             return Fired::Nothing;
@@ -316,7 +316,7 @@ impl Sender {
             return Fired::Resend(self.syn(now));
         }
         self.congestion.on_timeout(&mut self.window, self.nxt - self.una, self.timeouts_in_row);
-        if self.timeouts_in_row >= self.probe_after {
+        if probe_after.is_some_and(|after| self.timeouts_in_row >= after) {
             self.gate = Gate::ProbeDue;
         }
         self.tag.on_timeout(self.timeouts_in_row, self.nxt);
@@ -355,7 +355,12 @@ impl Sender {
             && self.paced
         {
             let view = PaceView { srtt: self.srtt, cwnd: self.window.cwnd, degree: self.degree };
-            self.release = pacer.release(now, &view);
+            let due = Instant::from_ps(self.release.as_ps() - u64::from(self.due_before));
+            let due = pacer.next_due(due, now, &view);
+            // At a tick several packets may go: the next one is due already.
+            self.release = pacer.release(due).max(now);
+            let before = self.release.saturating_since(due).as_ps();
+            self.due_before = u32::try_from(before).expect("a clock ticks every 4 ms at least");
             self.waits = self.sendable() > 0;
         }
         Some(packet)

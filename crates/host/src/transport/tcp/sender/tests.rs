@@ -99,7 +99,7 @@ impl Bench {
         let before = self.now;
         self.now = self.sender.deadline;
         self.sender.timer = self.now;
-        self.sender.on_timer(self.now);
+        self.sender.on_timer(self.now, Some(5));
         self.now.since(before).expect("timers lie ahead")
     }
 
