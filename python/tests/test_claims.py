@@ -165,3 +165,5 @@ def test_the_scoreboard_of_the_repository_is_that_of_its_stored_results(tmp_path
     fresh, stored = (folder / "scoreboard.md" for folder in (tmp_path, REPOSITORY / "docs"))
     same = fresh.read_text(encoding="utf-8") == stored.read_text(encoding="utf-8")
     assert same, "`tailcut claims --scoreboard docs` writes it anew"
+    notes = set(re.findall(r"\]\((findings/[a-z]+\.md)\)", stored.read_text(encoding="utf-8")))
+    assert notes and notes == {f"findings/{note.name}" for note in (REPOSITORY / "docs" / "findings").glob("*.md")}

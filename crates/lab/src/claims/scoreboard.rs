@@ -14,6 +14,19 @@ const INTRODUCTION: &str = "Every claim of the documents behind the schemes, wha
                             verdict that is computed from the two and never written by hand. A number in brackets is a 95 % \
                             interval. \"Qualitative\" is what has no number in the document.";
 
+/// Notes on what was found, beside the page, and the schemes that each is about.
+const FINDINGS: &[(&str, &[&str])] = &[
+    ("findings/slytherin.md", &["slytherin"]),
+    ("findings/spq.md", &["spq"]),
+    ("findings/icon.md", &["icon", "background"]),
+    ("findings/resqueue.md", &["resqueue"]),
+];
+
+/// The note about a scheme, if there is one.
+fn finding(scheme: &str) -> Option<&'static str> {
+    FINDINGS.iter().find(|(_, schemes)| schemes.contains(&scheme)).map(|(note, _)| *note)
+}
+
 /// The page as Markdown.
 pub fn scoreboard_markdown(listing: &Listing) -> String {
     let mut out = format!("# Published against measured\n\n{INTRODUCTION}\n\n");
@@ -25,6 +38,9 @@ pub fn scoreboard_markdown(listing: &Listing) -> String {
     }
     for (scheme, lines) in listing.by_scheme() {
         let _ = write!(out, "\n## {scheme}\n\n{}\n\n", documents(&lines));
+        if let Some(note) = finding(scheme) {
+            let _ = write!(out, "Why, measured: [{note}]({note}).\n\n");
+        }
         out += "| claim | published | measured | verdict | reason | to run it again |\n|---|---|---|---|---|---|\n";
         for line in lines {
             let cells = [
@@ -69,6 +85,9 @@ pub fn scoreboard_html(listing: &Listing, results: &Path, version: &str) -> Stri
             escaped(&documents(&lines)),
             counted(Listing::counts(lines.iter().copied()))
         );
+        if let Some(note) = finding(scheme) {
+            let _ = writeln!(body, "<p>Why, measured: <a href=\"{note}\">{note}</a>.</p>");
+        }
         figures(&mut body, &lines, results);
         body += "<div class=\"scroll\"><table class=\"data claims\"><thead><tr><th>claim</th><th>published</th>\
                  <th>measured</th><th>verdict</th><th>reason</th></tr></thead><tbody>\n";

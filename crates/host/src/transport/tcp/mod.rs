@@ -298,7 +298,31 @@ impl Model {
         }
     }
 
+    /// A sender opens a connection: it is told the degree and the first window.
+    #[cold]
+    fn on_syn(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+        let syn = cx.arena.get(packet);
+        let mut answer = syn.answer(Kind::SynAck, 0);
+        // The flow may be over: this was a needless copy.
+        if let Some(slot) = cx.flows.receiver(syn.flow) {
+            answer.set_degree(self.receivers.get_mut(slot).degree());
+            if let Some(window) = self.extra.as_mut().and_then(|extra| extra.receive.advertise(cx.now, slot, 0)) {
+                answer.set_advertised(window);
+            }
+        }
+        cx.send_control(answer);
+    }
+
+    #[cold]
+    fn on_syn_ack(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+        let answer = cx.arena.get(packet);
+        let Some(slot) = cx.flows.sender(answer.flow) else { return };
+        self.senders.get_mut(slot).on_syn_ack(cx.now, answer);
+        self.settle(cx, slot);
+    }
+
     /// The sink of a persistent connection says that its incast degree has changed.
+    #[cold]
     fn on_update(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         let update = cx.arena.get(packet);
         if let Some(degrees) = self.extra.as_mut().and_then(|extra| extra.degrees.as_mut()) {
@@ -378,25 +402,8 @@ impl Transport for Model {
         match cx.arena.get(packet).kind {
             Kind::Data => self.on_data(cx, packet),
             Kind::Ack => self.on_ack(cx, packet),
-            Kind::Syn => {
-                let syn = cx.arena.get(packet);
-                let mut answer = syn.answer(Kind::SynAck, 0);
-                // The flow may be over: this was a needless copy.
-                if let Some(slot) = cx.flows.receiver(syn.flow) {
-                    answer.set_degree(self.receivers.get_mut(slot).degree());
-                    let advertised = self.extra.as_mut().and_then(|extra| extra.receive.advertise(cx.now, slot, 0));
-                    if let Some(window) = advertised {
-                        answer.set_advertised(window);
-                    }
-                }
-                cx.send_control(answer);
-            }
-            Kind::SynAck => {
-                let answer = cx.arena.get(packet);
-                let Some(slot) = cx.flows.sender(answer.flow) else { return };
-                self.senders.get_mut(slot).on_syn_ack(cx.now, answer);
-                self.settle(cx, slot);
-            }
+            Kind::Syn => self.on_syn(cx, packet),
+            Kind::SynAck => self.on_syn_ack(cx, packet),
             Kind::Update => self.on_update(cx, packet),
             Kind::Grant | Kind::Resend => unreachable!("no TCP sends it"),
         }
