@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{P1, fcts, listed, rows, run};
+use common::{P1, fcts, listed, port, rows, run};
 
 const US: u64 = 1_000_000;
 const SLOT: u64 = 1_200_000;
@@ -77,4 +77,24 @@ fn forty_flows_of_ictcp_have_two_segments_each_on_their_way() {
     };
     assert_eq!(drops(80), 0);
     assert!(drops(30) > 0, "the first packets of 40 senders alone overflow it");
+}
+
+/// On persistent connections the sink tells its workers of a new degree, and of nothing else: what it sends beside an ACK for each
+/// packet are updates.
+#[test]
+fn a_sink_sends_updates_if_and_only_if_the_degree_changes() {
+    let updates = |degree: &str| -> u64 {
+        let text = format!(
+            "{P1}[workload]\nflows = 400\nwarmup = 0.0\n[workload.traffic.incast]\nrate = 1000.0\nsizes.fixed = \"8KB\"\n\
+             incast = {{ degree{degree}, aggregators = 1 }}\n"
+        );
+        let outcome = run("icon", &text, 4);
+        let sink = rows(&outcome)[0].dst;
+        let nic = port(&outcome, &format!("host{sink}"), &format!("leaf{}", sink / 20));
+        let arrived: u64 = rows(&outcome).iter().map(|row| row.packets - row.drops).sum();
+        nic.packets - arrived
+    };
+    assert_eq!(updates(" = 60"), 0);
+    let told = updates(".uniform = { min = 50, max = 80 }");
+    assert!(told > 0, "workers that are asked again hear of the new degree");
 }
