@@ -75,7 +75,10 @@ impl HostConfig {
         self.congestion.build(&FlowContext::default()).map_err(|e| e.within("congestion"))?;
         self.order.build(&()).map_err(|e| e.within("order"))?;
         self.tag.build(&()).map_err(|e| e.within("tag"))?;
-        HostContext::of(self.clone()).build().map(|_| ())
+        let context = HostContext::of(self.clone());
+        self.pace.build(&context).map_err(|e| e.within("pace"))?;
+        self.receive.build(&context).map_err(|e| e.within("receive"))?;
+        context.build().map(|_| ())
     }
 }
 

@@ -214,8 +214,8 @@ struct Extra {
 impl Extra {
     /// The seats, if one of them does anything.
     fn new(context: &HostContext) -> Result<Option<Box<Extra>>, Invalid> {
-        let pace = context.config.pace.build(context).map_err(|e| e.within("pace"))?;
-        let receive = context.config.receive.build(context).map_err(|e| e.within("receive"))?;
+        let pace = context.config.pace.build(context)?;
+        let receive = context.config.receive.build(context)?;
         let is_needed = context.config.pace.is_on() || context.config.receive.initial_window().is_some();
         let degrees = pace.is_degree_aware().then(Degrees::default);
         Ok(is_needed.then(|| Box::new(Extra { pace, receive, degrees })))
