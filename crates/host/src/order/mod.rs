@@ -37,7 +37,7 @@ impl OrderSeat {
 }
 
 impl SendOrder for OrderSeat {
-    #[inline]
+    #[inline(always)]
     fn offer(&mut self, now: Instant, slot: u32, packets: u32, left: u64) {
         match_order!(self, model => model.offer(now, slot, packets, left));
     }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, Span};
+use tailcut_base::{Bytes, Instant, Span};
 use tailcut_model::seat::{HostCx, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
 
@@ -221,6 +221,31 @@ impl Extra {
         Ok(is_needed.then(|| Box::new(Extra { pace, receive, degrees })))
     }
 
+    /// The receiver takes in a data packet, and its ACKs say how much more may come.
+    #[cold]
+    fn on_data(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        slot: u32,
+        receiver: &mut Receiver,
+        packet: &Packet,
+        delayed: Option<&DelayedAck>,
+    ) {
+        self.receive.on_data(cx.now, slot, packet);
+        receiver.on_data(cx.now, packet, delayed, |mut ack| {
+            self.advertise(cx.now, slot, &mut ack);
+            cx.send_control(ack);
+        });
+    }
+
+    /// Lets an ACK or SYN-ACK say how much may come.
+    #[cold]
+    fn advertise(&mut self, now: Instant, slot: u32, answer: &mut Packet) {
+        if let Some(window) = self.receive.advertise(now, slot, answer.seq) {
+            answer.set_advertised(window);
+        }
+    }
+
     fn heap_bytes(&self) -> usize {
         size_of::<Extra>() + self.receive.heap_bytes() + self.degrees.as_ref().map_or(0, Degrees::heap_bytes)
     }
@@ -306,8 +331,8 @@ impl Model {
         // The flow may be over: this was a needless copy.
         if let Some(slot) = cx.flows.receiver(syn.flow) {
             answer.set_degree(self.receivers.get_mut(slot).degree());
-            if let Some(window) = self.extra.as_mut().and_then(|extra| extra.receive.advertise(cx.now, slot, 0)) {
-                answer.set_advertised(window);
+            if let Some(extra) = &mut self.extra {
+                extra.advertise(cx.now, slot, &mut answer);
             }
         }
         cx.send_control(answer);
@@ -342,24 +367,21 @@ impl Model {
             cx.send_control(ack);
             return;
         };
-        let mut receive = self.extra.as_mut().map(|extra| &mut extra.receive);
-        if let Some(receive) = &mut receive {
-            receive.on_data(cx.now, slot, &packet);
-        }
         let receiver = self.receivers.get_mut(slot);
-        receiver.on_data(cx.now, &packet, tcp(&self.config).delayed_ack.as_ref(), |mut ack| {
-            if let Some(window) = receive.as_mut().and_then(|receive| receive.advertise(cx.now, slot, ack.seq)) {
-                ack.set_advertised(window);
-            }
-            let id = cx.arena.insert(ack);
-            cx.control.push_back(cx.arena, id);
-        });
+        let delayed = tcp(&self.config).delayed_ack.as_ref();
+        match &mut self.extra {
+            None => receiver.on_data(cx.now, &packet, delayed, |ack| {
+                let id = cx.arena.insert(ack);
+                cx.control.push_back(cx.arena, id);
+            }),
+            Some(extra) => extra.on_data(cx, slot, receiver, &packet, delayed),
+        }
         if receiver.is_done() {
             cx.wishes.push(Wish::Received { flow: packet.flow, report: receiver.report() });
             cx.flows.clear_receiver(packet.flow);
             self.receivers.remove(slot);
-            if let Some(receive) = &mut receive {
-                receive.on_close(slot);
+            if let Some(extra) = &mut self.extra {
+                extra.receive.on_close(slot);
             }
         } else if let Some(at) = receiver.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: packet.flow });
