@@ -69,7 +69,9 @@ def test_what_is_sent_is_delivered_or_dropped(points: dict) -> None:
         assert sent == delivered + lost, scheme
         flows = point["flows"]
         arrived = sum(row["packets"] - row["drops"] for row in flows)
-        assert sum(row["drops"] for row in flows) <= sum(point["summary"]["drops"].values())
+        # What is dropped after its flow has ended is in no row: a needless copy.
+        late = sum(point["summary"]["drops"].values()) - sum(row["drops"] for row in flows)
+        assert 0 <= late <= 20, scheme
         once = sum(row["size_bytes"] for row in flows)
         again = arrived - sum(math.ceil(row["size_bytes"] / MSS) for row in flows)
         payload = sum(row["bytes"] for row in point["throughput"])
@@ -78,7 +80,7 @@ def test_what_is_sent_is_delivered_or_dropped(points: dict) -> None:
         (aggregator,) = {row["dst"] for row in flows}
         senders = sorted((port for port in ports if port["tier"] == "host"), key=lambda port: port["port"])
         (last,) = (port for port in ports if port["peer"] == senders[aggregator]["owner"])
-        assert last["packets"] >= arrived and last["bytes"] >= payload, scheme
+        assert last["packets"] >= arrived - late and last["bytes"] >= payload, scheme
 
 
 def test_queries_are_the_sum_of_their_answers(points: dict) -> None:
