@@ -87,18 +87,18 @@ impl Progress for Display<'_> {
     }
 
     fn finished(&self, index: usize, summary: &PointSummary) {
-        let mut left = None;
         self.update(|state| {
             state.fractions[index] = 1.0;
             state.done += 1;
+            if self.bar.is_some() {
+                return;
+            }
             let elapsed = state.began.elapsed().as_secs_f64();
             let sum: f64 = state.fractions.iter().sum();
-            left = (state.done < state.total).then(|| elapsed * (state.total as f64 - sum) / sum);
-        });
-        if self.bar.is_none() {
+            let left = (state.done < state.total).then(|| elapsed * (state.total as f64 - sum) / sum);
             let values: String = summary.values.iter().map(|value| format!(" {value}")).collect();
             let left = left.map_or_else(String::new, |left| format!(", about {left:.0} s left"));
-            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            // While the state is held: of two points that end at once each has a number of its own.
             eprintln!(
                 "{}/{} {}{values} seed {}: {} flows, {:.1} s{left}",
                 state.done,
@@ -108,7 +108,7 @@ impl Progress for Display<'_> {
                 summary.flows.total,
                 summary.engine.wall_ns as f64 / 1e9,
             );
-        }
+        });
     }
 
     fn failed(&self, index: usize, failure: &Failure) {
