@@ -1,5 +1,7 @@
 //! How bytes become packets and are made sure to arrive: one transport for each host, with all of its flows.
 
+#[cfg(test)]
+mod around;
 mod reassembly;
 mod slots;
 

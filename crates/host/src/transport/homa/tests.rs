@@ -2,12 +2,12 @@
 
 use proptest::prelude::*;
 use tailcut_base::{HostId, Instant, MSS_BYTES};
+use tailcut_model::Flags;
 use tailcut_model::seat::SenderReport;
-use tailcut_model::{Arena, ClassId, Flags, FlowTable, List};
 
 use super::*;
 use crate::order::OrderConfig;
-use crate::transport::TransportSeat;
+use crate::transport::around::{Around, spec};
 
 const MSS: u64 = MSS_BYTES;
 /// 10,000 B in whole packets.
@@ -25,89 +25,47 @@ enum Said {
 }
 use Said::{Ack, Grant, Resend};
 
-/// A host and what is around it.
-struct Around {
-    host: TransportSeat,
-    arena: Arena,
-    flows: FlowTable,
-    control: List,
-    wishes: Vec<Wish>,
-    now: Instant,
+fn around(config: Config) -> Around {
+    Around::new(HostConfig {
+        transport: TransportConfig::Homa(config),
+        order: OrderConfig::Srpt(crate::order::srpt::Config {}),
+        ..HostConfig::default()
+    })
+}
+
+fn us(us: u64) -> Instant {
+    Instant::ZERO + Span::from_us(us)
 }
 
 impl Around {
-    fn new(config: Config) -> Around {
-        let config = HostConfig {
-            transport: TransportConfig::Homa(config),
-            order: OrderConfig::Srpt(crate::order::srpt::Config {}),
-            ..HostConfig::default()
-        };
-        Around {
-            host: HostContext::of(config).build().unwrap(),
-            arena: Arena::new(),
-            flows: FlowTable::new(),
-            control: List::new(),
-            wishes: Vec::new(),
-            now: Instant::ZERO,
-        }
+    fn starts(&mut self, flow: u32, size: u64) {
+        self.begin(flow, &spec(size), true);
     }
 
-    fn call<R>(&mut self, call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R) -> R {
-        let Around { host, arena, flows, control, wishes, now } = self;
-        call(host, &mut HostCx { now: *now, host: HostId(0), arena, flows, control, wishes })
-    }
-
-    fn spec(size: u64) -> FlowSpec {
-        FlowSpec {
-            start: Instant::ZERO,
-            src: HostId(0),
-            dst: HostId(1),
-            size,
-            class: ClassId(0),
-            query: None,
-            connection: 9,
-            deadline: None,
-            measured: true,
-        }
-    }
-
-    fn send(&mut self, flow: u32, size: u64) {
-        self.call(|host, cx| host.on_send(cx, FlowId(flow), &Around::spec(size)));
-    }
-
-    fn expect(&mut self, flow: u32, size: u64) {
-        self.call(|host, cx| host.on_expect(cx, FlowId(flow), &Around::spec(size)));
-    }
-
-    fn take(&mut self, packet: Packet) {
-        let id = self.arena.insert(packet);
-        self.call(|host, cx| host.on_packet(cx, id));
-        self.arena.remove(id);
+    fn expects(&mut self, flow: u32, size: u64) {
+        self.begin(flow, &spec(size), false);
     }
 
     /// Packet `nth` of a message arrives; gives what the host says to that.
     fn arrives(&mut self, flow: u32, size: u64, nth: u64) -> Vec<Said> {
         let payload = MSS.min(size - nth * MSS) as u16;
-        self.take(Packet::data(FlowId(flow), HostId(0), HostId(1), nth * MSS, payload, size, self.now));
+        self.receive(Packet::data(FlowId(flow), HostId(0), HostId(1), nth * MSS, payload, size, self.now));
         self.says()
     }
 
     /// What the host has said since the last call.
     fn says(&mut self) -> Vec<Said> {
-        let mut said = Vec::new();
-        while let Some(id) = self.control.pop_front(&mut self.arena) {
-            let packet = self.arena.get(id);
+        let said = |packet: Packet| {
             assert_eq!((packet.class, packet.size), (0, 40), "what is said goes first, and is a header");
             let flow = packet.flow.0;
-            said.push(match packet.kind {
+            match packet.kind {
                 Kind::Grant => Grant(flow, packet.seq, packet.granted_class()),
                 Kind::Resend => Resend(flow, packet.seq, packet.resend_end()),
                 Kind::Ack => Ack(flow, packet.seq),
                 kind => panic!("{kind:?}"),
-            });
-            self.arena.remove(id);
-        }
-        said
+            }
+        };
+        self.take_control().into_iter().map(said).collect()
     }
 
     /// What the receiver of a message says arrives at its sender.
@@ -126,7 +84,7 @@ impl Around {
             }
             Ack(flow, size) => control(Kind::Ack, flow, size),
         };
-        self.take(packet);
+        self.receive(packet);
     }
 
     /// Packets that leave now, as message, number and class.
@@ -139,32 +97,8 @@ impl Around {
         std::iter::from_fn(next).collect()
     }
 
-    /// Fires every timer that was wished for until `us`, in order.
-    fn wait(&mut self, us: u64) {
-        let until = Instant::ZERO + Span::from_us(us);
-        loop {
-            let timers = self.wishes.iter().enumerate().filter_map(|(i, wish)| match *wish {
-                Wish::Timer { at, flow } if at <= until => Some((at, i, flow)),
-                _ => None,
-            });
-            let Some((at, first, flow)) = timers.min_by_key(|&(at, i, _)| (at, i)) else { break };
-            self.wishes.remove(first);
-            self.now = at;
-            self.call(|host, cx| host.on_timer(cx, flow));
-        }
-        self.now = until;
-    }
-
     fn timers(&self) -> usize {
         self.wishes.iter().filter(|wish| matches!(wish, Wish::Timer { .. })).count()
-    }
-
-    fn sent(&self, flow: u32) -> SenderReport {
-        let report = |end| match end {
-            Unfinished::Sender(FlowId(id), report) if id == flow => Some(report),
-            _ => None,
-        };
-        self.host.unfinished().into_iter().find_map(report).expect("the sender is open")
     }
 }
 
@@ -174,9 +108,9 @@ fn of(overcommit: u8) -> Config {
 
 #[test]
 fn a_message_within_rtt_bytes_is_never_granted() {
-    let (mut sender, mut receiver) = (Around::new(of(7)), Around::new(of(7)));
-    sender.send(0, 5_000);
-    receiver.expect(0, 5_000);
+    let (mut sender, mut receiver) = (around(of(7)), around(of(7)));
+    sender.starts(0, 5_000);
+    receiver.expects(0, 5_000);
     assert_eq!(sender.leave(), [(0, 0, 0), (0, 1, 0), (0, 2, 0), (0, 3, 0)]);
     assert!((0..3).all(|nth| receiver.arrives(0, 5_000, nth).is_empty()));
     assert_eq!(receiver.arrives(0, 5_000, 3), [Ack(0, 5_000)]);
@@ -187,16 +121,16 @@ fn a_message_within_rtt_bytes_is_never_granted() {
     for late in [Ack(0, 5_000), Grant(0, 5_000, 7), Resend(0, 0, 1460)] {
         sender.hears(late);
     }
-    sender.wait(100_000);
+    sender.wait(us(100_000));
     assert!(sender.leave().is_empty());
 }
 
 #[test]
 fn at_most_rtt_bytes_of_a_message_are_on_the_way() {
     let size = 100_000;
-    let (mut sender, mut receiver) = (Around::new(of(7)), Around::new(of(7)));
-    sender.send(0, size);
-    receiver.expect(0, size);
+    let (mut sender, mut receiver) = (around(of(7)), around(of(7)));
+    sender.starts(0, size);
+    receiver.expects(0, size);
     let mut on_the_way: Vec<(u32, u64, u8)> = sender.leave();
     assert_eq!(on_the_way, (0..7).map(|nth| (0, nth, 0)).collect::<Vec<_>>(), "the first 10,000 B, unasked");
     let (mut received, mut granted, mut packets) = (0, WINDOW, 0);
@@ -224,9 +158,9 @@ fn of_two_messages_the_one_with_less_left_is_granted() {
     // 20 KB and 50 KB are left when the first packet of each has come.
     let (short, long) = (20_000 + MSS, 50_000 + MSS);
     for overcommit in [1, 2] {
-        let mut host = Around::new(of(overcommit));
-        host.expect(0, long);
-        host.expect(1, short);
+        let mut host = around(of(overcommit));
+        host.expects(0, long);
+        host.expects(1, short);
         assert_eq!(host.arrives(1, short, 0), [Grant(1, WINDOW + MSS, 7)]);
         let with_second = if overcommit == 1 { vec![] } else { vec![Grant(0, WINDOW + MSS, 7)] };
         assert_eq!(host.arrives(0, long, 0), with_second);
@@ -247,10 +181,10 @@ fn of_two_messages_the_one_with_less_left_is_granted() {
 
 #[test]
 fn a_sender_keeps_to_what_was_granted_and_to_its_class() {
-    let mut host = Around::new(Config { cutoffs: Cutoffs::List(vec![Bytes(1_000), Bytes(30_000)]), ..of(4) });
-    host.send(0, 40_000);
-    host.send(1, 25_000);
-    host.send(2, 900);
+    let mut host = around(Config { cutoffs: Cutoffs::List(vec![Bytes(1_000), Bytes(30_000)]), ..of(4) });
+    host.starts(0, 40_000);
+    host.starts(1, 25_000);
+    host.starts(2, 900);
     let first = host.leave();
     assert_eq!(first[0], (2, 0, 0), "the shortest goes first");
     assert!(first[1..8].iter().all(|&(flow, _, class)| (flow, class) == (1, 1)));
@@ -263,30 +197,30 @@ fn a_sender_keeps_to_what_was_granted_and_to_its_class() {
 
 #[test]
 fn a_receiver_asks_for_the_first_gap_when_nothing_has_come_for_so_long() {
-    let mut host = Around::new(of(7));
-    host.expect(0, 20 * MSS);
+    let mut host = around(of(7));
+    host.expects(0, 20 * MSS);
     assert_eq!((host.timers(), host.says()), (0, vec![]), "a message of which nothing came is not known");
-    host.wait(10_000);
+    host.wait(us(10_000));
     for nth in [0, 1, 4, 6] {
         host.arrives(0, 20 * MSS, nth);
     }
-    host.wait(12_999);
+    host.wait(us(12_999));
     assert_eq!(host.says(), []);
-    host.wait(13_000);
+    host.wait(us(13_000));
     assert_eq!(host.says(), [Resend(0, 2 * MSS, 4 * MSS)]);
-    host.wait(18_999);
+    host.wait(us(18_999));
     assert_eq!(host.says(), [Resend(0, 2 * MSS, 4 * MSS)], "once in each timeout");
     for nth in [2, 3, 5] {
         host.arrives(0, 20 * MSS, nth);
     }
-    host.wait(22_000);
+    host.wait(us(22_000));
     assert_eq!(host.says(), [Resend(0, 7 * MSS, 14 * MSS)], "no further than what was granted");
 }
 
 #[test]
 fn what_a_receiver_asks_for_goes_again_in_its_class() {
-    let mut host = Around::new(of(7));
-    host.send(0, 20 * MSS);
+    let mut host = around(of(7));
+    host.starts(0, 20 * MSS);
     assert_eq!(host.leave().len(), 7);
     host.hears(Grant(0, 9 * MSS, 3));
     host.leave();
@@ -294,59 +228,59 @@ fn what_a_receiver_asks_for_goes_again_in_its_class() {
     let again = host.call(|host, cx| host.poll_send(cx)).expect("it goes again");
     assert!(again.flags.has(Flags::RETRANSMITTED) && (again.seq, again.class) == (5 * MSS, 0));
     assert_eq!(host.leave(), [(0, 6, 0), (0, 7, 3), (0, 8, 3)]);
-    assert_eq!(host.sent(0), SenderReport { packets: 13, retransmissions: 4, timeouts: 1 });
+    assert_eq!(host.report(0), SenderReport { packets: 13, retransmissions: 4, timeouts: 1 });
     // A grant was lost: what was never sent is no retransmission.
     host.hears(Resend(0, 9 * MSS, 11 * MSS));
     assert_eq!(host.leave(), [(0, 9, 3), (0, 10, 3)]);
-    assert_eq!(host.sent(0), SenderReport { packets: 15, retransmissions: 4, timeouts: 1 });
+    assert_eq!(host.report(0), SenderReport { packets: 15, retransmissions: 4, timeouts: 1 });
 }
 
 #[test]
 fn a_sender_that_never_heard_anything_begins_again() {
-    let mut host = Around::new(of(7));
-    host.send(0, 20 * MSS);
+    let mut host = around(of(7));
+    host.starts(0, 20 * MSS);
     host.leave();
-    host.wait(2_999);
+    host.wait(us(2_999));
     assert_eq!(host.leave(), []);
-    host.wait(3_000);
+    host.wait(us(3_000));
     assert_eq!(host.leave(), (0..7).map(|nth| (0, nth, 0)).collect::<Vec<_>>());
-    host.wait(6_000);
-    assert_eq!((host.leave().len(), host.sent(0).timeouts), (7, 2));
+    host.wait(us(6_000));
+    assert_eq!((host.leave().len(), host.report(0).timeouts), (7, 2));
     // Known to the receiver, which asks for what it misses, it waits for as long as it takes.
     host.hears(Grant(0, WINDOW, 7));
-    host.wait(1_000_000);
-    assert_eq!((host.leave().len(), host.sent(0).timeouts), (0, 2));
+    host.wait(us(1_000_000));
+    assert_eq!((host.leave().len(), host.report(0).timeouts), (0, 2));
     // All is sent, and it waits for the acknowledgement: the last packet asks for one.
     host.hears(Grant(0, 20 * MSS, 7));
     assert_eq!(host.leave().len(), 13);
-    host.wait(1_003_000);
+    host.wait(us(1_003_000));
     assert_eq!(host.leave(), [(0, 19, 7)]);
-    host.wait(1_005_999);
-    assert_eq!((host.leave().len(), host.sent(0).timeouts), (0, 3));
+    host.wait(us(1_005_999));
+    assert_eq!((host.leave().len(), host.report(0).timeouts), (0, 3));
 }
 
 #[test]
 fn a_message_that_waits_for_its_turn_expects_no_answer() {
-    let mut host = Around::new(of(7));
-    host.send(0, 7 * MSS);
+    let mut host = around(of(7));
+    host.starts(0, 7 * MSS);
     host.call(|host, cx| host.poll_send(cx)).expect("the first packet leaves");
-    host.wait(20_000);
+    host.wait(us(20_000));
     assert_eq!(host.leave().iter().map(|packet| packet.1).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
-    assert_eq!(host.sent(0).timeouts, 0);
+    assert_eq!(host.report(0).timeouts, 0);
 }
 
 #[test]
 fn a_receiver_that_grants_others_first_says_that_it_knows_of_a_message_that_begins_again() {
-    let mut host = Around::new(of(1));
-    host.expect(0, 20 * MSS);
-    host.expect(1, 90 * MSS);
+    let mut host = around(of(1));
+    host.expects(0, 20 * MSS);
+    host.expects(1, 90 * MSS);
     host.arrives(0, 20 * MSS, 0);
     for nth in 0..7 {
         assert_eq!(host.arrives(1, 90 * MSS, nth), []);
     }
     assert_eq!(host.arrives(1, 90 * MSS, 0), [Grant(1, WINDOW, 7)]);
     // All of it that may come has: there is nothing to ask for. Of the other message there is.
-    host.wait(4_000);
+    host.wait(us(4_000));
     assert_eq!(host.says(), [Resend(0, MSS, 8 * MSS)]);
 }
 
@@ -355,23 +289,23 @@ fn a_discarded_packet_is_sent_to_its_sender_and_goes_again() {
     let las = crate::order::las::Config { limit: Some(Bytes(4 * 1500)), severe: None };
     let config =
         HostConfig { transport: TransportConfig::Homa(of(7)), order: OrderConfig::Las(las), ..HostConfig::default() };
-    let mut host = Around { host: HostContext::of(config).build().unwrap(), ..Around::new(of(7)) };
-    host.send(0, 6 * MSS);
+    let mut host = Around { host: HostContext::of(config).build().unwrap(), ..around(of(7)) };
+    host.starts(0, 6 * MSS);
     assert_eq!(host.leave().len(), 4);
     let discarded = |wish: &&Wish| matches!(wish, Wish::Discarded { flow: FlowId(0), .. });
-    assert_eq!((host.wishes.iter().filter(discarded).count(), host.sent(0).packets), (2, 6));
+    assert_eq!((host.wishes.iter().filter(discarded).count(), host.report(0).packets), (2, 6));
     host.hears(Resend(0, 4 * MSS, 6 * MSS));
     assert_eq!(host.leave(), [(0, 4, 0), (0, 5, 0)]);
 }
 
 #[test]
 fn an_idle_host_holds_nothing_and_a_message_costs_its_two_ends() {
-    assert_eq!(Around::new(of(7)).host.heap_bytes(), 0);
+    assert_eq!(around(of(7)).host.heap_bytes(), 0);
     for flows in [1usize, 64] {
-        let (mut sends, mut receives) = (Around::new(of(7)), Around::new(of(7)));
+        let (mut sends, mut receives) = (around(of(7)), around(of(7)));
         for flow in 0..flows as u32 {
-            sends.send(flow, 1_000_000);
-            receives.expect(flow, 1_000_000);
+            sends.starts(flow, 1_000_000);
+            receives.expects(flow, 1_000_000);
         }
         // The order makes room for four messages at once.
         assert!(sends.host.heap_bytes() <= flows.max(4) * 32 + flows * 136, "{}", sends.host.heap_bytes());
@@ -424,11 +358,11 @@ proptest! {
         overcommit in 1u8..8,
         arrivals in prop::collection::vec((0usize..8, 0usize..1_000, prop::bool::weighted(0.1)), 1..300),
     ) {
-        let mut host = Around::new(of(overcommit));
+        let mut host = around(of(overcommit));
         let mut slow: Vec<Slow> = (0..).zip(&sizes).map(|(flow, &size)| {
             Slow { flow, size, come: vec![false; size.div_ceil(MSS) as usize], granted: size.min(WINDOW) }
         }).collect();
-        slow.iter().for_each(|message| host.expect(message.flow, message.size));
+        slow.iter().for_each(|message| host.expects(message.flow, message.size));
         for (which, nth, again) in arrivals {
             let which = which % slow.len();
             let message = &mut slow[which];

@@ -3,10 +3,10 @@
 mod incast;
 
 use tailcut_base::{HostId, Instant};
-use tailcut_model::{Arena, ClassId, FlowTable, List};
 
 use super::*;
 use crate::transport::TransportSeat;
+use crate::transport::around::{Around, spec};
 
 #[test]
 fn values_out_of_range_are_refused_at_their_key() {
@@ -44,42 +44,9 @@ fn an_idle_host_holds_nothing_and_shares_its_configuration() {
     assert!(hosts.iter().all(|host| host.heap_bytes() == 0));
 }
 
-/// A host and what is around it.
-struct Around {
-    host: TransportSeat,
-    arena: Arena,
-    flows: FlowTable,
-    control: List,
-    wishes: Vec<Wish>,
-    now: Instant,
-}
-
 impl Around {
-    fn new(config: &HostConfig) -> Around {
-        Around {
-            host: HostContext::of(config.clone()).build().unwrap(),
-            arena: Arena::new(),
-            flows: FlowTable::new(),
-            control: List::new(),
-            wishes: Vec::new(),
-            now: Instant::ZERO,
-        }
-    }
-
-    fn call<R>(&mut self, call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R) -> R {
-        let Around { host, arena, flows, control, wishes, now } = self;
-        call(host, &mut HostCx { now: *now, host: HostId(0), arena, flows, control, wishes })
-    }
-
     fn start(&mut self, flow: u32, size: u64, sends: bool) {
         self.begin(flow, &spec(size), sends);
-    }
-
-    fn begin(&mut self, flow: u32, spec: &FlowSpec, sends: bool) {
-        self.call(|host, cx| match sends {
-            true => host.on_send(cx, FlowId(flow), spec),
-            false => host.on_expect(cx, FlowId(flow), spec),
-        });
     }
 
     /// Packets that leave now, as flow and offset.
@@ -93,53 +60,7 @@ impl Around {
         let sent = Instant::from_ps(self.now.as_ps() - Span::from_us(100).as_ps());
         let mut ack = Packet::control(Kind::Ack, FlowId(flow), HostId(1), HostId(0), seq, sent);
         ack.flags = Flags::NONE.with(Flags::ECE, ece);
-        let id = self.arena.insert(ack);
-        self.call(|host, cx| host.on_packet(cx, id));
-        self.arena.remove(id);
-    }
-
-    /// Fires every timer that was wished for until `until`, in order.
-    fn wait(&mut self, until: Instant) {
-        let due = |wishes: &mut Vec<Wish>| {
-            let time = |wish: &Wish| match *wish {
-                Wish::Timer { at, flow } if at <= until => Some((at, flow)),
-                _ => None,
-            };
-            let (at, first) = wishes
-                .iter()
-                .enumerate()
-                .filter_map(|(i, wish)| Some((time(wish)?, i)))
-                .min_by_key(|(timer, _)| timer.0)?;
-            wishes.remove(first);
-            Some(at)
-        };
-        while let Some((at, flow)) = due(&mut self.wishes) {
-            self.now = at;
-            self.call(|host, cx| host.on_timer(cx, flow));
-        }
-        self.now = until;
-    }
-
-    fn timeouts(&self, flow: u32) -> u64 {
-        let report = |end| match end {
-            Unfinished::Sender(FlowId(id), report) if id == flow => Some(report.timeouts),
-            _ => None,
-        };
-        self.host.unfinished().into_iter().find_map(report).expect("the sender is open")
-    }
-}
-
-fn spec(size: u64) -> FlowSpec {
-    FlowSpec {
-        start: Instant::ZERO,
-        src: HostId(0),
-        dst: HostId(1),
-        size,
-        class: ClassId(0),
-        query: None,
-        connection: 0,
-        deadline: None,
-        measured: true,
+        self.receive(ack);
     }
 }
 
@@ -155,7 +76,7 @@ fn spq() -> Around {
         long_flows: Some(LongFlows::default()),
         ..Config::default()
     };
-    let mut around = Around::new(&HostConfig {
+    let mut around = Around::new(HostConfig {
         transport: TransportConfig::Tcp(tcp),
         congestion: crate::congestion::CongestionConfig::L2dct(crate::congestion::l2dct::Config::default()),
         ..HostConfig::default()
@@ -177,13 +98,13 @@ fn long_flows_are_patient_once_their_host_has_seen_a_mark_and_a_timeout() {
         }
         around.wait(Instant::ZERO + Span::from_us(2_500));
         if timeout {
-            assert_eq!(around.timeouts(1), 1, "the packet of flow 1 is lost");
+            assert_eq!(around.report(1).timeouts, 1, "the packet of flow 1 is lost");
         }
         around.ack(0, 2 * 1460, ece);
         around.wait(at_ms(100));
-        assert_eq!(around.timeouts(0) == 0, patient, "mark {ece}, timeout {timeout}");
+        assert_eq!(around.report(0).timeouts == 0, patient, "mark {ece}, timeout {timeout}");
         around.wait(at_ms(203));
-        assert!(around.timeouts(0) > 0);
+        assert!(around.report(0).timeouts > 0);
     }
 }
 
@@ -196,16 +117,16 @@ fn flows_that_are_not_long_are_never_patient() {
     around.ack(0, 1460, true);
     around.wait(Instant::ZERO + Span::from_us(2_500));
     around.ack(2, 1460, true);
-    let before = around.timeouts(2);
+    let before = around.report(2).timeouts;
     around.wait(at_ms(10));
-    assert!(around.timeouts(2) > before);
+    assert!(around.report(2).timeouts > before);
 }
 
 #[test]
 fn a_discarded_packet_is_sent_to_its_sender_and_lost() {
     let order = crate::order::las::Config { limit: Some(Bytes(4 * 1500)), severe: None };
     let config = HostConfig { order: crate::order::OrderConfig::Las(order), ..HostConfig::default() };
-    let mut around = Around::new(&config);
+    let mut around = Around::new(config);
     around.start(7, 6 * 1460, true);
     assert_eq!(around.send(), [(7, 0), (7, 1460), (7, 2920), (7, 4380)]);
     let discarded: Vec<u64> = around
@@ -221,14 +142,14 @@ fn a_discarded_packet_is_sent_to_its_sender_and_lost() {
     around.ack(7, 4 * 1460, false);
     assert_eq!(around.send(), [], "what was discarded is in flight, as far as the sender knows");
     around.wait(at_ms(11));
-    assert_eq!((around.timeouts(7), around.send()), (1, vec![(7, 5840)]));
+    assert_eq!((around.report(7).timeouts, around.send()), (1, vec![(7, 5840)]));
 }
 
 #[test]
 fn where_every_packet_is_discarded_the_timer_runs() {
     let order = crate::order::las::Config { limit: Some(Bytes(4 * 1500)), severe: None };
     let config = HostConfig { order: crate::order::OrderConfig::Las(order), ..HostConfig::default() };
-    let mut around = Around::new(&config);
+    let mut around = Around::new(config);
     around.start(0, 10 * 1460, true);
     around.send();
     // Four fresh packets fill the NIC, so that all that flow 0 repeats is discarded.
@@ -236,15 +157,15 @@ fn where_every_packet_is_discarded_the_timer_runs() {
     around.start(1, 4 * 1460, true);
     around.wait(at_ms(10));
     let sent = around.send();
-    assert_eq!((around.timeouts(0), sent.iter().filter(|packet| packet.0 == 0).count()), (1, 0));
+    assert_eq!((around.report(0).timeouts, sent.iter().filter(|packet| packet.0 == 0).count()), (1, 0));
     around.wait(at_ms(30));
-    assert_eq!(around.timeouts(0), 2, "twice the timeout later");
+    assert_eq!(around.report(0).timeouts, 2, "twice the timeout later");
     assert_eq!(around.send().first(), Some(&(0, 0)));
 }
 
 /// Bytes that a host holds when it is one end of so many flows.
 fn bytes_of_flows(flows: u32, sends: bool) -> usize {
-    let mut around = Around::new(&HostConfig::default());
+    let mut around = Around::new(HostConfig::default());
     (0..flows).for_each(|flow| around.start(flow, 1_000_000, sends));
     around.host.heap_bytes()
 }

@@ -1,7 +1,7 @@
 //! The sender, alone with its ACKs and its timer.
 
 use proptest::prelude::*;
-use tailcut_model::{ClassId, SackBlock};
+use tailcut_model::SackBlock;
 
 use super::*;
 use crate::congestion::{CongestionConfig, minimal};
@@ -9,6 +9,7 @@ use crate::order::{OrderConfig, srpt};
 use crate::tag::TagConfig;
 use crate::tag::remaining::{self, Count};
 use crate::transport::TransportConfig;
+use crate::transport::around::spec;
 use crate::transport::tcp::receiver::Receiver;
 
 const MSS: u64 = MSS_BYTES;
@@ -18,21 +19,6 @@ const RTO: Span = Span::from_us(250);
 struct Bench {
     sender: Sender,
     now: Instant,
-}
-
-/// A flow of so many bytes.
-fn spec(size: u64) -> FlowSpec {
-    FlowSpec {
-        start: Instant::ZERO,
-        src: HostId(0),
-        dst: HostId(1),
-        size,
-        class: ClassId(0),
-        query: None,
-        connection: 0,
-        deadline: None,
-        measured: true,
-    }
 }
 
 impl Bench {

@@ -1,7 +1,7 @@
 //! What a host does in an incast: pacing by the degree that it is told, and receive windows.
 
 use tailcut_base::MSS_BYTES;
-use tailcut_model::{Query, QueryId};
+use tailcut_model::{ClassId, Query, QueryId};
 
 use super::*;
 use crate::pace::{PaceConfig, icon};
@@ -21,13 +21,6 @@ fn icon(handshake: Handshake) -> HostConfig {
 }
 
 impl Around {
-    /// A control packet of the other host arrives.
-    fn receive(&mut self, packet: Packet) {
-        let id = self.arena.insert(packet);
-        self.call(|host, cx| host.on_packet(cx, id));
-        self.arena.remove(id);
-    }
-
     /// When each packet leaves of those that leave until `until`, without any ACK, by the timers alone.
     fn departures(&mut self, until: Instant) -> Vec<Instant> {
         let mut departures = Vec::new();
@@ -40,16 +33,6 @@ impl Around {
             let Some(at) = self.wishes.iter().filter_map(next).min() else { return departures };
             self.wait(at);
         }
-    }
-
-    /// The control packets that wait.
-    fn control(&mut self) -> Vec<Packet> {
-        let mut packets = Vec::new();
-        while let Some(id) = self.control.pop_front(&mut self.arena) {
-            packets.push(self.arena.get(id).clone());
-            self.arena.remove(id);
-        }
-        packets
     }
 }
 
@@ -65,7 +48,7 @@ fn gaps(departures: &[Instant]) -> Vec<Span> {
 fn the_packets_of_a_window_are_spread_over_a_round_trip_for_each_sender() {
     // Ten packets in 80 us for one sender, in 80 us x 26 for 26.
     for (degree, gap) in [(1, 8), (26, 208)] {
-        let mut around = Around::new(&icon(Handshake::None));
+        let mut around = Around::new(icon(Handshake::None));
         around.begin(0, &answer(degree, 0, 14_600), true);
         let departures = around.departures(at_ms(9));
         assert_eq!(departures[0], Instant::ZERO, "the first packet goes at once");
@@ -77,7 +60,7 @@ fn the_packets_of_a_window_are_spread_over_a_round_trip_for_each_sender() {
 fn a_window_that_the_pacer_holds_back_opens_only_without_validation() {
     for (window_validation, gap) in [(true, 26 * 8), (false, 26 * 80 / 11)] {
         let tcp = Config { window_validation, ..Config::default() };
-        let mut around = Around::new(&HostConfig { transport: TransportConfig::Tcp(tcp), ..icon(Handshake::None) });
+        let mut around = Around::new(HostConfig { transport: TransportConfig::Tcp(tcp), ..icon(Handshake::None) });
         around.begin(0, &answer(26, 0, 40 * MSS_BYTES), true);
         assert_eq!(around.send().len(), 1);
         around.now = us(100);
@@ -96,14 +79,14 @@ fn a_window_that_the_pacer_holds_back_opens_only_without_validation() {
 
 #[test]
 fn what_answers_no_query_has_no_other_senders() {
-    let mut around = Around::new(&icon(Handshake::None));
+    let mut around = Around::new(icon(Handshake::None));
     around.start(0, 4 * MSS_BYTES, true);
     assert_eq!(gaps(&around.departures(at_ms(9))), [Span::from_us(8); 3]);
 }
 
 #[test]
 fn retransmissions_are_paced_too() {
-    let mut around = Around::new(&icon(Handshake::None));
+    let mut around = Around::new(icon(Handshake::None));
     around.begin(0, &answer(26, 0, 3 * MSS_BYTES), true);
     assert_eq!(around.departures(at_ms(9)).len(), 3);
     // After the timeout of 10 ms the window is one packet: 80 us x 26 / 1. The first one is acknowledged at once.
@@ -118,13 +101,13 @@ fn retransmissions_are_paced_too() {
 
 #[test]
 fn the_handshake_tells_the_degree() {
-    let mut sink = Around::new(&icon(Handshake::OneRtt));
+    let mut sink = Around::new(icon(Handshake::OneRtt));
     sink.begin(0, &answer(26, 0, 14_600), false);
     sink.receive(Packet::control(Kind::Syn, FlowId(0), HostId(0), HostId(1), 0, Instant::ZERO));
-    let syn_ack = sink.control().pop().expect("the sink answers");
+    let syn_ack = sink.take_control().pop().expect("the sink answers");
     assert_eq!((syn_ack.kind, syn_ack.degree()), (Kind::SynAck, 26));
 
-    let mut sender = Around::new(&icon(Handshake::OneRtt));
+    let mut sender = Around::new(icon(Handshake::OneRtt));
     sender.begin(0, &answer(26, 0, 14_600), true);
     assert_eq!(sender.send(), []);
     sender.now = us(100);
@@ -136,16 +119,16 @@ fn the_handshake_tells_the_degree() {
 #[test]
 fn a_persistent_connection_keeps_the_degree_until_an_update_changes_it() {
     let config = icon(Handshake::None);
-    let (mut sink, mut sender) = (Around::new(&config), Around::new(&config));
+    let (mut sink, mut sender) = (Around::new(config.clone()), Around::new(config));
     sink.begin(0, &answer(20, 0, 1_000), false);
     sender.begin(0, &answer(20, 0, 1_000), true);
     assert_eq!(sender.send().len(), 1);
-    assert!(sink.control().is_empty(), "the connection was told when it was opened");
+    assert!(sink.take_control().is_empty(), "the connection was told when it was opened");
 
     // The next query of the same application asks 40 hosts. The sender still thinks of 20: 80 us x 20 / 10.
     sink.begin(1, &answer(40, 0, 14_600), false);
     sender.begin(1, &answer(40, 0, 14_600), true);
-    let updates = sink.control();
+    let updates = sink.take_control();
     assert_eq!(updates.len(), 1);
     assert_eq!((updates[0].kind, updates[0].degree(), updates[0].size), (Kind::Update, 40, 40));
     let mut departures = sender.departures(us(300));
@@ -159,7 +142,7 @@ fn a_persistent_connection_keeps_the_degree_until_an_update_changes_it() {
 
     // It stays so, and the sink says nothing more.
     sink.begin(2, &answer(40, 0, 14_600), false);
-    assert!(sink.control().is_empty());
+    assert!(sink.take_control().is_empty());
     let mut later = Around { now: at_ms(20), ..sender };
     later.wishes.clear();
     later.begin(2, &answer(40, 0, 2 * MSS_BYTES), true);
@@ -168,9 +151,9 @@ fn a_persistent_connection_keeps_the_degree_until_an_update_changes_it() {
 
 #[test]
 fn overlapping_incasts_at_one_sink_keep_their_own_degrees() {
-    let mut sender = Around::new(&icon(Handshake::None));
+    let mut sender = Around::new(icon(Handshake::None));
     for (flow, degree) in [(0, 5), (1, 50)] {
-        let mut alone = Around::new(&icon(Handshake::None));
+        let mut alone = Around::new(icon(Handshake::None));
         alone.begin(flow, &answer(degree, flow as u8, 2 * MSS_BYTES), true);
         sender.begin(flow, &answer(degree, flow as u8, 2 * MSS_BYTES), true);
         assert_eq!(gaps(&alone.departures(at_ms(5))), [Span::from_us(8) * u64::from(degree)]);
@@ -181,10 +164,10 @@ fn overlapping_incasts_at_one_sink_keep_their_own_degrees() {
 
 #[test]
 fn a_sink_that_nobody_paces_for_says_nothing() {
-    let mut sink = Around::new(&HostConfig::default());
+    let mut sink = Around::new(HostConfig::default());
     sink.begin(0, &answer(20, 0, 1_000), false);
     sink.begin(1, &answer(40, 0, 1_000), false);
-    assert!(sink.control().is_empty());
+    assert!(sink.take_control().is_empty());
 }
 
 fn ictcp() -> HostConfig {
@@ -193,7 +176,7 @@ fn ictcp() -> HostConfig {
 
 #[test]
 fn a_new_flow_sends_two_segments_and_then_what_the_receiver_allows() {
-    let mut sender = Around::new(&ictcp());
+    let mut sender = Around::new(ictcp());
     sender.start(0, 100 * MSS_BYTES, true);
     assert_eq!(sender.send().len(), 2, "whatever the congestion window says");
     sender.now = us(100);
@@ -214,15 +197,15 @@ fn a_new_flow_sends_two_segments_and_then_what_the_receiver_allows() {
 
 #[test]
 fn the_receiver_advertises_its_window_with_every_ack() {
-    let mut sink = Around::new(&ictcp());
+    let mut sink = Around::new(ictcp());
     sink.begin(0, &spec(100 * MSS_BYTES), false);
     sink.receive(Packet::control(Kind::Syn, FlowId(0), HostId(0), HostId(1), 0, Instant::ZERO));
     sink.receive(Packet::data(FlowId(0), HostId(0), HostId(1), 0, 1460, 100 * MSS_BYTES, Instant::ZERO));
-    let windows: Vec<Option<u16>> = sink.control().iter().map(Packet::advertised).collect();
+    let windows: Vec<Option<u16>> = sink.take_control().iter().map(Packet::advertised).collect();
     assert_eq!(windows, [Some(2), Some(2)]);
 
-    let mut usual = Around::new(&HostConfig::default());
+    let mut usual = Around::new(HostConfig::default());
     usual.begin(0, &spec(100 * MSS_BYTES), false);
     usual.receive(Packet::data(FlowId(0), HostId(0), HostId(1), 0, 1460, 100 * MSS_BYTES, Instant::ZERO));
-    assert_eq!(usual.control()[0].advertised(), None);
+    assert_eq!(usual.take_control()[0].advertised(), None);
 }
