@@ -1,15 +1,16 @@
 //! The pictures of an experiment, in the axes of the document.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use tailcut_record::{FlowRow, Histogram, read_flows, read_ports, read_queues};
+use tailcut_record::{FlowRow, Histogram, read_flows, read_ports, read_queries, read_queues};
 
 use super::evidence::StudyEvidence;
 use super::experiment::{Experiment, Form, Picture};
 use super::study::Study;
 use crate::claims::{Coordinate, Evidence, Place};
 use crate::results::figure::{Figure, Kind, Mark, Scale, Series};
+use crate::results::load::ports_to_sinks;
 use crate::results::number::{significant, slug};
 use crate::results::{ALL, Measurements, RunInfo};
 
@@ -183,15 +184,12 @@ fn sink_queues(dir: &Path, keys: &[String]) -> Result<Vec<Mark>, String> {
     let mut times: BTreeMap<u64, f64> = BTreeMap::new();
     for key in keys {
         let folder = dir.join("points").join(key);
-        let flows = read_flows(&folder.join("flows.parquet")).map_err(|e| e.to_string())?;
-        let sinks: BTreeSet<String> =
-            flows.rows.rows().filter(|row| row.query.is_some()).map(|row| format!("host{}", row.dst)).collect();
-        for port in read_ports(&folder.join("ports.parquet")).map_err(|e| e.to_string())? {
-            if port.tier != "host" && sinks.contains(&port.peer) {
-                let bins = port.queue_histogram.ok_or("queues have no histograms: `record.queue_histogram` is off")?;
-                for (upper, time) in bins {
-                    *times.entry(upper).or_default() += time.as_ns_f64();
-                }
+        let queries = read_queries(&folder.join("queries.parquet")).map_err(|e| e.to_string())?;
+        let ports = read_ports(&folder.join("ports.parquet")).map_err(|e| e.to_string())?;
+        for port in ports_to_sinks(&queries.rows, &ports) {
+            let bins = port.queue_histogram.as_ref();
+            for (upper, time) in bins.ok_or("queues have no histograms: `record.queue_histogram` is off")? {
+                *times.entry(*upper).or_default() += time.as_ns_f64();
             }
         }
     }

@@ -60,11 +60,8 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
     }
     let file = read_flows(&folder.join("flows.parquet")).map_err(|e| e.to_string())?;
     let classes = classes_of(run, &file.classes)?;
-    let (mut flows, mut asking) = (FlowColumns::new(), BTreeSet::new());
+    let mut flows = FlowColumns::new();
     for mut row in file.rows.rows() {
-        if row.query.is_some() {
-            asking.insert(row.dst);
-        }
         if row.measured {
             row.class = classes[usize::from(row.class)];
             flows.push(&row);
@@ -78,9 +75,9 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
     };
     let (drops_fabric, drops_nic) = (drops(false), drops(true));
     let of_switches = || ports.iter().filter(|port| port.tier != HOSTS);
-    let asking: BTreeSet<String> = asking.into_iter().map(|host| format!("{HOSTS}{host}")).collect();
-    let to_sinks = of_switches().filter(|port| asking.contains(&port.peer));
-    let sinks = to_sinks.filter_map(|port| port.queue.map(|queue| queue.p99_bytes)).collect();
+    let mut queries = queries(&folder.join("queries.parquet"), run)?;
+    let sinks = ports_to_sinks(&queries, &ports).filter_map(|port| port.queue.map(|queue| queue.p99_bytes)).collect();
+    queries.retain(|row| row.measured);
     let lossy = of_switches().filter(|port| port.drops.total() > 0).map(|port| port.utilisation).collect();
     let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
     let mut queues = Histogram::new();
@@ -92,7 +89,7 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
     Ok(SeedRun {
         summary,
         flows,
-        queries: queries(&folder.join("queries.parquet"), run)?,
+        queries,
         queues,
         demotions,
         drops_fabric,
@@ -105,7 +102,13 @@ pub(crate) fn point(dir: &Path, run: &RunInfo, point: &Point) -> Result<SeedRun,
     })
 }
 
-/// The measured queries of a point; none if its workload has no incast, and the point no such file.
+/// The ports of switches that lead to hosts which ask queries.
+pub(crate) fn ports_to_sinks<'a>(queries: &[QueryRow], ports: &'a [PortRow]) -> impl Iterator<Item = &'a PortRow> {
+    let asking: BTreeSet<String> = queries.iter().map(|query| format!("{HOSTS}{}", query.aggregator)).collect();
+    ports.iter().filter(move |port| port.tier != HOSTS && asking.contains(&port.peer))
+}
+
+/// The queries of a point; none if its workload has no incast, and the point no such file.
 fn queries(path: &Path, run: &RunInfo) -> Result<Vec<QueryRow>, String> {
     if !path.exists() {
         return Ok(Vec::new());
@@ -113,7 +116,7 @@ fn queries(path: &Path, run: &RunInfo) -> Result<Vec<QueryRow>, String> {
     let file = read_queries(path).map_err(|e| e.to_string())?;
     let classes = classes_of(run, &file.classes)?;
     let of_run = |row: QueryRow| QueryRow { class: classes[usize::from(row.class)], ..row };
-    Ok(file.rows.into_iter().filter(|row| row.measured).map(of_run).collect())
+    Ok(file.rows.into_iter().map(of_run).collect())
 }
 
 /// The place among the classes of the run of each of those that a file names.

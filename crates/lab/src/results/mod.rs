@@ -14,7 +14,7 @@ mod catalogue;
 pub(crate) mod csv;
 pub(crate) mod diagram;
 pub(crate) mod figure;
-mod load;
+pub(crate) mod load;
 pub(crate) mod measurements;
 mod metrics;
 mod network;
