@@ -104,7 +104,7 @@ impl Pacer for Model {
             Gap::Window => share(rtt * u64::from(senders)),
             Gap::Capacity => share(rtt).max(self.packet * u64::from(senders)),
         };
-        // What the clock alone has held back is made up for, and nothing else.
+        // A clock makes a packet late by less than a tick: so much is made up for, whatever held it back, and no more.
         let kept = due.as_ps().max(sent.as_ps().saturating_sub(self.clock.as_ps()));
         Instant::from_ps(kept) + gap
     }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_something_else_has_held_back_is_not_made_up_for() {
+    fn no_more_than_a_tick_is_made_up_for() {
         let view = PaceView { srtt: Span::from_us(80), cwnd: 10.0 * MSS, degree: 1 };
         let at = |us| Instant::ZERO + Span::from_us(us);
         assert_eq!(pacer(&Config::default()).next_due(at(100), at(130), &view), at(138));

@@ -88,7 +88,7 @@ impl Config {
     }
 }
 
-/// Intervals of less than half the promise, in a row, that shrink a window (CoNEXT 2010, section 4.3).
+/// Intervals of less than half the promise, in a row, that shrink a window (CoNEXT 2010).
 const PATIENCE: u8 = 3;
 
 /// One incoming flow.
