@@ -112,7 +112,8 @@ pub struct Study {
 
 impl Study {
     /// Reads a study's text; `source` is its name in messages, and `find` gives the name in messages and the text of the study
-    /// that it is built on: whatever is not said here is as it is there, and what is left open is left open here too.
+    /// that it is built on: whatever is not said here is as it is there. A parameter that is left open there is so here too, unless this
+    /// study says it anew, or that it is `not_open`: its document gives it, or has no use for it.
     ///
     /// # Errors
     /// If it is not TOML or anything but its scenario is wrong; the scenario is checked by [`Study::plan`].
@@ -192,16 +193,66 @@ fn on_base(mut node: Node, find: &dyn Fn(&str) -> Option<(String, String)>) -> R
     };
     let (source, text) = base.as_str().and_then(find).ok_or_else(missing)?;
     let mut below = on_base(Node::parse(&source, &text)?, find)?;
-    let mut open = below.take("open");
-    if let Some(own) = node.take("open") {
-        match (&mut open, own.value) {
-            (Some(Node { value: Value::Array(all), .. }), Value::Array(own)) => all.extend(own),
-            (open, value) => *open = Some(Node { value, ..own }),
-        }
+    let mut open = list(below.take("open"));
+    for closed in list(node.take("not_open")) {
+        let is_it = |entry: &Node| closed.as_str().is_some() && parameter(entry) == closed.as_str();
+        let Some(at) = open.iter().position(is_it) else {
+            let known: Vec<&str> = open.iter().filter_map(parameter).collect();
+            let problem = Problem::new("the study below leaves no such parameter open")
+                .help(suggest(closed.as_str().unwrap_or_default(), &known));
+            return Err(closed.key_or_value().map_or_else(|| problem.clone(), |origin| problem.clone().or_at(origin)));
+        };
+        open.remove(at);
     }
+    let own = list(node.take("open"));
+    open.retain(|entry| own.iter().all(|other| parameter(other) != parameter(entry)));
+    open.extend(own);
     below.merge(node);
-    if let (Some(open), Value::Table(entries)) = (open, &mut below.value) {
-        entries.push(("open".to_owned(), open));
+    if let Value::Table(entries) = &mut below.value {
+        entries.push(("open".to_owned(), Node { value: Value::Array(open), ..Node::table() }));
     }
     Ok(below)
+}
+
+/// The entries of a list; none if it is not there. What is no list is an entry that will be refused.
+fn list(node: Option<Node>) -> Vec<Node> {
+    match node {
+        Some(Node { value: Value::Array(entries), .. }) => entries,
+        node => node.into_iter().collect(),
+    }
+}
+
+/// The parameter that an entry leaves open.
+fn parameter(entry: &Node) -> Option<&str> {
+    entry.get("parameter").and_then(Node::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BELOW: &str = "title = \"below\"\n[scenario]\nschemes = [\"tcp\"]\n\
+         [[open]]\nparameter = \"buffer\"\nvalue = \"4 MB\"\nreason = \"theirs\"\n\
+         [[open]]\nparameter = \"loads\"\nvalue = \"all\"\nreason = \"theirs\"\n";
+
+    fn open(text: &str) -> Result<Vec<(String, String)>, Problem> {
+        let find = |name: &str| (name == "below").then(|| ("below.toml".to_owned(), BELOW.to_owned()));
+        let study = Study::parse("above.toml", "above", &format!("base = \"below\"\n{text}"), &find)?;
+        Ok(study.open.into_iter().map(|open| (open.parameter, open.value)).collect())
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(parameter, value)| ((*parameter).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn what_is_open_below_is_open_above_unless_it_is_said_otherwise() {
+        let own = "[[open]]\nparameter = \"buffer\"\nvalue = \"225 KB\"\nreason = \"ours\"\n";
+        assert_eq!(open("").unwrap(), pairs(&[("buffer", "4 MB"), ("loads", "all")]));
+        assert_eq!(open(own).unwrap(), pairs(&[("loads", "all"), ("buffer", "225 KB")]));
+        assert_eq!(open("not_open = [\"loads\"]\n").unwrap(), pairs(&[("buffer", "4 MB")]));
+        let problem = open("not_open = [\"load\"]\n").unwrap_err();
+        assert!(problem.help_text().unwrap().contains("`loads`"), "{}", problem.render(false));
+        assert!(open("open = \"buffer\"\n").is_err() && open("not_open = \"loads\"\n").is_ok());
+    }
 }
