@@ -34,7 +34,7 @@ cargo xtask COMMAND
   speed --all      measure every preset and variant on the fabric of its paper, beside DCTCP
   speed --scale    measure it from 128 to 65,536 hosts, by load and by threads, in about six minutes;
                    with --plot FILE.svg draw it there, and as PNG beside it
-  instructions     count the instructions of a packet-hop with valgrind; fails if they are over 5 %
+  instructions     count the instructions of a packet-hop with valgrind; fails if they are over 3 %
                    more than crates/bench/instructions.toml says for the same compiler
   instructions --bless
                    count, and write that file

@@ -1,13 +1,14 @@
 //! Counts the instructions of the event loop under valgrind and compares them with those in `instructions.toml`.
 //!
 //! Started without arguments it starts itself under callgrind for each case, and `--bless` writes the file instead of
-//! comparing; with `--count SCHEME` it is the program that is counted.
+//! comparing; with `--count CASE` it is the program that is counted.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints")]
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 
-use tailcut_bench::instructions::{CASES, Case, Counts, FILE, compiler, judge, total_of};
+use tailcut_bench::instructions::{Case, Counts, FILE, cases, compiler, judge, total_of};
 use tailcut_bench::print_table;
 use tailcut_bench::simulation::{in_repository, run_event_loop, scenario};
 use tailcut_record::Recorder;
@@ -19,7 +20,7 @@ fn main() -> ExitCode {
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => compare(),
         ["--bless"] => bless().map(|()| ExitCode::SUCCESS),
-        ["--count", scheme] => count(scheme).map(|()| ExitCode::SUCCESS),
+        ["--count", case] => count(case).map(|()| ExitCode::SUCCESS),
         _ => Err(format!("`{}` is not known here: expected nothing or --bless", arguments.join(" "))),
     };
     result.unwrap_or_else(|message| {
@@ -55,33 +56,36 @@ struct Counting {
     out: PathBuf,
 }
 
-/// Counts every case, all at the same time: they do not disturb each other.
+/// Counts every case, as many at a time as there are processors: they do not disturb each other.
 fn count_all() -> Result<Counts, String> {
     let compiler = compiler()?;
-    let children: Vec<Counting> = CASES.into_iter().map(start).collect::<Result<_, _>>()?;
-    let finished: Vec<(Case, u64, u64)> = children.into_iter().map(finish).collect::<Result<_, _>>()?;
+    let at_a_time = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut waiting = cases().into_iter();
+    let mut running: VecDeque<Counting> = waiting.by_ref().take(at_a_time).map(start).collect::<Result<_, _>>()?;
     let mut rows = Vec::new();
     let mut per_hop = Vec::new();
-    for (case, instructions, hops) in finished {
+    while let Some(counting) = running.pop_front() {
+        let (case, instructions, hops) = finish(counting)?;
+        running.extend(waiting.next().map(start).transpose()?);
         let count = instructions as f64 / hops as f64;
         let millions = |n: u64| format!("{:.2}", n as f64 / 1e6);
-        rows.push([case.scheme.to_owned(), millions(hops), millions(instructions), format!("{count:.1}")]);
-        per_hop.push((case.scheme.to_owned(), count));
+        rows.push([case.name.clone(), millions(hops), millions(instructions), format!("{count:.1}")]);
+        per_hop.push((case.name, count));
     }
     println!("{compiler}");
-    print_table(["scheme", "M packet-hops", "M instructions", "per packet-hop"], &rows);
+    print_table(["case", "M packet-hops", "M instructions", "per packet-hop"], &rows);
     Ok(Counts { compiler, per_hop })
 }
 
 /// Starts this program under callgrind, which counts from the moment the event loop is entered until it is left.
 fn start(case: Case) -> Result<Counting, String> {
     let program = std::env::current_exe().map_err(|e| format!("where am I? {e}"))?;
-    let out = std::env::temp_dir().join(format!("tailcut-callgrind-{}-{}", std::process::id(), case.scheme));
+    let out = std::env::temp_dir().join(format!("tailcut-callgrind-{}-{}", std::process::id(), case.name));
     let child = Command::new("valgrind")
         .args(["--tool=callgrind", "--quiet", "--collect-atstart=no", "--toggle-collect=*run_event_loop*"])
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(program)
-        .args(["--count", case.scheme])
+        .args(["--count", &case.name])
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|e| format!("valgrind does not start: {e}"))?;
@@ -96,19 +100,20 @@ fn finish(counting: Counting) -> Result<(Case, u64, u64), String> {
     // A file that cannot be removed from there does no harm.
     let _ = std::fs::remove_file(&out);
     if !said.status.success() {
-        return Err(format!("{} under valgrind: {}", case.scheme, said.status));
+        return Err(format!("{} under valgrind: {}", case.name, said.status));
     }
     let written = written.map_err(|e| format!("callgrind wrote no {}: {e}", out.display()))?;
     let instructions = total_of(&written)
         .ok_or("callgrind counted nothing: is `run_event_loop` still the function that is counted?".to_owned())?;
     let hops = String::from_utf8_lossy(&said.stdout).trim().parse();
-    Ok((case, instructions, hops.map_err(|e| format!("{} said no number of packet-hops: {e}", case.scheme))?))
+    let hops = hops.map_err(|e| format!("{} said no number of packet-hops: {e}", case.name))?;
+    Ok((case, instructions, hops))
 }
 
 /// What callgrind sees.
-fn count(scheme: &str) -> Result<(), String> {
-    let case = Case::find(scheme).ok_or_else(|| format!("`{scheme}` is not counted"))?;
-    let scenario: Scenario = scenario(case.file, case.set, case.scheme).map_err(|problem| problem.render(false))?;
+fn count(name: &str) -> Result<(), String> {
+    let case = Case::find(name).ok_or_else(|| format!("`{name}` is not counted"))?;
+    let scenario: Scenario = scenario(case.file, case.set, &case.scheme).map_err(|problem| problem.render(false))?;
     let outcome = run_event_loop(World::new(&scenario, Recorder::new()));
     println!("{}", outcome.engine.packet_hops);
     Ok(())
