@@ -1,12 +1,10 @@
 //! An output port: lose, classify, admit, mark, queue, transmit.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Instant, PortId, Seeds, Span, prefetch};
 use tailcut_model::seat::{
     BufferPolicy, Classifier, DropReason, Loss, MAX_CLASSES, Marker, Occupancy, PortScheduler, Verdict, Waiting,
 };
-use tailcut_model::{Arena, Flags, Invalid, PacketId};
+use tailcut_model::{Arena, Flags, Invalid, PacketId, table};
 
 use crate::buffer::{self, BufferConfig, BufferSeat};
 use crate::classify::{self, ClassifierConfig, ClassifierSeat};
@@ -15,36 +13,26 @@ use crate::mark::{self, MarkerConfig, MarkerSeat};
 use crate::sched::{self, SchedulerConfig, SchedulerSeat};
 use crate::{Link, QueueHistogram, Wire};
 
-/// The `[port]` table: what every switch port does with packets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PortConfig {
-    /// Bytes that may wait in a port; `pkt` counts packets of 1500 B (240 packets: HKUST-SING/PIAS-NS2).
-    pub limit: Bytes,
-    /// Number of classes, 1 to 8; class 0 is the highest.
-    pub classes: u8,
-    /// Which packets are lost by chance as they arrive, before any other rule.
-    pub loss: LossConfig,
-    /// How packets are sorted into classes.
-    pub classifier: ClassifierConfig,
-    /// Which waiting packet goes next.
-    pub scheduler: SchedulerConfig,
-    /// When packets are marked with CE.
-    pub marker: MarkerConfig,
-    /// Which packets are let in.
-    pub buffer: BufferConfig,
-}
-
-impl Default for PortConfig {
-    fn default() -> PortConfig {
-        PortConfig {
-            limit: Bytes(240 * tailcut_base::MTU_BYTES),
-            classes: 1,
-            loss: LossConfig::Off(loss::off::Config {}),
-            classifier: ClassifierConfig::Single(classify::single::Config {}),
-            scheduler: SchedulerConfig::Strict(sched::strict::Config {}),
-            marker: MarkerConfig::Off(mark::off::Config {}),
-            buffer: BufferConfig::TailDrop(buffer::tail_drop::Config {}),
+table! {
+    /// The `[port]` table: what every switch port does with packets.
+    pub struct PortConfig {
+        values {
+            /// Bytes that may wait in a port; `pkt` counts packets of 1500 B (240 packets: HKUST-SING/PIAS-NS2).
+            limit: Bytes = Bytes(240 * tailcut_base::MTU_BYTES),
+            /// Number of classes, 1 to 8; class 0 is the highest.
+            classes: u8 = 1,
+        }
+        seats {
+            /// Which packets are lost by chance as they arrive, before any other rule.
+            loss: LossConfig = LossConfig::Off(loss::off::Config {}),
+            /// How packets are sorted into classes.
+            classifier: ClassifierConfig = ClassifierConfig::Single(classify::single::Config {}),
+            /// Which waiting packet goes next.
+            scheduler: SchedulerConfig = SchedulerConfig::Strict(sched::strict::Config {}),
+            /// When packets are marked with CE.
+            marker: MarkerConfig = MarkerConfig::Off(mark::off::Config {}),
+            /// Which packets are let in.
+            buffer: BufferConfig = BufferConfig::TailDrop(buffer::tail_drop::Config {}),
         }
     }
 }
@@ -193,6 +181,16 @@ impl Port {
         prefetch(self);
         prefetch(&self.limit);
         prefetch(&self.scheduler);
+    }
+
+    /// Bytes that the port holds on to beside itself.
+    pub fn heap_bytes(&self) -> usize {
+        self.loss.heap_bytes()
+            + self.classifier.heap_bytes()
+            + self.marker.heap_bytes()
+            + self.buffer.heap_bytes()
+            + self.scheduler.heap_bytes()
+            + self.histogram.as_ref().map_or(0, |histogram| size_of_val(&**histogram))
     }
 
     /// Counts since the start.

@@ -265,6 +265,10 @@ pub struct PaceView {
 
 /// Spaces the packets of a flow.
 pub trait Pacer {
+    /// Whether packets may have to wait.
+    fn is_on(&self) -> bool;
+    /// Whether senders must be told how many hosts answer the same query.
+    fn is_degree_aware(&self) -> bool;
     /// When the next packet is due, after one that was due at `due` and began to leave at `sent`, which is later if something else
     /// held it back.
     fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant;
@@ -274,6 +278,8 @@ pub trait Pacer {
 
 /// Decides how much the senders may have on its way to one host, beside what their own windows allow.
 pub trait ReceiveWindow {
+    /// The window of a new flow in segments, before anything is advertised; `None` if nothing ever is.
+    fn initial_window(&self) -> Option<u16>;
     /// The flow in `slot` begins, and has the first window.
     fn on_open(&mut self, now: Instant, slot: u32);
     /// A data packet of the flow in `slot` has arrived.
@@ -299,6 +305,8 @@ pub struct Turn {
 /// Decides which flow of a host sends next. A flow that may send `n` packets more than it has told before says so by
 /// `offer`; the NIC asks `next` each time it is free.
 pub trait SendOrder {
+    /// Whether windows are pushed into the NIC, so that what was offered counts as sent.
+    fn is_queue(&self) -> bool;
     /// The flow in `slot` may send `packets` more packets; `left` bytes of it are still to send, whether they may or not.
     fn offer(&mut self, now: Instant, slot: u32, packets: u32, left: u64);
     /// Who sends next, or discards. One packet is taken off what the flow offered; whether it still has anything to send is
@@ -423,8 +431,6 @@ pub trait Transport {
     fn shortest_timer(&self) -> Span;
     /// Reports of the flows that have not ended, for a run that is cut off.
     fn unfinished(&self) -> Vec<Unfinished>;
-    /// Bytes that the host's flows hold on to.
-    fn heap_bytes(&self) -> usize;
 }
 
 /// An end of a flow that is still open when the run is cut off.

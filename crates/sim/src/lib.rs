@@ -8,6 +8,7 @@ mod event;
 mod outcome;
 mod preset;
 mod scenario;
+mod together;
 mod world;
 
 pub use config::{Config, Node, Origin, Problem, Source, Value};

@@ -2,22 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use tailcut_base::{Seeds, Span, wire_bytes};
-use tailcut_fabric::classify::ClassifierConfig;
-use tailcut_fabric::mark::MarkerConfig;
-use tailcut_fabric::sched::SchedulerConfig;
-use tailcut_host::HostConfig;
-use tailcut_host::congestion::CongestionConfig;
-use tailcut_host::tag::TagConfig;
-use tailcut_host::tag::thresholds::Thresholds;
-use tailcut_host::transport::TransportConfig;
-use tailcut_model::Invalid;
+use tailcut_base::{Seeds, Span};
+use tailcut_model::{Around, Demand, Facts, Invalid, Thing};
 use tailcut_record::Throughput;
 use tailcut_topology::Network;
-use tailcut_topology::path::PathConfig;
-use tailcut_workload::{Forecast, Places, Workload};
+use tailcut_workload::{Forecast, Places, SizeMixture, Workload};
 
 use crate::config::{Config, Node, Problem};
+use crate::together;
 
 /// One simulation, checked.
 #[derive(Debug)]
@@ -28,6 +20,25 @@ pub struct Scenario {
     base_dir: PathBuf,
     forecast: Forecast,
     classes: Vec<String>,
+    facts: Facts,
+}
+
+/// What models may ask about the traffic.
+struct Offer {
+    load: Option<f64>,
+    sizes: SizeMixture,
+}
+
+impl Demand for Offer {
+    fn load(&self) -> Option<f64> {
+        self.load
+    }
+    fn part_up_to(&self, cap: u64) -> f64 {
+        self.sizes.part_up_to(cap)
+    }
+    fn equal_parts(&self, cap: u64, parts: usize) -> Vec<u64> {
+        self.sizes.equal_parts(cap, parts)
+    }
 }
 
 impl Scenario {
@@ -45,28 +56,26 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::new`], with the dotted path of the key instead of its place.
     pub fn from_config(mut config: Config, seed: u64, base_dir: &Path) -> Result<Scenario, Invalid> {
-        let network = config.topology.build()?;
-        // What goes with the load is looked up here: no tag knows the workload.
-        config.host.tag.resolve(config.workload.load).map_err(|e| e.within("host.tag"))?;
+        let network = config.topology.build(&()).map_err(|e| e.within("topology"))?;
+        let places = places(&network);
+        let workload = Workload::new(&config.workload, &places, Seeds::new(seed), base_dir)?;
+        // What depends on the traffic is looked up here: no model knows the workload.
+        let demand = Offer { load: config.workload.load, sizes: workload.sizes() };
+        for (path, seat) in config.seats_mut() {
+            seat.resolve(&demand).map_err(|e| e.within(&path))?;
+        }
         config.port.validate().map_err(|e| e.within("port"))?;
         config.host.validate().map_err(|e| e.within("host"))?;
-        check_transport(&config)?;
-        check_seats(&config)?;
+        let facts = config.facts();
+        together::check(&config, &facts)?;
         if config.record.queue_sample == Span::ZERO {
             return Err(Invalid::new("record.queue_sample", "samples cannot be taken all the time")
                 .help("expected a positive time, such as \"100us\""));
         }
-        let places = places(&network);
-        let workload = Workload::new(&config.workload, &places, Seeds::new(seed), base_dir)?;
-        if let TransportConfig::Homa(homa) = &mut config.host.transport {
-            // No transport knows the workload either.
-            let (sizes, unasked) = (workload.sizes(), homa.window());
-            homa.resolve(sizes.part_up_to(unasked), |levels| sizes.equal_parts(unasked, levels));
-        }
         let forecast = workload.forecast().clone();
         check_throughput(&config, forecast.duration)?;
         let classes = workload.classes().to_vec();
-        Ok(Scenario { config, network, seed, base_dir: base_dir.to_owned(), forecast, classes })
+        Ok(Scenario { config, network, seed, base_dir: base_dir.to_owned(), forecast, classes, facts })
     }
 
     /// Whether the same scenario is right with another seed, which draws other hosts.
@@ -80,6 +89,11 @@ impl Scenario {
     /// The configuration, every default spelled out.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// What everything in the scenario says of itself.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// The network.
@@ -129,57 +143,9 @@ impl Scenario {
                 config.port.limit
             ));
         }
-        warnings.extend(self.warnings_of_transport(rtt, bdp));
-        let tcp = matches!(config.host.transport, TransportConfig::Tcp(_));
-        match (&config.host.congestion, &config.port.marker) {
-            (CongestionConfig::Dctcp(_), MarkerConfig::Off(_)) => {
-                warnings.push("DCTCP runs over ports that never mark: it behaves as NewReno".to_owned());
-            }
-            (CongestionConfig::Newreno(_), MarkerConfig::Step(_)) if tcp => {
-                warnings.push("ports mark, but no packet is ECN-capable under NewReno: nothing is marked".to_owned());
-            }
-            _ => {}
-        }
-        if let MarkerConfig::Step(step) = &config.port.marker
-            && step.threshold.resolve(config.port.limit.0) >= config.port.limit.0
-        {
-            warnings.push(format!("the marking threshold, {}, is not below the buffer of the port, {}: packets are dropped and not marked", step.threshold, config.port.limit));
-        }
-        if tcp
-            && matches!(config.port.classifier, ClassifierConfig::Tag(_))
-            && matches!(config.host.tag, TagConfig::Off(_))
-        {
-            warnings.push("ports sort by tag, but hosts write none: every packet joins class 0".to_owned());
-        }
-        warnings
-    }
-
-    /// The same for what the transport says, where the longest round trip is this and a host's link carries `bdp` bytes in it.
-    fn warnings_of_transport(&self, rtt: Span, bdp: u64) -> Vec<String> {
-        let mut warnings = Vec::new();
-        match &self.config.host.transport {
-            TransportConfig::Tcp(tcp) => {
-                if tcp.min_rto < rtt {
-                    warnings.push(format!("min_rto, {}, is below the round-trip time of the longest path, {rtt}: packets are sent again before their ACK can come", tcp.min_rto));
-                }
-                let sprays = matches!(self.config.path, PathConfig::Spray(_) | PathConfig::RoundRobin(_));
-                if sprays && tcp.fast_retransmit && tcp.dup_thresh < 20 {
-                    warnings.push("packets are sprayed over paths while three of them out of order mean a loss: consider `fast_retransmit = false` or a `dup_thresh` of 20 or more".to_owned());
-                }
-            }
-            TransportConfig::Homa(homa) => {
-                if homa.resend < rtt {
-                    warnings.push(format!("resend, {}, is below the round-trip time of the longest path, {rtt}: packets are asked for again before they can come", homa.resend));
-                }
-                let on_the_way = wire_bytes(homa.window());
-                if on_the_way < bdp {
-                    warnings.push(format!("rtt_bytes, {}, are with their headers less than the bandwidth-delay product of {bdp} B: a message alone does not fill the longest path", homa.rtt_bytes));
-                }
-                if !matches!(self.config.port.marker, MarkerConfig::Off(_)) {
-                    warnings.push("ports mark, but no packet is ECN-capable under Homa: nothing is marked".to_owned());
-                }
-            }
-        }
+        let around = Around { rtt, bdp, port_limit: config.port.limit.0, sprays: self.facts.has(Thing::Spraying) };
+        warnings.extend(config.seats().into_iter().flat_map(|(_, seat, _)| seat.warnings(&around)));
+        warnings.extend(together::warnings(&self.facts));
         warnings
     }
 
@@ -235,106 +201,4 @@ fn check_throughput(config: &Config, arrivals: Span) -> Result<(), Invalid> {
         return refuse(message, format!("expected at least \"{least}\", or a shorter `run.drain`"));
     }
     Ok(())
-}
-
-/// Seats that a transport leaves nothing to do are refused, and ports that do not do what it needs.
-fn check_transport(config: &Config) -> Result<(), Invalid> {
-    let TransportConfig::Homa(homa) = &config.host.transport else { return Ok(()) };
-    let refuse = |path: &str, what: String, expected: String| Err(Invalid::new(path, what).help(expected));
-    let default = HostConfig::default();
-    if config.host.tag != default.tag {
-        return refuse(
-            "host.tag",
-            "Homa gives its packets their priorities itself".to_owned(),
-            "expected `host.tag = \"off\"` with `host.transport.homa`".to_owned(),
-        );
-    }
-    if config.host.congestion != default.congestion {
-        return refuse(
-            "host.congestion",
-            "Homa has no window that a congestion control could set".to_owned(),
-            "expected none with `host.transport.homa`".to_owned(),
-        );
-    }
-    if config.host.pace != default.pace {
-        return refuse(
-            "host.pace",
-            "Homa has no window that could be paced: its receivers decide when packets come".to_owned(),
-            "expected `host.pace = \"off\"` with `host.transport.homa`".to_owned(),
-        );
-    }
-    if config.host.receive != default.receive {
-        return refuse(
-            "host.receive",
-            "Homa's receivers grant bytes, and have no window to advertise".to_owned(),
-            "expected `host.receive = \"unlimited\"` with `host.transport.homa`".to_owned(),
-        );
-    }
-    if !matches!(config.port.classifier, ClassifierConfig::Tag(_)) {
-        return refuse(
-            "port.classifier",
-            "Homa writes priorities into packets, and no port reads them".to_owned(),
-            "expected `port.classifier = \"tag\"` with `host.transport.homa`".to_owned(),
-        );
-    }
-    if config.port.classes < homa.levels {
-        return refuse(
-            "port.classes",
-            format!("Homa has {} levels, and the port has {} classes", homa.levels, config.port.classes),
-            format!("expected {} classes, or fewer `host.transport.homa.levels`", homa.levels),
-        );
-    }
-    Ok(())
-}
-
-/// Seats that do not go together are refused: a tag that no port reads is a scheme that does nothing.
-fn check_seats(config: &Config) -> Result<(), Invalid> {
-    let ranked = match config.port.scheduler {
-        SchedulerConfig::Ranked(_) | SchedulerConfig::Pfabric(_) | SchedulerConfig::Srpt(_) => true,
-        SchedulerConfig::Strict(_) => false,
-    };
-    let by_tag = matches!(config.port.classifier, ClassifierConfig::Tag(_));
-    let refuse = |path: &str, what: &str, expected: &str| Err(Invalid::new(path, what).help(expected));
-    match &config.host.tag {
-        TagConfig::Off(_) => Ok(()),
-        TagConfig::Remaining(_) if !ranked => refuse(
-            "host.tag",
-            "`remaining` ranks packets by what is left of their flow, and no port orders by rank",
-            "expected `port.scheduler = \"pfabric\"`, \"srpt\" or \"ranked\" with it",
-        ),
-        TagConfig::FlowRank(_) if !ranked => refuse(
-            "host.tag",
-            "`flow-rank` gives each size its own rank, and no port orders by rank",
-            "expected `port.scheduler = \"ranked\"` with it",
-        ),
-        TagConfig::Pias(_) | TagConfig::Resqueue(_) | TagConfig::FlowSize(_) if !by_tag && !ranked => refuse(
-            "host.tag",
-            "hosts write priorities into packets, and no port reads them",
-            "expected `port.classifier = \"tag\"` with it",
-        ),
-        TagConfig::Pias(pias) if by_tag => check_thresholds("pias", &pias.thresholds, 0, config.port.classes),
-        TagConfig::Resqueue(resqueue) if by_tag => {
-            check_thresholds("resqueue", &resqueue.thresholds, 1, config.port.classes)
-        }
-        TagConfig::FlowSize(_) if by_tag && config.port.classes < 2 => refuse(
-            "host.tag",
-            "`flow-size` writes two priorities, and the port has one class",
-            "expected `port.classes = 2` or more",
-        ),
-        _ => Ok(()),
-    }
-}
-
-/// The priorities of these thresholds, and the reserved ones above them, must be classes of the port.
-fn check_thresholds(tag: &str, thresholds: &Thresholds, reserved: usize, classes: u8) -> Result<(), Invalid> {
-    let key = format!("host.tag.{tag}.thresholds");
-    let thresholds = thresholds.resolve(None).map_err(|e| e.within(&key))?.len();
-    let priorities = thresholds + 1 + reserved;
-    if priorities <= usize::from(classes) {
-        return Ok(());
-    }
-    let with = if reserved > 0 { " with the reserved one" } else { "" };
-    let message =
-        format!("{thresholds} thresholds make {priorities} priorities{with}, and the port has {classes} classes");
-    Err(Invalid::new(key, message).help("expected fewer thresholds or more `port.classes`"))
 }

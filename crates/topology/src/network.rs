@@ -319,7 +319,7 @@ mod tests {
                 core_link: link("40Gbps", "1us"),
                 switch_delay: Span::ZERO,
             };
-            let computed = TopologyConfig::LeafSpine(config).build().unwrap();
+            let computed = TopologyConfig::LeafSpine(config).build(&()).unwrap();
             prop_assert!(matches!(computed.router, Router::LeafSpine(_)));
             let found = computed.with_table();
             for host in (0..computed.hosts).map(HostId) {
@@ -342,7 +342,7 @@ mod tests {
             core_link: link("10Gbps", "10us"),
             switch_delay: Span::ZERO,
         };
-        let found = TopologyConfig::LeafSpine(config).build().unwrap().with_table();
+        let found = TopologyConfig::LeafSpine(config).build(&()).unwrap().with_table();
         // One slice of 8 bytes for each of 96 switches and 64 racks, and 64·32 ports up, 32·64 down and 128 to hosts.
         assert!(found.router.heap_bytes() < 96 * 64 * 8 + 2 * (2 * 64 * 32 + 128) * 4 + 128 * 4 + 1);
     }

@@ -4,28 +4,12 @@
 //! `PFabricFlow::handle_timeout` of NetSys/simulator (`ext/pfabricflow.cpp`). Each timeout halves the window as it is, where
 //! NewReno halves what is in flight, once for timeouts in a row. The transport is to retransmit by timeouts alone. Without ECN.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_base::MSS_BYTES;
-use tailcut_model::Invalid;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 
 use super::FlowContext;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// The congestion control of one flow.
-#[derive(Debug)]
-pub struct Model;
-
-impl Model {
-    pub(crate) fn new(_: &Config, _: &FlowContext) -> Result<Model, Invalid> {
-        Ok(Model)
-    }
-}
+tailcut_model::no_parameters!(FlowContext);
 
 impl CongestionControl for Model {
     #[inline]

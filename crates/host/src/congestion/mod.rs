@@ -8,9 +8,9 @@ use tailcut_model::{FlowSpec, register};
 
 register! {
     /// What sets the window of a flow.
-    config CongestionConfig;
+    config CongestionConfig, seat "congestion control", needs [Window];
     /// The congestion control of one flow.
-    model CongestionSeat, dispatch match_congestion, build(FlowContext);
+    model CongestionSeat, dispatch match_congestion, build(FlowContext), custom dyn CongestionControl;
     /// Slow start, additive increase, half on loss: TCP NewReno.
     Newreno in newreno,
     /// The share of marked bytes scales the cut: DCTCP.
@@ -38,17 +38,6 @@ impl FlowContext {
         // A deadline beyond the end of time is as good as that.
         let moment = |after: Span| Instant::from_ps(spec.start.as_ps().saturating_add(after.as_ps()));
         FlowContext { size: spec.size, deadline: spec.deadline.map(moment) }
-    }
-}
-
-impl CongestionSeat {
-    /// Bytes that the flow's congestion control holds on to beside itself.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        match self {
-            CongestionSeat::Newreno(_) | CongestionSeat::Dctcp(_) | CongestionSeat::Minimal(_) => 0,
-            CongestionSeat::L2dct(model) => model.heap_bytes(),
-            CongestionSeat::D2tcp(model) => model.heap_bytes(),
-        }
     }
 }
 

@@ -2,27 +2,11 @@
 //!
 //! Without ECN: its packets are not ECN-capable and are never marked.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 
 use super::FlowContext;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// The congestion control of one flow.
-#[derive(Debug)]
-pub struct Model;
-
-impl Model {
-    pub(crate) fn new(_: &Config, _: &FlowContext) -> Result<Model, Invalid> {
-        Ok(Model)
-    }
-}
+tailcut_model::no_parameters!(FlowContext);
 
 impl CongestionControl for Model {
     #[inline]

@@ -6,7 +6,7 @@ use tailcut_model::seat::{SendOrder, Turn};
 
 register! {
     /// Which flow of a host sends next.
-    config OrderConfig;
+    config OrderConfig, seat "send order";
     /// The send order of one host.
     model OrderSeat, dispatch match_order, build(());
     /// In the order in which the windows opened.
@@ -19,24 +19,10 @@ register! {
     Srpt in srpt,
 }
 
-impl OrderConfig {
-    /// Whether windows are pushed into the NIC, so that what was offered counts as sent.
-    pub(crate) fn is_queue(&self) -> bool {
-        match self {
-            OrderConfig::Fifo(_) | OrderConfig::Las(_) => true,
-            OrderConfig::RoundRobin(_) | OrderConfig::Srpt(_) => false,
-        }
-    }
-}
-
-impl OrderSeat {
-    /// Bytes that the order holds on to.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        match_order!(self, model => model.heap_bytes())
-    }
-}
-
 impl SendOrder for OrderSeat {
+    fn is_queue(&self) -> bool {
+        match_order!(self, model => model.is_queue())
+    }
     #[inline(always)]
     fn offer(&mut self, now: Instant, slot: u32, packets: u32, left: u64) {
         match_order!(self, model => model.offer(now, slot, packets, left));

@@ -14,8 +14,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Instant, MSS_BYTES, MTU_BYTES, Span};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{PaceView, Pacer};
+use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
 use crate::HostContext;
 
@@ -68,8 +68,22 @@ pub struct Model {
     packet: Span,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] =
+        &["", "gap = \"capacity\", clock = \"3us\"", "aware = false, base_rtt = \"300us\""];
+
+    fn facts(&self, facts: &mut Facts) {
+        if self.aware {
+            facts.idle_without(Thing::Incast, "there are none: every sender takes itself for the only one");
+        }
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = HostContext;
+
+    fn build(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
         if config.base_rtt == Span::ZERO {
             return Err(Invalid::new("base_rtt", "a round trip of zero spaces nothing")
                 .help("expected a positive time, such as \"80us\""));
@@ -88,13 +102,17 @@ impl Model {
             packet: context.nic.tx_time(MTU_BYTES),
         })
     }
-
-    pub(super) fn is_degree_aware(&self) -> bool {
-        self.aware
-    }
 }
 
 impl Pacer for Model {
+    fn is_on(&self) -> bool {
+        true
+    }
+
+    fn is_degree_aware(&self) -> bool {
+        self.aware
+    }
+
     fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant {
         let rtt = if flow.srtt == Span::ZERO { self.base_rtt } else { flow.srtt };
         let packets = flow.cwnd / MSS_BYTES as f64;
@@ -126,7 +144,7 @@ mod tests {
     const MSS: f64 = MSS_BYTES as f64;
 
     fn pacer(config: &Config) -> Model {
-        Model::new(config, &HostContext::of(HostConfig::default())).unwrap()
+        Model::build(config, &HostContext::of(HostConfig::default())).unwrap()
     }
 
     fn gap(config: &Config, rtt_us: u64, window: f64, degree: u32) -> Span {
@@ -220,7 +238,7 @@ mod tests {
 
     #[test]
     fn times_out_of_range_are_refused() {
-        let refused = |config: Config| Model::new(&config, &HostContext::of(HostConfig::default())).unwrap_err().path;
+        let refused = |config: Config| Model::build(&config, &HostContext::of(HostConfig::default())).unwrap_err().path;
         assert_eq!(refused(Config { base_rtt: Span::ZERO, ..Config::default() }), "base_rtt");
         for clock in [Span::ZERO, Span::from_ms(5)] {
             assert_eq!(refused(Config { clock: Some(clock), ..Config::default() }), "clock");

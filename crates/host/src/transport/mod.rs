@@ -13,7 +13,7 @@ use crate::HostContext;
 
 register! {
     /// How bytes become packets and are made sure to arrive.
-    config TransportConfig;
+    config TransportConfig, seat "transport";
     /// The transport of one host.
     model TransportSeat, dispatch match_transport, build(HostContext);
     /// Window-based and acknowledged, with selective retransmission: TCP.
@@ -49,8 +49,5 @@ impl Transport for TransportSeat {
     }
     fn unfinished(&self) -> Vec<Unfinished> {
         match_transport!(self, model => model.unfinished())
-    }
-    fn heap_bytes(&self) -> usize {
-        match_transport!(self, model => model.heap_bytes())
     }
 }

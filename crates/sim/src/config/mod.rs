@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_base::Span;
 use tailcut_fabric::PortConfig;
 use tailcut_host::HostConfig;
+use tailcut_model::{Facts, Seat, Speaker};
 use tailcut_topology::TopologyConfig;
 use tailcut_topology::path::{self, PathConfig};
 
@@ -89,6 +90,47 @@ impl Config {
     /// If a key is unknown, missing or of the wrong kind.
     pub fn from_node(node: &Node) -> Result<Config, Problem> {
         from_node(node)
+    }
+
+    /// What sits on every seat, with the dotted path of its key, and whether it is as it is by default.
+    pub fn seats(&self) -> Vec<(String, &dyn Seat, bool)> {
+        let alone: [(String, &dyn Seat, bool); 2] =
+            [("topology".to_owned(), &self.topology, false), ("path".to_owned(), &self.path, self.path == flow_ecmp())];
+        let within = |table: &'static str| move |(key, seat, is_default)| (format!("{table}.{key}"), seat, is_default);
+        alone
+            .into_iter()
+            .chain(self.host.seats().into_iter().map(within("host")))
+            .chain(self.port.seats().into_iter().map(within("port")))
+            .collect()
+    }
+
+    /// The same, to be changed.
+    pub fn seats_mut(&mut self) -> Vec<(String, &mut dyn Seat)> {
+        let alone: [(String, &mut dyn Seat); 2] =
+            [("topology".to_owned(), &mut self.topology), ("path".to_owned(), &mut self.path)];
+        let within = |table: &'static str| move |(key, seat)| (format!("{table}.{key}"), seat);
+        alone
+            .into_iter()
+            .chain(self.host.seats_mut().into_iter().map(within("host")))
+            .chain(self.port.seats_mut().into_iter().map(within("port")))
+            .collect()
+    }
+
+    /// What everything in the configuration says of itself.
+    pub fn facts(&self) -> Facts {
+        let mut facts = Facts::new();
+        for (path, seat, is_default) in self.seats() {
+            facts.speaker(Speaker { path, model: seat.model(), is_default });
+            seat.facts(&mut facts);
+        }
+        facts.speaker(Speaker { path: "workload".to_owned(), model: String::new(), is_default: false });
+        self.workload.facts(&mut facts);
+        facts
+    }
+
+    /// The number of classes of the port that has the fewest.
+    pub(crate) fn fewest_classes(&self) -> u8 {
+        self.port.classes
     }
 
     /// The configuration as TOML, every default spelled out.

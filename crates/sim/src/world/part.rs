@@ -210,7 +210,7 @@ impl<'s> Part<'s> {
             arena: Arena::new(),
             landings,
             hosts,
-            control_class: config.host.tag.control_class(),
+            control_class: scenario.facts().class_of_control(),
             switches,
             outward,
             is_large: ports.len() * size_of::<Port>() > CACHE_BYTES,
@@ -659,6 +659,7 @@ impl<'s> Part<'s> {
             + hosts
             + self.hosts.capacity() * size_of::<Host>()
             + self.ports.capacity() * (size_of::<Port>() + size_of::<u64>() + size_of::<Histogram>())
+            + self.ports.iter().map(Port::heap_bytes).sum::<usize>()
             + self.switches.capacity() * size_of::<Switch>()
     }
 }

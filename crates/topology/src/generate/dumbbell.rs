@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Span, SwitchId};
-use tailcut_model::Invalid;
+use tailcut_model::{Invalid, Parameters};
 
 use super::{LinkConfig, at_least, at_most, countable, plausible};
 use crate::network::{Network, Tier};
@@ -45,7 +45,13 @@ fn two() -> u32 {
     2
 }
 
-pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &[
+        "left_hosts = 2, right_hosts = 3, host_link = { rate = \"10Gbps\", delay = \"1us\" }, core_link = { rate = \"10Gbps\", delay = \"5us\" }",
+    ];
+}
+
+pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
     let &Config { left_hosts, right_hosts, switches_in_line, hosts_per_middle_switch, .. } = config;
     at_least("left_hosts", left_hosts, 1)?;
     at_least("right_hosts", right_hosts, 1)?;

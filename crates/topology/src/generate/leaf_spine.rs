@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Span, SwitchId};
-use tailcut_model::Invalid;
+use tailcut_model::{Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
 use crate::network::{Network, Tier};
@@ -37,7 +37,14 @@ pub struct Config {
     pub switch_delay: Span,
 }
 
-pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &[
+        "leaves = 3, hosts_per_leaf = 2, spines = 2, host_link = { rate = \"10Gbps\", delay = \"1us\" }, core_link = { rate = \"40Gbps\", delay = \"0ns\" }",
+        "leaves = 2, hosts_per_leaf = 3, spines = 3, host_link = { rate = \"10Gbps\", delay = \"1us\" }, core_link = { rate = \"7777777777bps\", delay = \"13us\" }, switch_delay = \"250ns\"",
+    ];
+}
+
+pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
     let &Config { leaves, hosts_per_leaf, spines, host_link, core_link, switch_delay } = config;
     at_least("leaves", leaves, 1)?;
     at_least("hosts_per_leaf", hosts_per_leaf, if leaves == 1 { 2 } else { 1 })?;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Span;
-use tailcut_model::Invalid;
+use tailcut_model::{Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
 use crate::network::{Network, Tier};
@@ -22,7 +22,11 @@ pub struct Config {
     pub switch_delay: Span,
 }
 
-pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["hosts = 4, host_link = { rate = \"10Gbps\", delay = \"1us\" }"];
+}
+
+pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
     let &Config { hosts, host_link, switch_delay } = config;
     at_least("hosts", hosts, 2)?;
     countable(u128::from(hosts))?;

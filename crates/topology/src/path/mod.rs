@@ -20,9 +20,9 @@ pub struct PathContext {
 
 register! {
     /// How packets choose among equal ways.
-    config PathConfig;
+    config PathConfig, seat "path";
     /// The path choice of one switch.
-    model Path, dispatch match_path, build(PathContext);
+    model Path, dispatch match_path, build(PathContext), custom dyn PathChoice;
     /// Flow ECMP: a hash of the flow, so that all of its packets in one direction take one way.
     FlowEcmp in flow_ecmp,
     /// Packet spraying: each packet at random.

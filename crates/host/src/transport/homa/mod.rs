@@ -25,9 +25,11 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, Span};
+use tailcut_base::{Bytes, Span, wire_bytes};
 use tailcut_model::seat::{HostCx, SendOrder, Transport, Unfinished, Wish};
-use tailcut_model::{FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
+use tailcut_model::{
+    Around, Build, Demand, Facts, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
+};
 
 use crate::order::OrderSeat;
 use crate::transport::TransportConfig;
@@ -91,8 +93,50 @@ pub struct Model {
 
 const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
 
-impl Model {
-    pub(crate) fn new(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &[
+        "",
+        "rtt_bytes = \"1B\", resend = \"1ms\"",
+        "rtt_bytes = \"30KB\", levels = 5, overcommit = 2, cutoffs = [\"2KB\", \"30KB\"], resend = \"500us\"",
+        "rtt_bytes = \"5KB\", levels = 4, cutoffs = [], resend = \"10ms\"",
+    ];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.provides(Thing::Recovery);
+        facts.writes(&[Thing::Class], "writes priorities into packets");
+        facts.classes(usize::from(self.levels), "levels");
+    }
+
+    fn resolve(&mut self, workload: &dyn Demand) -> Result<(), Invalid> {
+        self.validate()?;
+        self.settle(workload);
+        Ok(())
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.resend < around.rtt {
+            warnings.push(format!(
+                "resend, {}, is below the round-trip time of the longest path, {}: packets are asked for again before they can come",
+                self.resend, around.rtt
+            ));
+        }
+        if wire_bytes(self.window()) < around.bdp {
+            warnings.push(format!(
+                "rtt_bytes, {}, are with their headers less than the bandwidth-delay product of {} B: a message alone does not \
+                 fill the longest path",
+                self.rtt_bytes, around.bdp
+            ));
+        }
+        warnings
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = HostContext;
+
+    fn build(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
         config.validate()?;
         Ok(Model {
             config: context.config.clone(),
@@ -102,6 +146,12 @@ impl Model {
         })
     }
 
+    fn heap_bytes(&self) -> usize {
+        self.senders.heap_bytes() + self.order.heap_bytes() + self.receiver.heap_bytes()
+    }
+}
+
+impl Model {
     /// Tells the order what the message may send since it was last told, and sees to its timer.
     fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
         let sender = self.senders.get_mut(slot);
@@ -202,9 +252,5 @@ impl Transport for Model {
     fn unfinished(&self) -> Vec<Unfinished> {
         let senders = self.senders.iter().map(|s| Unfinished::Sender(s.flow(), s.report()));
         senders.chain(self.receiver.unfinished()).collect()
-    }
-
-    fn heap_bytes(&self) -> usize {
-        self.senders.heap_bytes() + self.order.heap_bytes() + self.receiver.heap_bytes()
     }
 }

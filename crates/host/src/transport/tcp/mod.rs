@@ -18,8 +18,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Instant, Span};
-use tailcut_model::seat::{HostCx, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
-use tailcut_model::{Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
+use tailcut_model::seat::{HostCx, Pacer, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
+use tailcut_model::{
+    Around, Build, Facts, Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
+};
 
 use crate::order::OrderSeat;
 use crate::pace::PaceSeat;
@@ -29,7 +31,7 @@ use crate::transport::slots::{Slot, Slots};
 use crate::{HostConfig, HostContext};
 use degrees::Degrees;
 use receiver::Receiver;
-use sender::{Fired, Sender};
+use sender::{Fired, Seats, Sender};
 
 /// Whether a flow opens a connection of its own first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -214,9 +216,9 @@ struct Extra {
 impl Extra {
     /// The seats, if one of them does anything.
     fn new(context: &HostContext) -> Result<Option<Box<Extra>>, Invalid> {
-        let pace = context.config.pace.build(context)?;
-        let receive = context.config.receive.build(context)?;
-        let is_needed = context.config.pace.is_on() || context.config.receive.initial_window().is_some();
+        let pace = context.config.pace.build(context).map_err(|e| e.within("pace"))?;
+        let receive = context.config.receive.build(context).map_err(|e| e.within("receive"))?;
+        let is_needed = pace.is_on() || receive.initial_window().is_some();
         let degrees = pace.is_degree_aware().then(Degrees::default);
         Ok(is_needed.then(|| Box::new(Extra { pace, receive, degrees })))
     }
@@ -254,8 +256,46 @@ impl Extra {
 const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
 const _: () = assert!(size_of::<Slot<Sender>>() + size_of::<Slot<Receiver>>() <= 480, "a flow has both");
 
-impl Model {
-    pub(crate) fn new(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &[
+        "",
+        "initial_window = 3, handshake = \"one-rtt\"",
+        "min_rto = \"300us\", max_window = 40, dup_thresh = 6",
+        "min_rto = \"1ms\", fixed_rto = true, probe_after = 2, fast_retransmit = false",
+        "min_rto = \"2ms\", delayed_ack = { every = 3, timeout = \"100us\" }, speculative_retransmit = false",
+        "min_rto = \"500us\", long_flows = { above = \"50KB\", min_rto = \"20ms\" }, window_validation = false",
+    ];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.provides(Thing::Window);
+        facts.provides(Thing::Tagged);
+        facts.provides(Thing::Recovery);
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.min_rto < around.rtt {
+            warnings.push(format!(
+                "min_rto, {}, is below the round-trip time of the longest path, {}: packets are sent again before their ACK can come",
+                self.min_rto, around.rtt
+            ));
+        }
+        if around.sprays && self.fast_retransmit && self.dup_thresh < 20 {
+            warnings.push(
+                "packets are sprayed over paths while three of them out of order mean a loss: consider \
+                 `fast_retransmit = false` or a `dup_thresh` of 20 or more"
+                    .to_owned(),
+            );
+        }
+        warnings
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = HostContext;
+
+    fn build(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
         config.validate()?;
         Ok(Model {
             config: context.config.clone(),
@@ -268,6 +308,14 @@ impl Model {
         })
     }
 
+    fn heap_bytes(&self) -> usize {
+        let ends = self.senders.iter().map(Sender::heap_bytes).chain(self.receivers.iter().map(Receiver::heap_bytes));
+        let seats = self.order.heap_bytes() + self.extra.as_ref().map_or(0, |extra| extra.heap_bytes());
+        self.senders.heap_bytes() + self.receivers.heap_bytes() + seats + ends.sum::<usize>()
+    }
+}
+
+impl Model {
     /// Tells the order what the flow may send since it was last told, and sees to its timer.
     #[inline]
     fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
@@ -391,7 +439,12 @@ impl Model {
 
 impl Transport for Model {
     fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
-        let mut sender = Sender::new(flow, spec, &self.config, tcp(&self.config));
+        let seats = Seats {
+            queued: self.order.is_queue(),
+            paced: self.extra.as_ref().is_some_and(|extra| extra.pace.is_on()),
+            receive_window: self.extra.as_ref().and_then(|extra| extra.receive.initial_window()),
+        };
+        let mut sender = Sender::new(flow, spec, &self.config, tcp(&self.config), &seats);
         if tcp(&self.config).handshake == Handshake::None
             && let Some(degrees) = self.extra.as_mut().and_then(|extra| extra.degrees.as_mut())
         {
@@ -488,18 +541,12 @@ impl Transport for Model {
 
     fn shortest_timer(&self) -> Span {
         // A pacer may let the next packet go at any time.
-        if self.config.pace.is_on() { Span::ZERO } else { tcp(&self.config).min_rto }
+        if self.extra.as_ref().is_some_and(|extra| extra.pace.is_on()) { Span::ZERO } else { tcp(&self.config).min_rto }
     }
 
     fn unfinished(&self) -> Vec<Unfinished> {
         let senders = self.senders.iter().map(|s| Unfinished::Sender(s.flow(), s.report()));
         let receivers = self.receivers.iter().map(|r| Unfinished::Receiver(r.flow(), r.report()));
         senders.chain(receivers).collect()
-    }
-
-    fn heap_bytes(&self) -> usize {
-        let ends = self.senders.iter().map(Sender::heap_bytes).chain(self.receivers.iter().map(Receiver::heap_bytes));
-        let seats = self.order.heap_bytes() + self.extra.as_ref().map_or(0, |extra| extra.heap_bytes());
-        self.senders.heap_bytes() + self.receivers.heap_bytes() + seats + ends.sum::<usize>()
     }
 }

@@ -46,6 +46,16 @@ pub(super) enum Fired {
     Resend(Packet),
 }
 
+/// What the other seats of the host mean to a new flow.
+pub(super) struct Seats {
+    /// Whether packets that were offered to the send order count as sent, as in a NIC queue into which windows are pushed.
+    pub(super) queued: bool,
+    /// Whether packets are spaced.
+    pub(super) paced: bool,
+    /// The receive window in segments before anything is advertised, if anything ever is.
+    pub(super) receive_window: Option<u16>,
+}
+
 /// The sending end of one flow.
 #[derive(Debug)]
 pub(super) struct Sender {
@@ -114,7 +124,7 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn new(flow: FlowId, spec: &FlowSpec, host: &HostConfig, tcp: &Config) -> Sender {
+    pub(super) fn new(flow: FlowId, spec: &FlowSpec, host: &HostConfig, tcp: &Config, seats: &Seats) -> Sender {
         let packets = |n: u32| f64::from(n) * MSS_BYTES as f64;
         Sender {
             flow,
@@ -132,9 +142,9 @@ impl Sender {
             congestion: host.congestion.build(&FlowContext::of(spec)).expect("the configuration was validated"),
             cwr: false,
             offered: 0,
-            queued: host.order.is_queue(),
-            receive_window: host.receive.initial_window().unwrap_or(u16::MAX),
-            paced: host.pace.is_on(),
+            queued: seats.queued,
+            receive_window: seats.receive_window.unwrap_or(u16::MAX),
+            paced: seats.paced,
             waits: false,
             degree: 1,
             release: Instant::ZERO,
