@@ -207,6 +207,12 @@ impl Facts {
         self.entries.iter().find_map(class).unwrap_or(0)
     }
 
+    /// Whether somebody says that it provides, needs or uses `thing`.
+    pub fn has_said(&self, thing: Thing) -> bool {
+        let of = [Fact::Provides(thing), Fact::Needs(thing), Fact::Uses(thing)];
+        self.entries.iter().any(|entry| of.contains(&entry.fact))
+    }
+
     /// Whether anybody provides `thing`, or may.
     pub fn has(&self, thing: Thing) -> bool {
         self.entries.iter().any(|entry| entry.fact == Fact::Provides(thing) || entry.fact == Fact::Unknown)

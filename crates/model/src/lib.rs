@@ -9,6 +9,7 @@
 mod custom;
 mod facts;
 mod flow;
+mod header;
 mod invalid;
 mod packet;
 mod register;
@@ -20,7 +21,8 @@ mod words;
 
 pub use custom::{Custom, Made};
 pub use facts::{Entry, Fact, Facts, Speaker, Thing};
-pub use flow::{ClassId, FlowId, FlowSpec, FlowTable, Query, QueryId};
+pub use flow::{ClassId, FlowId, FlowSpec, FlowTable, PathFacts, Query, QueryId};
+pub use header::{Direction, Fields, Header};
 pub use invalid::{FileSpot, Invalid};
 pub use packet::{Arena, Flags, Kind, List, Packet, PacketId, SACK_BLOCKS, SackBlock};
 pub use registry::{Around, Build, Demand, Parameters, Seat};

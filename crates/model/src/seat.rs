@@ -17,7 +17,7 @@
 
 use tailcut_base::{HostId, Instant, Span};
 
-use crate::{Arena, FlowId, FlowSpec, FlowTable, List, Packet, PacketId};
+use crate::{Arena, FlowId, FlowSpec, FlowTable, Header, List, Packet, PacketId};
 
 /// Most classes that a port can have.
 pub const MAX_CLASSES: usize = 8;
@@ -201,11 +201,14 @@ pub struct Window {
     pub ssthresh: f64,
     /// Largest `cwnd` allowed.
     pub max: f64,
+    /// Packets follow each other no closer than this, start to start: how a congestion control holds a flow below one packet in a round
+    /// trip, or to a rate. Zero if it does not.
+    pub gap: Span,
 }
 
 /// What one ACK told the sender.
-#[derive(Clone, Copy, Debug)]
-pub struct AckSample {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckSample<'a> {
     /// When it came.
     pub now: Instant,
     /// Bytes that it acknowledged cumulatively for the first time.
@@ -222,6 +225,10 @@ pub struct AckSample {
     pub window_limited: bool,
     /// Smoothed round-trip time, after this ACK.
     pub srtt: Span,
+    /// Round-trip time of the packet that caused this ACK.
+    pub rtt: Span,
+    /// The header that switches wrote into on the way out, as the receiver sent it back; `None` where there are no such headers.
+    pub header: Option<&'a Header>,
 }
 
 /// Sets the window of one flow.
@@ -229,7 +236,11 @@ pub trait CongestionControl {
     /// Whether data packets of the flow are ECN-capable.
     fn ecn_capable(&self) -> bool;
     /// An ACK arrived. Returns whether the window was cut, so that the next packet carries CWR.
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool;
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool;
+    /// Whether it may ever set [`Window::gap`].
+    fn paces(&self) -> bool {
+        false
+    }
     /// Loss was inferred from duplicate ACKs or SACK with `flight` bytes outstanding (RFC 5681 equation 4).
     fn on_loss(&mut self, window: &mut Window, flight: u64) {
         window.halve(flight);
@@ -261,6 +272,8 @@ pub struct PaceView {
     pub cwnd: f64,
     /// How many hosts answer the same query, as the sender was told; 1 outside of an incast.
     pub degree: u32,
+    /// [`Window::gap`].
+    pub gap: Span,
 }
 
 /// Spaces the packets of a flow.
@@ -386,6 +399,20 @@ pub enum Wish {
         /// What the sender did.
         report: SenderReport,
     },
+    /// The sender gives the flow up.
+    Abandoned {
+        /// Which flow.
+        flow: FlowId,
+        /// What the sender did.
+        report: SenderReport,
+    },
+    /// The receiver lets go of a flow without every byte, because its sender has given up.
+    LetGo {
+        /// Which flow.
+        flow: FlowId,
+        /// What the receiver saw.
+        report: ReceiverReport,
+    },
 }
 
 /// What a transport may touch while it handles an event.
@@ -402,12 +429,21 @@ pub struct HostCx<'a> {
     pub control: &'a mut List,
     /// What the transport asks for, in order.
     pub wishes: &'a mut Vec<Wish>,
+    /// The header of the data packet that `poll_send` gives, where packets have headers: all zero before the call.
+    pub header: &'a mut Header,
 }
 
 impl HostCx<'_> {
     /// Hands a control packet to the NIC.
     pub fn send_control(&mut self, packet: Packet) {
         let id = self.arena.insert(packet);
+        self.control.push_back(self.arena, id);
+    }
+
+    /// Hands a control packet with a header to the NIC.
+    pub fn send_control_with(&mut self, packet: Packet, header: Header) {
+        let id = self.arena.insert(packet);
+        self.arena.set_header(id, header);
         self.control.push_back(self.arena, id);
     }
 }

@@ -72,7 +72,7 @@ impl Build for Model {
 impl Model {
     #[inline]
     fn promotes_flow_of(&self, packet: &Packet) -> bool {
-        packet.kind != Kind::Data || packet.flow_bytes() <= self.largest_flow
+        packet.kind != Kind::DATA || packet.flow_bytes() <= self.largest_flow
     }
 }
 

@@ -70,7 +70,7 @@ impl Build for Model {
 impl Loss for Model {
     fn loses(&mut self, packet: &Packet) -> bool {
         let Draws { probability, of, stream } = &mut *self.0;
-        (*of == Of::All || packet.kind == Kind::Data) && stream.unit() < *probability
+        (*of == Of::All || packet.kind == Kind::DATA) && stream.unit() < *probability
     }
 }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     fn ack() -> Packet {
-        Packet::control(Kind::Ack, FlowId(0), HostId(1), HostId(0), 0, Instant::ZERO)
+        Packet::control(Kind::ACK, FlowId(0), HostId(1), HostId(0), 0, Instant::ZERO)
     }
 
     fn losses(model: &mut Model, packet: &Packet, packets: u32) -> Vec<u32> {

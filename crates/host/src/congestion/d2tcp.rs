@@ -59,7 +59,7 @@ struct Urgency {
 
 impl Urgency {
     /// d: the time needed over the time left.
-    fn of(&self, window: f64, ack: &AckSample) -> f64 {
+    fn of(&self, window: f64, ack: &AckSample<'_>) -> f64 {
         let Some(deadline) = self.deadline else { return 1.0 };
         let Some(left) = deadline.since(ack.now).filter(|left| left.as_ps() > 0) else { return self.min };
         let needed = (self.size - ack.snd_una) as f64 / (0.75 * window);
@@ -109,7 +109,7 @@ impl CongestionControl for Model {
     }
 
     #[inline]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         let State { marks, urgency } = &mut *self.0;
         let penalty = |alpha: f64, window: &Window| match urgency.of(window.cwnd, ack) {
             // Exactly DCTCP's, whatever the power function would make of it.
@@ -131,7 +131,11 @@ mod tests {
     const MSS: u64 = MSS_BYTES;
 
     fn flow(size: u64, deadline_us: Option<u64>) -> FlowContext {
-        FlowContext { size, deadline: deadline_us.map(|us| Instant::ZERO + Span::from_us(us)) }
+        FlowContext {
+            size,
+            deadline: deadline_us.map(|us| Instant::ZERO + Span::from_us(us)),
+            ..FlowContext::default()
+        }
     }
 
     fn d2tcp(alpha0: f64, flow: FlowContext) -> Model {

@@ -70,7 +70,7 @@ impl CongestionControl for Model {
     }
 
     #[inline]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         let answer = Answer { cut_every_ece: self.cut_every_ece, penalty: |alpha, _: &Window| alpha, step: 1.0 };
         self.marks.on_ack(window, ack, answer)
     }
@@ -148,7 +148,12 @@ mod tests {
     fn the_ack_that_cuts_does_not_open_the_window_and_the_cut_ends_slow_start() {
         let mut model = dctcp(1.0);
         model.marks.window_end = 1000 * MSS;
-        let mut w = Window { cwnd: 10.0 * MSS as f64, ssthresh: f64::INFINITY, max: f64::INFINITY };
+        let mut w = Window {
+            cwnd: 10.0 * MSS as f64,
+            ssthresh: f64::INFINITY,
+            max: f64::INFINITY,
+            gap: tailcut_base::Span::ZERO,
+        };
         model.on_ack(&mut w, &ack(MSS, 11 * MSS, MSS, false));
         assert_eq!(w.cwnd, 11.0 * MSS as f64);
         model.on_ack(&mut w, &ack(2 * MSS, 12 * MSS, MSS, true));

@@ -125,7 +125,7 @@ impl CongestionControl for Model {
     }
 
     #[inline]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         let State { marks, weights } = &mut *self.0;
         let weight = weights.at(ack.snd_nxt);
         let step = weight / weights.max;

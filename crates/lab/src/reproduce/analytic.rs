@@ -79,7 +79,7 @@ impl Pacing {
         let context = HostContext { nic: self.link, ..HostContext::of(HostConfig::default()) };
         let pacer = PaceConfig::Icon(icon::Config::default()).build(&context).map_err(|e| e.to_string())?;
         let value = |&degree: &u32| {
-            let view = PaceView { srtt: self.rtt, cwnd: self.window * MSS_BYTES as f64, degree };
+            let view = PaceView { srtt: self.rtt, cwnd: self.window * MSS_BYTES as f64, degree, gap: Span::ZERO };
             let next = pacer.next_due(Instant::ZERO, Instant::ZERO, &view);
             let gap = next.saturating_since(Instant::ZERO).as_ns_f64();
             match self.what {

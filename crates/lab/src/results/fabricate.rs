@@ -175,6 +175,7 @@ fn fabricate_point(folder: &Path, plan: &Plan, run: &RunInfo, point: &Point) {
             max_packet_drops: u32::from(timed_out),
             reordered: u64::from(point.scheme == "pias") * (sent / 9),
             ce_marks: marks,
+            abandoned: false,
             multi_marked: marks / 3,
             deadline: (class == 0).then_some(ideal * 4),
         });

@@ -384,6 +384,7 @@ pub(crate) mod tests {
             size: 10_000,
             start,
             measured: true,
+            abandoned: false,
             received,
             acknowledged: received.map(|at| at + Span::from_us(2)),
             ideal: Span::from_us(10),

@@ -2,7 +2,7 @@
 
 use tailcut_base::{Instant, PortId};
 use tailcut_model::seat::{DropReason, ReceiverReport, SenderReport};
-use tailcut_model::{FlowId, FlowSpec, Packet};
+use tailcut_model::{FlowId, FlowSpec, Header, Packet};
 
 /// A flow that is about to start.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub(super) struct Mail {
     /// The port that sent each packet, and when it lands.
     pub(super) landings: Vec<(PortId, Instant)>,
     pub(super) packets: Vec<Packet>,
+    /// The header of each packet, where packets have headers.
+    pub(super) headers: Vec<Header>,
 }
 
 impl Mail {
@@ -40,4 +42,6 @@ pub(super) enum Fact {
     Dropped { flow: FlowId, seq: u64, reason: DropReason },
     Received { flow: FlowId, report: ReceiverReport },
     Acknowledged { flow: FlowId, report: SenderReport },
+    Abandoned { flow: FlowId, report: SenderReport },
+    LetGo { flow: FlowId, report: ReceiverReport },
 }

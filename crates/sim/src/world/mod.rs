@@ -14,7 +14,7 @@ use std::sync::Mutex;
 
 use tailcut_base::{Id, Instant, PortId, Span, mix64};
 use tailcut_fabric::QueueHistogram;
-use tailcut_model::seat::DropReason;
+use tailcut_model::seat::{DropReason, Unfinished};
 use tailcut_model::{FlowId, FlowSpec};
 use tailcut_record::{
     DropCounts, FlowRow, PortRow, QueuePoint, QueueSamples, QueueStatistics, Recorder, ThroughputBin,
@@ -207,7 +207,7 @@ impl Source<'_> {
     }
 
     fn pull_flow(&mut self, rounds: &mut dyn Rounds, cut: &Cut) {
-        let spec = self.next.take().expect("the caller has seen it");
+        let mut spec = self.next.take().expect("the caller has seen it");
         let flow = FlowId(self.started);
         self.started = self.started.checked_add(1).expect("fewer than 2^32 flows in a run");
         self.last_start = spec.start;
@@ -216,6 +216,7 @@ impl Source<'_> {
             (0..rounds.parts()).for_each(|part| rounds.desk(part).measure_from = Some(spec.start));
         }
         self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
+        spec.path = self.route.facts();
         self.recorder.start(flow, &spec, self.route.ideal_fct(spec.size));
         self.realised.add(&spec);
         let [src, dst] = [spec.src, spec.dst].map(|host| cut.part_of_host(host) as usize);
@@ -249,6 +250,8 @@ impl Source<'_> {
         match fact {
             Fact::Dropped { flow, seq, reason } => self.recorder.drop(flow, seq, reason),
             Fact::Acknowledged { flow, report } => self.recorder.acknowledged(flow, at, report),
+            Fact::Abandoned { flow, report } => self.recorder.abandoned(flow, report),
+            Fact::LetGo { flow, report } => self.recorder.let_go(flow, report),
             Fact::Received { flow, report } => {
                 if let Some(row) = self.recorder.received(flow, at, report) {
                     self.check_time(&row);
@@ -280,8 +283,10 @@ impl Source<'_> {
         }
         let mut unfinished = 0u64;
         for open in parts.iter().flat_map(Part::unfinished) {
+            // Nobody waits any longer for what its sender has given up, even if its receiver was never told.
+            let is_given_up = matches!(open, Unfinished::Receiver(flow, _) if self.recorder.is_abandoned(flow));
+            unfinished += u64::from(!is_given_up);
             self.recorder.cut_off(open);
-            unfinished += 1;
         }
         let mut queue_series: Vec<QueuePoint> = parts.iter_mut().flat_map(Part::take_queue_series).collect();
         queue_series.sort_unstable();
@@ -354,8 +359,10 @@ impl Source<'_> {
                 assert_eq!((port.backlog(), port.waiting()), (0, 0), "every port is empty");
             }
             let totals = self.recorder.totals();
-            assert_eq!(totals.received, u64::from(self.started), "every flow is received");
-            assert_eq!(totals.received_bytes, self.realised.payload_bytes(), "every byte is received");
+            let ended = totals.received + totals.abandoned;
+            assert_eq!(ended, u64::from(self.started), "every flow is received or was given up");
+            let bytes = totals.received_bytes + totals.abandoned_bytes;
+            assert_eq!(bytes, self.realised.payload_bytes(), "every byte is received or was given up");
         }
     }
 

@@ -18,7 +18,7 @@ use tailcut_fabric::{Link, Offered, Port, PortConfig, QueueHistogram};
 use tailcut_host::HostContext;
 use tailcut_host::transport::TransportSeat;
 use tailcut_model::seat::{DropReason, HostCx, PathChoice, Transport, Unfinished, Wish};
-use tailcut_model::{Arena, FlowId, FlowTable, Kind, List, PacketId};
+use tailcut_model::{Arena, FlowId, FlowTable, Header, Kind, List, PacketId, Thing};
 use tailcut_record::{Histogram, QueuePoint, QueueSamples, QueueSeries, Throughput, ThroughputBin};
 use tailcut_topology::path::{Path, PathContext};
 use tailcut_topology::{Node, PortSpec, Router};
@@ -132,6 +132,7 @@ pub(super) struct Part<'s> {
     /// Scratch space of the event at hand.
     wishes: Vec<Wish>,
     evicted: Vec<PacketId>,
+    header: Header,
 }
 
 impl<'s> Part<'s> {
@@ -207,7 +208,7 @@ impl<'s> Part<'s> {
                 Places::Some { ports: Places::of(specs.len(), &ids), hosts: host_at }
             },
             calendar: Calendar::new(),
-            arena: Arena::new(),
+            arena: if scenario.facts().has_said(Thing::Headers) { Arena::with_headers() } else { Arena::new() },
             landings,
             hosts,
             control_class: scenario.facts().class_of_control(),
@@ -232,6 +233,7 @@ impl<'s> Part<'s> {
             key: 0,
             wishes: Vec::new(),
             evicted: Vec::new(),
+            header: Header::default(),
         }
     }
 
@@ -353,7 +355,7 @@ impl<'s> Part<'s> {
         self.counts.packet_hops += 1;
         // Sums do not depend on the order of events at different places, so the digest does not on the cut.
         let what = u64::from(packet.flow.0) << 32 | u64::from(port.0);
-        let which = packet.seq << 3 | packet.kind as u64;
+        let which = packet.seq << 3 | u64::from(packet.kind.number());
         let print =
             (now.as_ps() ^ what.wrapping_mul(0x9e37_79b9_7f4a_7c15)) ^ which.wrapping_mul(0xff51_afd7_ed55_8ccd);
         let print = (print ^ print >> 32).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
@@ -385,7 +387,7 @@ impl<'s> Part<'s> {
     #[cold]
     fn drop_packet(&mut self, now: Instant, id: PacketId, reason: DropReason) {
         let packet = self.arena.get(id);
-        if packet.kind == Kind::Data {
+        if packet.kind == Kind::DATA {
             let fact = Fact::Dropped { flow: packet.flow, seq: packet.seq, reason };
             self.notes.push(Note { at: now, key: self.key, fact });
         } else {
@@ -480,7 +482,11 @@ impl<'s> Part<'s> {
             return None;
         }
         let packet = self.with_host(now, host, |transport, cx| transport.poll_send(cx))?;
-        Some(self.arena.insert(packet))
+        let id = self.arena.insert(packet);
+        if self.arena.has_headers() {
+            self.arena.set_header(id, std::mem::take(&mut self.header));
+        }
+        Some(id)
     }
 
     /// Calls a host's transport and grants what it wishes.
@@ -499,6 +505,7 @@ impl<'s> Part<'s> {
             flows: &mut self.flows,
             control,
             wishes: &mut self.wishes,
+            header: &mut self.header,
         };
         let result = call(transport, &mut cx);
         let id = *id;
@@ -514,6 +521,8 @@ impl<'s> Part<'s> {
                 }
                 Wish::Received { flow, report } => Fact::Received { flow, report },
                 Wish::Acknowledged { flow, report } => Fact::Acknowledged { flow, report },
+                Wish::Abandoned { flow, report } => Fact::Abandoned { flow, report },
+                Wish::LetGo { flow, report } => Fact::LetGo { flow, report },
             };
             self.notes.push(Note { at: now, key: self.key, fact });
         }
@@ -578,6 +587,9 @@ impl<'s> Part<'s> {
                 let mail = &mut *mail[part as usize];
                 mail.landings.push((port, land));
                 mail.packets.push(self.arena.get(id).clone());
+                if self.arena.has_headers() {
+                    mail.headers.push(*self.arena.header(id));
+                }
                 self.arena.remove(id);
                 self.counts.sent += 1;
                 is_due(land);
@@ -592,8 +604,12 @@ impl<'s> Part<'s> {
     /// Takes in the mail from another part. The packets of one port are in the order in which they land.
     pub(super) fn take_mail(&mut self, mail: &mut Mail) {
         self.counts.arrived += mail.packets.len() as u64;
+        let mut headers = mail.headers.drain(..);
         for ((port, at), packet) in mail.landings.drain(..).zip(mail.packets.drain(..)) {
             let id = self.arena.insert(packet);
+            if let Some(header) = headers.next() {
+                self.arena.set_header(id, header);
+            }
             let place = self.places.port(port);
             if let Some(land) = self.ports[place].wire.put(at, &mut self.arena, id) {
                 self.calendar.push(land, self.landings[place]);

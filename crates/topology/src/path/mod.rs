@@ -74,7 +74,7 @@ mod tests {
     }
 
     fn ack(flow: u32) -> Packet {
-        data(flow, 0).answer(Kind::Ack, 1460)
+        data(flow, 0).answer(Kind::ACK, 1460)
     }
 
     /// Pearson's statistic of counts that are expected to be equal.

@@ -123,7 +123,7 @@ impl Case {
         for (flow, spec) in self.flows.iter().enumerate() {
             let mut data = Packet::data(FlowId(flow as u32), spec.src, spec.dst, 0, 0, spec.size, Instant::ZERO);
             data.connection = spec.connection;
-            let ack = data.answer(Kind::Ack, 0);
+            let ack = data.answer(Kind::ACK, 0);
             let (start, src, dst) = (spec.start.as_ps(), spec.src.0, spec.dst.0);
             let (forward, backward) = (self.way(&data)?, self.way(&ack)?);
             line(&mut out, format_args!("flow {start} {src} {dst} {} {forward} {backward}", spec.size));

@@ -15,6 +15,7 @@
 //! they are set once.
 
 mod inbound;
+pub mod packets;
 mod priorities;
 mod receiver;
 mod sender;
@@ -177,8 +178,8 @@ impl Model {
         let Some(slot) = cx.flows.sender(packet.flow) else { return };
         let sender = self.senders.get_mut(slot);
         match packet.kind {
-            Kind::Grant => sender.on_grant(cx.now, packet.seq, packet.granted_class()),
-            Kind::Resend => sender.on_resend(cx.now, packet.seq, packet.resend_end()),
+            packets::GRANT => sender.on_grant(cx.now, packet.seq, packets::granted_class(packet)),
+            packets::RESEND => sender.on_resend(cx.now, packet.seq, packets::resend_end(packet)),
             _ => {
                 cx.wishes.push(Wish::Acknowledged { flow: packet.flow, report: sender.report() });
                 cx.flows.clear_sender(packet.flow);
@@ -205,9 +206,9 @@ impl Transport for Model {
     #[inline]
     fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         match cx.arena.get(packet).kind {
-            Kind::Data => self.receiver.on_data(cx, packet, homa(&self.config)),
-            Kind::Grant | Kind::Resend | Kind::Ack => self.on_answer(cx, packet),
-            Kind::Syn | Kind::SynAck | Kind::Update => unreachable!("no Homa sends it"),
+            Kind::DATA => self.receiver.on_data(cx, packet, homa(&self.config)),
+            packets::GRANT | packets::RESEND | Kind::ACK => self.on_answer(cx, packet),
+            kind => unreachable!("no Homa sends a packet of {kind:?}"),
         }
     }
 

@@ -59,9 +59,9 @@ impl Around {
             assert_eq!((packet.class, packet.size), (0, 40), "what is said goes first, and is a header");
             let flow = packet.flow.0;
             match packet.kind {
-                Kind::Grant => Grant(flow, packet.seq, packet.granted_class()),
-                Kind::Resend => Resend(flow, packet.seq, packet.resend_end()),
-                Kind::Ack => Ack(flow, packet.seq),
+                packets::GRANT => Grant(flow, packet.seq, packets::granted_class(&packet)),
+                packets::RESEND => Resend(flow, packet.seq, packets::resend_end(&packet)),
+                Kind::ACK => Ack(flow, packet.seq),
                 kind => panic!("{kind:?}"),
             }
         };
@@ -73,16 +73,16 @@ impl Around {
         let control = |kind, flow, seq| Packet::control(kind, FlowId(flow), HostId(1), HostId(0), seq, Instant::ZERO);
         let packet = match said {
             Grant(flow, until, level) => {
-                let mut packet = control(Kind::Grant, flow, until);
-                packet.set_granted_class(level);
+                let mut packet = control(packets::GRANT, flow, until);
+                packets::set_granted_class(&mut packet, level);
                 packet
             }
             Resend(flow, from, to) => {
-                let mut packet = control(Kind::Resend, flow, from);
-                packet.set_resend_end(to);
+                let mut packet = control(packets::RESEND, flow, from);
+                packets::set_resend_end(&mut packet, to);
                 packet
             }
-            Ack(flow, size) => control(Kind::Ack, flow, size),
+            Ack(flow, size) => control(Kind::ACK, flow, size),
         };
         self.receive(packet);
     }

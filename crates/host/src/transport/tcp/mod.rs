@@ -7,6 +7,7 @@
 //! Left out: Nagle's algorithm, connection teardown, reneging.
 
 mod degrees;
+pub mod packets;
 mod receiver;
 mod scoreboard;
 mod sender;
@@ -18,11 +19,12 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Instant, Span};
-use tailcut_model::seat::{HostCx, Pacer, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
+use tailcut_model::seat::{CongestionControl, HostCx, Pacer, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
     Around, Build, Facts, Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
 };
 
+use crate::congestion::FlowContext;
 use crate::order::OrderSeat;
 use crate::pace::PaceSeat;
 use crate::receive::ReceiveSeat;
@@ -244,7 +246,7 @@ impl Extra {
     #[cold]
     fn advertise(&mut self, now: Instant, slot: u32, answer: &mut Packet) {
         if let Some(window) = self.receive.advertise(now, slot, answer.seq) {
-            answer.set_advertised(window);
+            packets::set_advertised(answer, window);
         }
     }
 
@@ -350,6 +352,7 @@ impl Model {
     }
 
     fn on_ack(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+        let header = cx.arena.header_if_any(packet);
         let packet = cx.arena.get(packet);
         // An ACK for a flow whose last byte was acknowledged before says nothing new.
         let Some(slot) = cx.flows.sender(packet.flow) else { return };
@@ -357,7 +360,7 @@ impl Model {
         self.make_patient(slot);
         let sender = self.senders.get_mut(slot);
         let was_silent = sender.is_silent();
-        sender.on_ack(cx.now, packet);
+        sender.on_ack(cx.now, packet, header);
         if was_silent && !sender.is_silent() {
             self.order.on_recovery(slot);
         }
@@ -375,10 +378,10 @@ impl Model {
     #[cold]
     fn on_syn(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         let syn = cx.arena.get(packet);
-        let mut answer = syn.answer(Kind::SynAck, 0);
+        let mut answer = syn.answer(packets::SYN_ACK, 0);
         // The flow may be over: this was a needless copy.
         if let Some(slot) = cx.flows.receiver(syn.flow) {
-            answer.set_degree(self.receivers.get_mut(slot).degree());
+            packets::set_degree(&mut answer, self.receivers.get_mut(slot).degree());
             if let Some(extra) = &mut self.extra {
                 extra.advertise(cx.now, slot, &mut answer);
             }
@@ -402,7 +405,7 @@ impl Model {
             degrees.hear(update);
         }
         if let Some(slot) = cx.flows.sender(update.flow) {
-            self.senders.get_mut(slot).set_degree(update.degree());
+            self.senders.get_mut(slot).set_degree(packets::degree(update));
         }
     }
 
@@ -410,7 +413,7 @@ impl Model {
         let packet = cx.arena.get(packet).clone();
         let Some(slot) = cx.flows.receiver(packet.flow) else {
             // The receiver has every byte and has forgotten the flow; the sender, whose ACK was lost, is told again.
-            let mut ack = packet.answer(Kind::Ack, packet.flow_bytes());
+            let mut ack = packet.answer(Kind::ACK, packet.flow_bytes());
             ack.flags = Flags::NONE.with(Flags::ECE, packet.flags.has(Flags::CE));
             cx.send_control(ack);
             return;
@@ -475,12 +478,12 @@ impl Transport for Model {
     #[inline]
     fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         match cx.arena.get(packet).kind {
-            Kind::Data => self.on_data(cx, packet),
-            Kind::Ack => self.on_ack(cx, packet),
-            Kind::Syn => self.on_syn(cx, packet),
-            Kind::SynAck => self.on_syn_ack(cx, packet),
-            Kind::Update => self.on_update(cx, packet),
-            Kind::Grant | Kind::Resend => unreachable!("no TCP sends it"),
+            Kind::DATA => self.on_data(cx, packet),
+            Kind::ACK => self.on_ack(cx, packet),
+            packets::SYN => self.on_syn(cx, packet),
+            packets::SYN_ACK => self.on_syn_ack(cx, packet),
+            packets::UPDATE => self.on_update(cx, packet),
+            kind => unreachable!("no TCP sends a packet of {kind:?}"),
         }
     }
 
@@ -540,8 +543,10 @@ impl Transport for Model {
     }
 
     fn shortest_timer(&self) -> Span {
-        // A pacer may let the next packet go at any time.
-        if self.extra.as_ref().is_some_and(|extra| extra.pace.is_on()) { Span::ZERO } else { tcp(&self.config).min_rto }
+        // Whatever paces may let the next packet go at any time.
+        let congestion = self.config.congestion.build(&FlowContext::default());
+        let paces = self.extra.as_ref().is_some_and(|extra| extra.pace.is_on()) || congestion.is_ok_and(|c| c.paces());
+        if paces { Span::ZERO } else { tcp(&self.config).min_rto }
     }
 
     fn unfinished(&self) -> Vec<Unfinished> {

@@ -58,7 +58,7 @@ impl Around {
     /// An ACK for all bytes of `flow` before `seq`, of a packet that left 100 us ago.
     fn ack(&mut self, flow: u32, seq: u64, ece: bool) {
         let sent = Instant::from_ps(self.now.as_ps() - Span::from_us(100).as_ps());
-        let mut ack = Packet::control(Kind::Ack, FlowId(flow), HostId(1), HostId(0), seq, sent);
+        let mut ack = Packet::control(Kind::ACK, FlowId(flow), HostId(1), HostId(0), seq, sent);
         ack.flags = Flags::NONE.with(Flags::ECE, ece);
         self.receive(ack);
     }
