@@ -4,7 +4,7 @@ use tailcut_base::{Bytes, Instant, PortId, Seeds, Span, prefetch};
 use tailcut_model::seat::{
     BufferPolicy, Classifier, DropReason, Loss, MAX_CLASSES, Marker, Occupancy, PortScheduler, Verdict, Waiting,
 };
-use tailcut_model::{Arena, Flags, Invalid, PacketId, table};
+use tailcut_model::{Arena, Flags, Invalid, Packet, PacketId, table};
 
 use crate::buffer::{self, BufferConfig, BufferSeat};
 use crate::classify::{self, ClassifierConfig, ClassifierSeat};
@@ -92,14 +92,49 @@ impl Waiting for Queue<'_> {
 }
 
 /// Counts of a port's queue since the start; its [`Wire`] counts what was transmitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortStats {
     /// Packets marked with CE.
     pub marks: u64,
     /// Packets let into a lower class than their own.
     pub demotions: u64,
+    /// Packets dropped, by [`DropReason`] in the order of `DropReason::ALL`; none until the first.
+    drops: Option<Box<[u64; DropReason::ALL.len()]>>,
+}
+
+impl PortStats {
+    /// Packets dropped for this reason.
+    pub fn drops(&self, reason: DropReason) -> u64 {
+        self.all_drops()[reason as usize]
+    }
+
     /// Packets dropped, by [`DropReason`] in the order of `DropReason::ALL`.
-    pub drops: [u64; DropReason::ALL.len()],
+    pub fn all_drops(&self) -> [u64; DropReason::ALL.len()] {
+        self.drops.as_deref().copied().unwrap_or_default()
+    }
+}
+
+/// What has a word on a packet beside its port: the memory of the switch.
+pub trait Gate {
+    /// Whether a packet may wait in the port, of which so many bytes wait, or why not.
+    ///
+    /// # Errors
+    /// Why not.
+    fn admit(&mut self, packet: &Packet, waiting: u64) -> Result<(), DropReason>;
+    /// `size` bytes were pushed out of the port, of which so many bytes wait now.
+    fn pushed_out(&mut self, size: u64, waiting: u64);
+}
+
+/// Nothing has a word beside the port.
+pub struct Open;
+
+impl Gate for Open {
+    #[inline(always)]
+    fn admit(&mut self, _: &Packet, _: u64) -> Result<(), DropReason> {
+        Ok(())
+    }
+    #[inline(always)]
+    fn pushed_out(&mut self, _: u64, _: u64) {}
 }
 
 /// An output port and the link behind it.
@@ -191,6 +226,7 @@ impl Port {
             + self.buffer.heap_bytes()
             + self.scheduler.heap_bytes()
             + self.histogram.as_ref().map_or(0, |histogram| size_of_val(&**histogram))
+            + self.stats.drops.as_ref().map_or(0, |drops| size_of_val(&**drops))
     }
 
     /// Counts since the start.
@@ -198,9 +234,20 @@ impl Port {
         &self.stats
     }
 
-    /// Counts a packet that was dropped here and never offered: a NIC's, discarded by its host.
+    /// Counts a packet that was dropped here and never offered: a NIC's, discarded by its host, or one whose link is down.
     pub fn count_drop(&mut self, reason: DropReason) {
-        self.stats.drops[reason as usize] += 1;
+        self.stats.drops.get_or_insert_default()[reason as usize] += 1;
+    }
+
+    /// Takes out everything that waits, because the link is down; the caller counts and removes it.
+    pub fn flush(&mut self, now: Instant, arena: &mut Arena) -> Vec<PacketId> {
+        let mut flushed = Vec::new();
+        while let Some(id) = self.scheduler.pop(arena) {
+            self.waiting -= 1;
+            self.set_backlog(now, self.backlog - u64::from(arena.get(id).size));
+            flushed.push(id);
+        }
+        flushed
     }
 
     /// Bytes that wait, at the time of the last call; the packet on the wire is not counted.
@@ -214,8 +261,21 @@ impl Port {
     }
 
     /// A packet arrives at the port. Packets that it pushes out are appended to `evicted`; the caller removes them.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Instant, arena: &mut Arena, id: PacketId, evicted: &mut Vec<PacketId>) -> Offered {
+        self.offer_through(now, arena, id, evicted, &mut Open)
+    }
+
+    /// The same at a switch where something else has a word on the packet, once the port would take it.
+    #[inline(always)]
+    pub fn offer_through(
+        &mut self,
+        now: Instant,
+        arena: &mut Arena,
+        id: PacketId,
+        evicted: &mut Vec<PacketId>,
+        gate: &mut impl Gate,
+    ) -> Offered {
         self.catch_up(now, arena);
         let packet = arena.get(id);
         if self.loss.loses(packet) {
@@ -230,13 +290,20 @@ impl Port {
             match self.buffer.admit(occupancy, class, size, &queue) {
                 Verdict::Take => break (class, occupancy),
                 Verdict::Drop(reason) => return self.refuse(reason),
-                Verdict::PushOut => evicted.push(self.evict(now, arena)),
+                Verdict::PushOut => {
+                    let pushed = self.evict(now, arena);
+                    gate.pushed_out(u64::from(arena.get(pushed).size), self.backlog);
+                    evicted.push(pushed);
+                }
                 Verdict::Demote => match self.demote(arena, id, class, size) {
                     Ok(class) => break (class, self.occupancy(class)),
                     Err(reason) => return self.refuse(reason),
                 },
             }
         };
+        if let Err(reason) = gate.admit(arena.get(id), self.backlog) {
+            return self.refuse(reason);
+        }
         if self.marker.mark(occupancy, class, size) && capable {
             let packet = arena.get_mut(id);
             packet.flags.set(Flags::CE);
@@ -275,11 +342,21 @@ impl Port {
     /// Sends the next packet that waits, at the moment at which the transmitter became free for it.
     #[inline]
     fn send_next(&mut self, arena: &mut Arena) -> Option<Instant> {
+        self.send_waiting(arena).1
+    }
+
+    /// Sends the next packet that waits, at the moment at which the transmitter became free for it. Returns the packet, and when it lands if
+    /// no other is on the way: the moment to call [`Port::land`].
+    ///
+    /// # Panics
+    /// If nothing waits.
+    #[inline(always)]
+    pub fn send_waiting(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {
         let begins = self.wire.free_at();
         let id = self.scheduler.pop(arena).expect("a packet waits");
         self.waiting -= 1;
         self.set_backlog(begins, self.backlog - u64::from(arena.get(id).size));
-        self.wire.transmit(begins, arena, id)
+        (id, self.wire.transmit(begins, arena, id))
     }
 
     /// Records from now on for how long the queue is how long.

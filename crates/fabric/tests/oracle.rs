@@ -404,7 +404,7 @@ proptest! {
         prop_assert_eq!(bench.port.stats().demotions, slow.demotions);
         for reason in DropReason::ALL {
             let count = slow.dropped.iter().filter(|(_, why)| *why == reason).count() as u64;
-            prop_assert_eq!(bench.port.stats().drops[reason as usize], count);
+            prop_assert_eq!(bench.port.stats().drops(reason), count);
         }
         let sent: u64 = landed.iter().map(|(_, nth, ..)| u64::from(arrivals[*nth as usize].size)).sum();
         prop_assert_eq!((bench.port.wire.stats().packets, bench.port.wire.stats().bytes), (landed.len() as u64, sent));

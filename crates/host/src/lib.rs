@@ -75,14 +75,16 @@ impl HostConfig {
 pub struct HostContext {
     /// What every host does; many hosts share it.
     pub config: Arc<HostConfig>,
-    /// Rate of the host's link.
+    /// Rate of the host's link; of the first, if it has several.
     pub nic: BitRate,
+    /// Interfaces that the host has.
+    pub nics: u8,
 }
 
 impl HostContext {
     /// A host by itself, with a link of 10 Gb/s.
     pub fn of(config: HostConfig) -> HostContext {
-        HostContext { config: Arc::new(config), nic: BitRate::gbps(10) }
+        HostContext { config: Arc::new(config), nic: BitRate::gbps(10), nics: 1 }
     }
 
     /// The transport of the host.

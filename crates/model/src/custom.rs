@@ -7,7 +7,7 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-use crate::Invalid;
+use crate::{Facts, Invalid};
 
 /// How a program's own model is made, with a name for results.
 ///
@@ -16,6 +16,7 @@ use crate::Invalid;
 pub struct Custom<Context, T: ?Sized> {
     name: String,
     make: Arc<Make<Context, T>>,
+    facts: Option<Arc<dyn Fn(&mut Facts) + Send + Sync>>,
 }
 
 type Make<Context, T> = dyn Fn(&Context) -> Result<Box<T>, Invalid> + Send + Sync;
@@ -26,7 +27,21 @@ impl<Context, T: ?Sized> Custom<Context, T> {
         name: impl Into<String>,
         make: impl Fn(&Context) -> Result<Box<T>, Invalid> + Send + Sync + 'static,
     ) -> Custom<Context, T> {
-        Custom { name: name.into(), make: Arc::new(make) }
+        Custom { name: name.into(), make: Arc::new(make), facts: None }
+    }
+
+    /// The same model, which says of itself what it provides and needs. One that says nothing is taken to provide and need whatever others do.
+    #[must_use]
+    pub fn saying(self, facts: impl Fn(&mut Facts) + Send + Sync + 'static) -> Custom<Context, T> {
+        Custom { facts: Some(Arc::new(facts)), ..self }
+    }
+
+    /// What it says of itself.
+    pub fn facts(&self, facts: &mut Facts) {
+        match &self.facts {
+            Some(say) => say(facts),
+            None => facts.unknown(),
+        }
     }
 
     /// The name in results and messages.
@@ -45,7 +60,7 @@ impl<Context, T: ?Sized> Custom<Context, T> {
 
 impl<Context, T: ?Sized> Clone for Custom<Context, T> {
     fn clone(&self) -> Self {
-        Custom { name: self.name.clone(), make: Arc::clone(&self.make) }
+        Custom { name: self.name.clone(), make: Arc::clone(&self.make), facts: self.facts.clone() }
     }
 }
 

@@ -154,7 +154,7 @@ macro_rules! register {
                     $($config::$variant(config) => $crate::Parameters::facts(config, facts),)+
                     $($config::Custom(custom) => {
                         let _: &$crate::Custom<$context, dyn $custom + Send> = custom;
-                        facts.unknown();
+                        custom.facts(facts);
                     })?
                 }
             }

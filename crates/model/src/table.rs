@@ -36,6 +36,9 @@ macro_rules! table {
         }
 
         impl $name {
+            /// Every key of the table.
+            pub const KEYS: &'static [&'static str] = &[$(stringify!($value),)* $(stringify!($seat),)+];
+
             /// What sits on each seat of the table, with its key, and whether it is as it is by default.
             pub fn seats(&self) -> Vec<(&'static str, &dyn $crate::Seat, bool)> {
                 let default = $name::default();

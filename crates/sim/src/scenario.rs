@@ -1,14 +1,17 @@
 //! A scenario that cannot be wrong: built from a configuration, checked, ready to run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tailcut_base::{Seeds, Span};
-use tailcut_model::{Around, Demand, Facts, Invalid, Thing};
+use tailcut_base::{PortId, Seeds, Span, SwitchId};
+use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
+use tailcut_model::{Around, Demand, Facts, Invalid, Thing, suggest};
 use tailcut_record::Throughput;
-use tailcut_topology::Network;
+use tailcut_topology::{Network, Node};
 use tailcut_workload::{Forecast, Places, SizeMixture, Workload};
 
-use crate::config::{Config, Node, Problem};
+use crate::config::{self, Config, NicConfig, Problem};
+use crate::failures::{Outages, links_named};
 use crate::together;
 
 /// One simulation, checked.
@@ -21,6 +24,17 @@ pub struct Scenario {
     forecast: Forecast,
     classes: Vec<String>,
     facts: Facts,
+    outages: Outages,
+    tables: Tables,
+}
+
+/// Which named table of settings holds for which port and switch, by its place in the list.
+#[derive(Debug, Default)]
+struct Tables {
+    port_of_tier: Vec<Option<usize>>,
+    port: BTreeMap<PortId, usize>,
+    switch_of_tier: Vec<Option<usize>>,
+    switch: BTreeMap<SwitchId, usize>,
 }
 
 /// What models may ask about the traffic.
@@ -46,7 +60,7 @@ impl Scenario {
     ///
     /// # Errors
     /// If a value cannot be, or seats do not go together; the problem points to its place.
-    pub fn new(node: &Node, seed: u64, base_dir: &Path) -> Result<Scenario, Problem> {
+    pub fn new(node: &config::Node, seed: u64, base_dir: &Path) -> Result<Scenario, Problem> {
         let config = Config::from_node(node)?;
         Scenario::from_config(config, seed, base_dir).map_err(|invalid| Problem::from_invalid(invalid, node))
     }
@@ -56,7 +70,12 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::new`], with the dotted path of the key instead of its place.
     pub fn from_config(mut config: Config, seed: u64, base_dir: &Path) -> Result<Scenario, Invalid> {
-        let network = config.topology.build(&()).map_err(|e| e.within("topology"))?;
+        let mut network = config.topology.build(&()).map_err(|e| e.within("topology"))?;
+        for (name, change) in &config.link {
+            let ports = links_named(&network, name).map_err(|e| e.within(&format!("link.{name}")))?;
+            ports.into_iter().for_each(|port| network.change_link(port, change.rate, change.delay));
+        }
+        let tables = Tables::new(&config, &network)?;
         let places = places(&network);
         let workload = Workload::new(&config.workload, &places, Seeds::new(seed), base_dir)?;
         // What depends on the traffic is looked up here: no model knows the workload.
@@ -64,7 +83,12 @@ impl Scenario {
         for (path, seat) in config.seats_mut() {
             seat.resolve(&demand).map_err(|e| e.within(&path))?;
         }
-        config.port.validate().map_err(|e| e.within("port"))?;
+        for (name, port) in config.port.each() {
+            port.validate().map_err(|e| named(e, "port", name))?;
+        }
+        if let NicConfig::Queue(queue) = &config.nic {
+            queue.validate().map_err(|e| e.within("queue").within("nic"))?;
+        }
         config.host.validate().map_err(|e| e.within("host"))?;
         let facts = config.facts();
         together::check(&config, &facts)?;
@@ -75,7 +99,16 @@ impl Scenario {
         let forecast = workload.forecast().clone();
         check_throughput(&config, forecast.duration)?;
         let classes = workload.classes().to_vec();
-        Ok(Scenario { config, network, seed, base_dir: base_dir.to_owned(), forecast, classes, facts })
+        let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
+        let base_dir = base_dir.to_owned();
+        let scenario = Scenario { config, network, seed, base_dir, forecast, classes, facts, outages, tables };
+        for switch in scenario.network.switches().ids() {
+            let table = scenario.tables.of_switch(&scenario.network, switch);
+            let name = table.map(|at| scenario.config.switch.named[at].0.as_str());
+            let checked = scenario.switch_config(switch).validate(&scenario.switch_context(switch));
+            checked.map_err(|e| named(e, "switch", name))?;
+        }
+        Ok(scenario)
     }
 
     /// Whether the same scenario is right with another seed, which draws other hosts.
@@ -89,6 +122,40 @@ impl Scenario {
     /// The configuration, every default spelled out.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// What a port of a switch does.
+    pub fn port_config(&self, port: PortId) -> &PortConfig {
+        let config = &self.config.port;
+        self.tables.of_port(&self.network, port).map_or(&config.all, |at| &config.named[at].1)
+    }
+
+    /// What an interface of a host does with packets that wait in it, if any ever do: those that its host hands over, or those that it passes on.
+    pub fn nic_config(&self) -> Option<&PortConfig> {
+        match &self.config.nic {
+            NicConfig::Queue(queue) => Some(queue),
+            NicConfig::Pull(_) if self.network.relays() => {
+                Some(self.config.port.of(HOST_TIER).unwrap_or(&self.config.port.all))
+            }
+            NicConfig::Pull(_) => None,
+        }
+    }
+
+    /// What the ports of a switch have in common.
+    pub fn switch_config(&self, switch: SwitchId) -> &SwitchConfig {
+        let config = &self.config.switch;
+        self.tables.of_switch(&self.network, switch).map_or(&config.all, |at| &config.named[at].1)
+    }
+
+    /// What the models of a switch know of it.
+    pub(crate) fn switch_context(&self, switch: SwitchId) -> SwitchContext {
+        let ports = self.network.switch_ports(switch).map(|port| self.network.ports()[PortId(port)].rate);
+        SwitchContext { switch, seeds: Seeds::new(self.seed), ports: ports.collect() }
+    }
+
+    /// When which links are down.
+    pub(crate) fn outages(&self) -> &Outages {
+        &self.outages
     }
 
     /// What everything in the scenario says of itself.
@@ -137,7 +204,7 @@ impl Scenario {
         let rtt = self.longest_rtt();
         let rate = self.network.host_link();
         let bdp = (rate.as_bps() as f64 / 8.0 * rtt.as_secs_f64()) as u64;
-        if config.port.limit.0 < bdp {
+        if config.port.all.limit.0 < bdp {
             warnings.push(format!(
                 "the buffer of a port, {}, is below the bandwidth-delay product of {bdp} B ({rate} x {rtt})",
                 config.port.limit
@@ -166,6 +233,72 @@ impl Scenario {
         let first = tailcut_base::HostId(0);
         (1..hosts).map(|h| self.network.rtt(first, tailcut_base::HostId(h))).max().unwrap_or(Span::ZERO)
     }
+}
+
+/// The name under which `[port.NAME]` means the interfaces of hosts that pass packets on.
+const HOST_TIER: &str = "host";
+
+/// What is wrong with a table `key`, or the named one below it.
+fn named(invalid: Invalid, key: &str, name: Option<&str>) -> Invalid {
+    match name {
+        Some(name) => invalid.within(name).within(key),
+        None => invalid.within(key),
+    }
+}
+
+impl Tables {
+    fn new(config: &Config, network: &Network) -> Result<Tables, Invalid> {
+        let tier = |name: &str| network.tiers().iter().position(|tier| tier == name);
+        let mut tables = Tables {
+            port_of_tier: vec![None; network.tiers().len()],
+            switch_of_tier: vec![None; network.tiers().len()],
+            ..Tables::default()
+        };
+        for (at, (name, _)) in config.port.named.iter().enumerate() {
+            if let Some(tier) = tier(name) {
+                tables.port_of_tier[tier] = Some(at);
+            } else if name != HOST_TIER {
+                let ports = links_named(network, name).unwrap_or_default();
+                if ports.is_empty() {
+                    return Err(unknown("port", name, PortConfig::KEYS, network));
+                }
+                ports.into_iter().for_each(|port| _ = tables.port.insert(port, at));
+            }
+        }
+        for (at, (name, _)) in config.switch.named.iter().enumerate() {
+            match (tier(name), network.switch_named(name)) {
+                (Some(tier), _) => tables.switch_of_tier[tier] = Some(at),
+                (None, Some(switch)) => _ = tables.switch.insert(switch, at),
+                (None, None) => return Err(unknown("switch", name, SwitchConfig::KEYS, network)),
+            }
+        }
+        Ok(tables)
+    }
+
+    fn of_port(&self, network: &Network, port: PortId) -> Option<usize> {
+        if let Some(&at) = self.port.get(&port) {
+            return Some(at);
+        }
+        match network.ports()[port].owner {
+            Node::Switch(switch) => self.port_of_tier[network.switches()[switch].tier.index()],
+            Node::Host(_) => None,
+        }
+    }
+
+    fn of_switch(&self, network: &Network, switch: SwitchId) -> Option<usize> {
+        let of_tier = self.switch_of_tier[network.switches()[switch].tier.index()];
+        self.switch.get(&switch).copied().or(of_tier)
+    }
+}
+
+/// A named table that means nothing.
+fn unknown(key: &str, name: &str, own: &[&str], network: &Network) -> Invalid {
+    let tiers = network.tiers().iter().map(String::as_str);
+    let known: Vec<&str> = tiers.chain(own.iter().copied()).collect();
+    let example = network.port_name(PortId(0));
+    let one = if key == "port" { format!("a port, such as \"{example}\"") } else { "a switch".to_owned() };
+    Invalid::new(format!("{key}.{name}"), format!("the network has no tier and {one} of this name"))
+        .help(suggest(name, &known))
 }
 
 fn places(network: &Network) -> Places {

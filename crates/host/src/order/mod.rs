@@ -1,8 +1,8 @@
 //! Which flow of a host sends next.
 
 use tailcut_base::Instant;
-use tailcut_model::register;
 use tailcut_model::seat::{SendOrder, Turn};
+use tailcut_model::{Invalid, register};
 
 register! {
     /// Which flow of a host sends next.
@@ -17,6 +17,49 @@ register! {
     Las in las,
     /// The flow with the fewest bytes left to send: pFabric, and ideal shortest remaining first.
     Srpt in srpt,
+}
+
+/// The send orders of one host: one for each of its interfaces.
+#[derive(Debug)]
+pub(crate) struct Orders {
+    first: OrderSeat,
+    /// Those of the other interfaces, which few hosts have.
+    others: Option<Box<Vec<OrderSeat>>>,
+}
+
+impl Orders {
+    /// The orders of a host with so many interfaces.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub(crate) fn new(config: &OrderConfig, nics: u8) -> Result<Orders, Invalid> {
+        let others = (1..nics).map(|_| config.build(&())).collect::<Result<Vec<_>, _>>()?;
+        Ok(Orders { first: config.build(&())?, others: (!others.is_empty()).then(|| Box::new(others)) })
+    }
+
+    /// The order of interface `nic`.
+    #[inline]
+    pub(crate) fn of(&self, nic: u8) -> &OrderSeat {
+        match (nic, &self.others) {
+            (1.., Some(others)) => &others[usize::from(nic) - 1],
+            _ => &self.first,
+        }
+    }
+
+    /// The order of interface `nic`, to change it.
+    #[inline]
+    pub(crate) fn of_mut(&mut self, nic: u8) -> &mut OrderSeat {
+        match (nic, &mut self.others) {
+            (1.., Some(others)) => &mut others[usize::from(nic) - 1],
+            _ => &mut self.first,
+        }
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let others = self.others.iter().flat_map(|others| others.iter());
+        let sizes = others.map(|order| size_of::<OrderSeat>() + order.heap_bytes());
+        self.first.heap_bytes() + sizes.sum::<usize>()
+    }
 }
 
 impl SendOrder for OrderSeat {

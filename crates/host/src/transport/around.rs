@@ -48,7 +48,7 @@ impl Around {
     pub(super) fn call<R>(&mut self, call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R) -> R {
         let Around { host, arena, flows, control, wishes, now } = self;
         let header = &mut Header::default();
-        call(host, &mut HostCx { now: *now, host: HostId(0), arena, flows, control, wishes, header })
+        call(host, &mut HostCx { now: *now, host: HostId(0), nic: 0, arena, flows, control, wishes, header })
     }
 
     /// A flow starts that the host sends, or receives.

@@ -37,12 +37,12 @@ impl Transport for TransportSeat {
         match_transport!(self, model => model.on_timer(cx, flow));
     }
     #[inline]
-    fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet> {
-        match_transport!(self, model => model.poll_send(cx))
+    fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
+        match_transport!(self, model => model.poll_send(cx, nic))
     }
     #[inline]
-    fn wants_to_send(&self) -> bool {
-        match_transport!(self, model => model.wants_to_send())
+    fn wants_to_send(&self, nic: u8) -> bool {
+        match_transport!(self, model => model.wants_to_send(nic))
     }
     fn shortest_timer(&self) -> Span {
         match_transport!(self, model => model.shortest_timer())

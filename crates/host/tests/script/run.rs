@@ -210,6 +210,7 @@ impl Host<'_> {
         let mut cx = HostCx {
             now,
             host: if self.script.end == End::Sender { SENDER } else { RECEIVER },
+            nic: 0,
             arena: &mut self.arena,
             flows: &mut self.flows,
             control: &mut self.control,
@@ -243,7 +244,7 @@ impl Host<'_> {
     }
 
     fn has_more(&self) -> bool {
-        !self.control.is_empty() || self.transport.wants_to_send()
+        !self.control.is_empty() || self.transport.wants_to_send(0)
     }
 
     /// The NIC takes packets as long as it is free.
@@ -255,7 +256,7 @@ impl Host<'_> {
                     self.arena.remove(id);
                     packet
                 }
-                None => match self.call(now, |host, cx| host.poll_send(cx)) {
+                None => match self.call(now, |host, cx| host.poll_send(cx, 0)) {
                     Some(packet) => packet,
                     None => continue,
                 },

@@ -122,6 +122,14 @@ impl Node {
         }
     }
 
+    /// The value of a key, to be changed, if this is a table that has it.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        match &mut self.value {
+            Value::Table(entries) => entries.iter_mut().find(|(k, _)| k == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+
     /// The entries, if this is a table.
     pub fn entries(&self) -> &[(String, Node)] {
         match &self.value {

@@ -28,17 +28,18 @@ impl Mail {
     }
 }
 
-/// What happened to a flow, for the recorder.
+/// Something that happened to a flow, for the recorder.
 #[derive(Debug)]
-pub(super) struct Note {
+pub(super) struct LogEntry {
     pub(super) at: Instant,
-    /// Key of the event: with `at`, the order among the notes of all parts.
+    /// Key of the event: with `at`, the order among the entries of all parts.
     pub(super) key: u64,
-    pub(super) fact: Fact,
+    pub(super) event: FlowEvent,
 }
 
+/// What happened to a flow.
 #[derive(Debug)]
-pub(super) enum Fact {
+pub(super) enum FlowEvent {
     Dropped { flow: FlowId, seq: u64, reason: DropReason },
     Received { flow: FlowId, report: ReceiverReport },
     Acknowledged { flow: FlowId, report: SenderReport },

@@ -6,7 +6,7 @@ use tailcut_base::{Span, SwitchId};
 use tailcut_model::{Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
-use crate::network::{Network, Tier};
+use crate::network::Network;
 use crate::route::LeafSpine;
 use crate::wiring::Wiring;
 
@@ -56,11 +56,12 @@ pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
 
     // The router counts on this order of the cables.
     let mut wiring = Wiring::new(leaves * hosts_per_leaf, switch_delay);
+    let (lower, upper) = (wiring.tier("leaf"), wiring.tier("spine"));
     for leaf in 0..leaves {
-        wiring.switch(format!("leaf{leaf}"), Tier::Leaf);
+        wiring.switch(format!("leaf{leaf}"), lower);
     }
     for spine in 0..spines {
-        wiring.switch(format!("spine{spine}"), Tier::Spine);
+        wiring.switch(format!("spine{spine}"), upper);
     }
     for leaf in 0..leaves {
         wiring.hosts(leaf * hosts_per_leaf, hosts_per_leaf, SwitchId(leaf), host_link);
@@ -70,5 +71,5 @@ pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
     }
     let uplinks = u64::from(leaves * spines);
     let capacity = core_link.rate.as_bps().saturating_mul(uplinks);
-    Ok(Network::new(wiring, Some(LeafSpine::new(leaves, hosts_per_leaf, spines)), Some(capacity)))
+    Network::new(wiring, Some(LeafSpine::new(leaves, hosts_per_leaf, spines)), Some(capacity))
 }

@@ -6,7 +6,7 @@ use tailcut_base::Span;
 use tailcut_model::{Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
-use crate::network::{Network, Tier};
+use crate::network::Network;
 use crate::wiring::Wiring;
 
 /// Single bottleneck: hosts `0..senders` send through one switch to host `senders`.
@@ -41,8 +41,9 @@ pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
     plausible("switch_delay", switch_delay)?;
 
     let mut wiring = Wiring::new(senders + 1, switch_delay);
-    let switch = wiring.switch("switch0".to_owned(), Tier::Leaf);
+    let leaf = wiring.tier("leaf");
+    let switch = wiring.switch("switch0".to_owned(), leaf);
     wiring.hosts(0, senders, switch, host_link);
     wiring.hosts(senders, 1, switch, receiver_link);
-    Ok(Network::new(wiring, None, None))
+    Network::new(wiring, None, None)
 }

@@ -6,7 +6,7 @@ use tailcut_base::Span;
 use tailcut_model::{Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
-use crate::network::{Network, Tier};
+use crate::network::Network;
 use crate::wiring::Wiring;
 
 /// Star: all hosts on one switch. The only bottlenecks are the links of the hosts, as in a network that never blocks.
@@ -34,7 +34,8 @@ pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
     plausible("switch_delay", switch_delay)?;
 
     let mut wiring = Wiring::new(hosts, switch_delay);
-    let switch = wiring.switch("switch0".to_owned(), Tier::Leaf);
+    let leaf = wiring.tier("leaf");
+    let switch = wiring.switch("switch0".to_owned(), leaf);
     wiring.hosts(0, hosts, switch, host_link);
-    Ok(Network::new(wiring, None, None))
+    Network::new(wiring, None, None)
 }

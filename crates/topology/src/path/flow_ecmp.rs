@@ -23,7 +23,7 @@ impl Build for Model {
     type Context = PathContext;
 
     fn build(_: &Config, context: &PathContext) -> Result<Model, Invalid> {
-        Ok(Model { salt: context.seeds.stream("path.salt", u64::from(context.switch.0)).bits() })
+        Ok(Model { salt: context.seeds.stream("path.salt", u64::from(context.node)).bits() })
     }
 }
 

@@ -57,7 +57,7 @@ impl Build for Model {
     type Context = PathContext;
 
     fn build(config: &Config, context: &PathContext) -> Result<Model, Invalid> {
-        let salt = context.seeds.stream("path.flow-round-robin", u64::from(context.switch.0)).bits();
+        let salt = context.seeds.stream("path.flow-round-robin", u64::from(context.node)).bits();
         Ok(Model {
             cycles: Cycles::new(salt),
             remembered_flows: config.remembered_flows.get() as usize,
@@ -93,7 +93,7 @@ mod tests {
 
     fn model(remembered_flows: u32) -> Model {
         let config = Config { remembered_flows: NonZeroU32::new(remembered_flows).unwrap() };
-        Model::build(&config, &PathContext { switch: SwitchId(0), seeds: Seeds::new(1) }).unwrap()
+        Model::build(&config, &PathContext { node: 0, seeds: Seeds::new(1) }).unwrap()
     }
 
     fn choose(model: &mut Model, flow: u32) -> u32 {

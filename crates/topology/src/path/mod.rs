@@ -3,7 +3,7 @@
 //! No choice here sees how full the ports are. Left out: flowlets, choices by load (CONGA, DRILL), and routes that the
 //! sender writes into the packet.
 
-use tailcut_base::{Seeds, SwitchId};
+use tailcut_base::Seeds;
 use tailcut_model::seat::PathChoice;
 use tailcut_model::{Packet, register};
 
@@ -12,8 +12,8 @@ mod cycle;
 /// What a path choice knows of its place.
 #[derive(Clone, Copy, Debug)]
 pub struct PathContext {
-    /// The switch that chooses.
-    pub switch: SwitchId,
+    /// The number of the switch, or of the host with several interfaces, that chooses ([`Network::number`](crate::Network::number)).
+    pub node: u32,
     /// Where its draws come from.
     pub seeds: Seeds,
 }
@@ -58,7 +58,7 @@ mod tests {
 
     fn path(text: &str, switch: u32, seed: u64) -> Path {
         let config: PathConfig = serde_json::from_str(text).unwrap();
-        config.build(&PathContext { switch: SwitchId(switch), seeds: Seeds::new(seed) }).unwrap()
+        config.build(&PathContext { node: switch, seeds: Seeds::new(seed) }).unwrap()
     }
 
     const FLOW_ECMP: &str = r#"{"flow-ecmp": {}}"#;

@@ -21,7 +21,7 @@ impl Build for Model {
     type Context = PathContext;
 
     fn build(_: &Config, context: &PathContext) -> Result<Model, Invalid> {
-        let salt = context.seeds.stream("path.round-robin", u64::from(context.switch.0)).bits();
+        let salt = context.seeds.stream("path.round-robin", u64::from(context.node)).bits();
         Ok(Model { cycles: Cycles::new(salt) })
     }
 }

@@ -22,7 +22,7 @@ impl Build for Model {
     type Context = PathContext;
 
     fn build(_: &Config, context: &PathContext) -> Result<Model, Invalid> {
-        Ok(Model { stream: context.seeds.stream("path.spray", u64::from(context.switch.0)) })
+        Ok(Model { stream: context.seeds.stream("path.spray", u64::from(context.node)) })
     }
 }
 

@@ -188,7 +188,7 @@ impl Case {
     }
 
     fn choice(&self, at: SwitchId, packet: &Packet, destination: u32, alternatives: u32) -> u32 {
-        let context = PathContext { switch: at, seeds: Seeds::new(SEED) };
+        let context = PathContext { node: at.0, seeds: Seeds::new(SEED) };
         let path = self.scenario.config().path.build(&context).expect("the scenario was checked");
         path.foresee(packet, destination, alternatives).expect("flow ECMP, the default, depends on nothing else")
     }

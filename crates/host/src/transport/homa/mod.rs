@@ -32,7 +32,7 @@ use tailcut_model::{
     Around, Build, Demand, Facts, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
 };
 
-use crate::order::OrderSeat;
+use crate::order::Orders;
 use crate::transport::TransportConfig;
 use crate::transport::slots::Slots;
 use crate::{HostConfig, HostContext};
@@ -88,7 +88,7 @@ fn homa(host: &HostConfig) -> &Config {
 pub struct Model {
     config: Arc<HostConfig>,
     senders: Slots<Sender>,
-    order: OrderSeat,
+    orders: Orders,
     receiver: Receiver,
 }
 
@@ -142,13 +142,13 @@ impl Build for Model {
         Ok(Model {
             config: context.config.clone(),
             senders: Slots::new(),
-            order: context.config.order.build(&())?,
+            orders: Orders::new(&context.config.order, context.nics).map_err(|e| e.within("order"))?,
             receiver: Receiver::new(),
         })
     }
 
     fn heap_bytes(&self) -> usize {
-        self.senders.heap_bytes() + self.order.heap_bytes() + self.receiver.heap_bytes()
+        self.senders.heap_bytes() + self.orders.heap_bytes() + self.receiver.heap_bytes()
     }
 }
 
@@ -158,7 +158,7 @@ impl Model {
         let sender = self.senders.get_mut(slot);
         let more = sender.newly_sendable();
         if more > 0 {
-            self.order.offer(cx.now, slot, more, sender.left());
+            self.orders.of_mut(sender.nic()).offer(cx.now, slot, more, sender.left());
         }
         if let Some(at) = sender.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
@@ -183,8 +183,9 @@ impl Model {
             _ => {
                 cx.wishes.push(Wish::Acknowledged { flow: packet.flow, report: sender.report() });
                 cx.flows.clear_sender(packet.flow);
+                let nic = sender.nic();
                 self.senders.remove(slot);
-                self.order.forget(slot);
+                self.orders.of_mut(nic).forget(slot);
                 return;
             }
         }
@@ -194,7 +195,7 @@ impl Model {
 
 impl Transport for Model {
     fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
-        let slot = self.senders.insert(Sender::new(flow, spec, homa(&self.config)));
+        let slot = self.senders.insert(Sender::new(flow, spec, cx.nic, homa(&self.config)));
         cx.flows.set_sender(flow, slot);
         self.settle(cx, slot);
     }
@@ -223,8 +224,8 @@ impl Transport for Model {
     }
 
     #[inline]
-    fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet> {
-        while let Some(turn) = self.order.next() {
+    fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
+        while let Some(turn) = self.orders.of_mut(nic).next() {
             let sender = self.senders.get_mut(turn.slot);
             // What was to be sent again may have been asked for anew, from further on.
             let Some(packet) = sender.next_packet(cx.now) else { continue };
@@ -235,15 +236,15 @@ impl Transport for Model {
                 cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
                 continue;
             }
-            self.order.on_sent(turn.slot, u64::from(packet.payload));
+            self.orders.of_mut(nic).on_sent(turn.slot, u64::from(packet.payload));
             return Some(packet);
         }
         None
     }
 
     #[inline]
-    fn wants_to_send(&self) -> bool {
-        !self.order.is_empty()
+    fn wants_to_send(&self, nic: u8) -> bool {
+        !self.orders.of(nic).is_empty()
     }
 
     fn shortest_timer(&self) -> Span {

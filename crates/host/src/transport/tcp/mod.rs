@@ -25,7 +25,7 @@ use tailcut_model::{
 };
 
 use crate::congestion::FlowContext;
-use crate::order::OrderSeat;
+use crate::order::Orders;
 use crate::pace::PaceSeat;
 use crate::receive::ReceiveSeat;
 use crate::transport::TransportConfig;
@@ -197,7 +197,7 @@ pub struct Model {
     config: Arc<HostConfig>,
     senders: Slots<Sender>,
     receivers: Slots<Receiver>,
-    order: OrderSeat,
+    orders: Orders,
     /// What few schemes have.
     extra: Option<Box<Extra>>,
     /// Whether an ACK with ECN echo has ever come.
@@ -303,7 +303,7 @@ impl Build for Model {
             config: context.config.clone(),
             senders: Slots::new(),
             receivers: Slots::new(),
-            order: context.config.order.build(&())?,
+            orders: Orders::new(&context.config.order, context.nics).map_err(|e| e.within("order"))?,
             extra: Extra::new(context)?,
             has_seen_echo: false,
             has_seen_timeout: false,
@@ -312,7 +312,7 @@ impl Build for Model {
 
     fn heap_bytes(&self) -> usize {
         let ends = self.senders.iter().map(Sender::heap_bytes).chain(self.receivers.iter().map(Receiver::heap_bytes));
-        let seats = self.order.heap_bytes() + self.extra.as_ref().map_or(0, |extra| extra.heap_bytes());
+        let seats = self.orders.heap_bytes() + self.extra.as_ref().map_or(0, |extra| extra.heap_bytes());
         self.senders.heap_bytes() + self.receivers.heap_bytes() + seats + ends.sum::<usize>()
     }
 }
@@ -324,7 +324,7 @@ impl Model {
         let sender = self.senders.get_mut(slot);
         let more = sender.newly_sendable(cx.now);
         if more > 0 {
-            self.order.offer(cx.now, slot, more, sender.left());
+            self.orders.of_mut(sender.nic()).offer(cx.now, slot, more, sender.left());
         }
         if let Some(at) = sender.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
@@ -361,14 +361,15 @@ impl Model {
         let sender = self.senders.get_mut(slot);
         let was_silent = sender.is_silent();
         sender.on_ack(cx.now, packet, header);
+        let nic = sender.nic();
         if was_silent && !sender.is_silent() {
-            self.order.on_recovery(slot);
+            self.orders.of_mut(nic).on_recovery(slot);
         }
         if sender.is_done() {
             cx.wishes.push(Wish::Acknowledged { flow: sender.flow(), report: sender.report() });
             cx.flows.clear_sender(sender.flow());
             self.senders.remove(slot);
-            self.order.forget(slot);
+            self.orders.of_mut(nic).forget(slot);
         } else {
             self.settle(cx, slot);
         }
@@ -443,7 +444,8 @@ impl Model {
 impl Transport for Model {
     fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
         let seats = Seats {
-            queued: self.order.is_queue(),
+            queued: self.orders.of(0).is_queue(),
+            nic: cx.nic,
             paced: self.extra.as_ref().is_some_and(|extra| extra.pace.is_on()),
             receive_window: self.extra.as_ref().and_then(|extra| extra.receive.initial_window()),
         };
@@ -495,7 +497,7 @@ impl Transport for Model {
             match sender.on_timer(cx.now, tcp(&self.config).probe_after) {
                 Fired::Nothing => {}
                 Fired::Timeout => {
-                    self.order.on_timeout(slot, sender.sent(), cx.now + sender.round_trip());
+                    self.orders.of_mut(sender.nic()).on_timeout(slot, sender.sent(), cx.now + sender.round_trip());
                     self.has_seen_timeout = true;
                 }
                 Fired::Resend(syn) => cx.send_control(syn),
@@ -515,8 +517,8 @@ impl Transport for Model {
     }
 
     #[inline]
-    fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet> {
-        while let Some(turn) = self.order.next() {
+    fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
+        while let Some(turn) = self.orders.of_mut(nic).next() {
             let sender = self.senders.get_mut(turn.slot);
             // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
             if let Some(mut packet) = sender.next_packet(cx.now, self.extra.as_ref().map(|extra| &extra.pace)) {
@@ -527,7 +529,7 @@ impl Transport for Model {
                     cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
                     continue;
                 }
-                self.order.on_sent(turn.slot, u64::from(packet.payload));
+                self.orders.of_mut(nic).on_sent(turn.slot, u64::from(packet.payload));
                 if turn.mark && packet.flags.has(Flags::ECT) {
                     packet.flags.set(Flags::CE);
                 }
@@ -538,8 +540,8 @@ impl Transport for Model {
     }
 
     #[inline]
-    fn wants_to_send(&self) -> bool {
-        !self.order.is_empty()
+    fn wants_to_send(&self, nic: u8) -> bool {
+        !self.orders.of(nic).is_empty()
     }
 
     fn shortest_timer(&self) -> Span {

@@ -51,6 +51,8 @@ pub(super) enum Fired {
 pub(super) struct Seats {
     /// Whether packets that were offered to the send order count as sent, as in a NIC queue into which windows are pushed.
     pub(super) queued: bool,
+    /// The interface by which the flow leaves.
+    pub(super) nic: u8,
     /// Whether packets are spaced.
     pub(super) paced: bool,
     /// The receive window in segments before anything is advertised, if anything ever is.
@@ -91,6 +93,8 @@ pub(super) struct Sender {
     queued: bool,
     /// Segments that the receiver allows beyond the last byte that it has; `u16::MAX` if it does not say.
     receive_window: u16,
+    /// The interface by which the flow leaves.
+    nic: u8,
     /// Whether a packet could go but for the pacer.
     waits: bool,
     /// What spaces its packets, if anything does.
@@ -153,6 +157,7 @@ impl Sender {
             cwr: false,
             offered: 0,
             queued: seats.queued,
+            nic: seats.nic,
             receive_window: seats.receive_window.unwrap_or(u16::MAX),
             waits: false,
             used: 0,
@@ -186,6 +191,12 @@ impl Sender {
 
     pub(super) fn report(&self) -> SenderReport {
         self.report
+    }
+
+    /// The interface by which the flow leaves.
+    #[inline]
+    pub(super) fn nic(&self) -> u8 {
+        self.nic
     }
 
     /// Bytes sent so far, those sent again not counted.

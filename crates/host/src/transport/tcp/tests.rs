@@ -51,7 +51,7 @@ impl Around {
 
     /// Packets that leave now, as flow and offset.
     fn send(&mut self) -> Vec<(u32, u64)> {
-        let next = || self.call(|host, cx| host.poll_send(cx)).map(|packet| (packet.flow.0, packet.seq));
+        let next = || self.call(|host, cx| host.poll_send(cx, 0)).map(|packet| (packet.flow.0, packet.seq));
         std::iter::from_fn(next).collect()
     }
 
