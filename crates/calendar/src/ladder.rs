@@ -194,7 +194,7 @@ impl Calendar {
     }
 
     /// As [`Calendar::pop`], if the earliest event is before `horizon`.
-    #[inline]
+    #[inline(always)]
     pub fn pop_before(&mut self, horizon: Instant) -> Option<(Instant, u64)> {
         if !self.late.is_empty() {
             return if self.next_time()? < horizon { self.pop() } else { None };

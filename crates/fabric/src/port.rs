@@ -266,15 +266,29 @@ impl Port {
         self.offer_through(now, arena, id, evicted, &mut Open)
     }
 
-    /// The same at a switch where something else has a word on the packet, once the port would take it.
-    #[inline(always)]
-    pub fn offer_through(
+    /// The same where something else may have a word on the packet, once the port would take it.
+    ///
+    /// This copy of the code stands aside of the loop, which has one of its own without a gate.
+    #[inline(never)]
+    pub fn offer_gated(
         &mut self,
         now: Instant,
         arena: &mut Arena,
         id: PacketId,
         evicted: &mut Vec<PacketId>,
-        gate: &mut impl Gate,
+        gate: &mut dyn Gate,
+    ) -> Offered {
+        self.offer_through(now, arena, id, evicted, gate)
+    }
+
+    #[inline(always)]
+    fn offer_through(
+        &mut self,
+        now: Instant,
+        arena: &mut Arena,
+        id: PacketId,
+        evicted: &mut Vec<PacketId>,
+        gate: &mut (impl Gate + ?Sized),
     ) -> Offered {
         self.catch_up(now, arena);
         let packet = arena.get(id);
@@ -320,7 +334,7 @@ impl Port {
     }
 
     /// The first packet in flight reaches the far end. Returns it, and when the next one does.
-    #[inline]
+    #[inline(always)]
     pub fn land(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {
         let (id, next) = self.wire.land(arena);
         if next.is_none() && self.waiting > 0 {
@@ -340,7 +354,7 @@ impl Port {
     }
 
     /// Sends the next packet that waits, at the moment at which the transmitter became free for it.
-    #[inline]
+    #[inline(never)]
     fn send_next(&mut self, arena: &mut Arena) -> Option<Instant> {
         self.send_waiting(arena).1
     }

@@ -16,8 +16,10 @@ use crate::{Facts, Invalid};
 pub struct Custom<Context, T: ?Sized> {
     name: String,
     make: Arc<Make<Context, T>>,
-    facts: Option<Arc<dyn Fn(&mut Facts) + Send + Sync>>,
+    facts: Option<Arc<Say>>,
 }
+
+type Say = dyn Fn(&mut Facts) + Send + Sync;
 
 type Make<Context, T> = dyn Fn(&Context) -> Result<Box<T>, Invalid> + Send + Sync;
 

@@ -25,8 +25,6 @@ pub(crate) enum Event {
     Free(HostId, u8),
     /// The first packet in flight behind a port reaches the far end.
     Land(PortId, End),
-    /// The same behind a port of a switch whose ports have something in common, or on a link that fails.
-    LandManaged(PortId, End),
     /// The time in which results are measured begins.
     MeasureFrom,
     /// The next flow of the workload starts.
@@ -61,8 +59,6 @@ const CHANGE: u64 = 4;
 
 /// Set in the low half of a landing that is at a host.
 const AT_HOST: u32 = 1 << 31;
-/// Set in the low half of a landing that needs a closer look.
-const MANAGED: u32 = 1 << 30;
 
 impl End {
     fn low(self) -> u32 {
@@ -70,11 +66,6 @@ impl End {
             End::Switch(switch) => switch,
             End::Host(host) => host | AT_HOST,
         }
-    }
-
-    #[inline]
-    fn of_low(low: u32) -> End {
-        if low & AT_HOST == 0 { End::Switch(low & !MANAGED) } else { End::Host(low & !(AT_HOST | MANAGED)) }
     }
 }
 
@@ -85,7 +76,6 @@ impl Event {
         let (class, entity, low) = match self {
             Event::Free(host, nic) => (FREE, u64::from(host.0), u32::from(nic)),
             Event::Land(port, end) => (LAND, u64::from(port.0), end.low()),
-            Event::LandManaged(port, end) => (LAND, u64::from(port.0), end.low() | MANAGED),
             Event::MeasureFrom => (CONTROL, MEASURE_FROM, 0),
             Event::NextFlow => (CONTROL, NEXT_FLOW, 0),
             Event::MeasureUntil => (CONTROL, MEASURE_UNTIL, 0),
@@ -101,18 +91,21 @@ impl Event {
     /// Port and end of a landing, by its key.
     #[inline]
     pub(crate) fn landing(key: u64) -> Option<(PortId, End)> {
-        match Event::of_key(key) {
-            Event::Land(port, end) | Event::LandManaged(port, end) => Some((port, end)),
-            _ => None,
+        if key >> CLASS_SHIFT != LAND {
+            return None;
         }
+        let low = key as u32;
+        let end = if low & AT_HOST == 0 { End::Switch(low) } else { End::Host(low & !AT_HOST) };
+        Some((PortId((key >> ENTITY_SHIFT & ENTITY_MASK) as u32), end))
     }
 
     #[inline]
     pub(crate) fn of_key(key: u64) -> Event {
+        if let Some((port, end)) = Event::landing(key) {
+            return Event::Land(port, end);
+        }
         let (entity, low) = ((key >> ENTITY_SHIFT & ENTITY_MASK) as u32, key as u32);
         match key >> CLASS_SHIFT {
-            LAND if low & MANAGED == 0 => Event::Land(PortId(entity), End::of_low(low)),
-            LAND => Event::LandManaged(PortId(entity), End::of_low(low)),
             FREE => Event::Free(HostId(entity), low as u8),
             TIMER => Event::Timer(HostId(entity), FlowId(low)),
             AGENT => Event::Agent(SwitchId(entity)),
@@ -139,8 +132,6 @@ mod tests {
             Event::Free(HostId((1 << 28) - 1), 0),
             Event::Land(PortId(0), End::Host((1 << 30) - 1)),
             Event::Land(PortId(7), End::Switch(0)),
-            Event::LandManaged(PortId(7), End::Switch(3)),
-            Event::LandManaged(PortId(7), End::Host(0)),
             Event::MeasureFrom,
             Event::NextFlow,
             Event::MeasureUntil,

@@ -129,11 +129,6 @@ impl Outages {
         self.changes.is_empty()
     }
 
-    /// Whether the link behind the port ever fails.
-    pub(crate) fn touches(&self, port: PortId) -> bool {
-        self.of_port.contains_key(&port)
-    }
-
     /// What changes, in the order of time.
     pub(crate) fn changes(&self) -> &[(Instant, Change)] {
         &self.changes

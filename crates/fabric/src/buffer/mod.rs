@@ -23,7 +23,7 @@ register! {
 }
 
 impl BufferPolicy for BufferSeat {
-    #[inline]
+    #[inline(always)]
     fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Verdict {
         match_buffer!(self, model => model.admit(occupancy, class, size, waiting))
     }

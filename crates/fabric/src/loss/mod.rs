@@ -29,7 +29,7 @@ register! {
 const _: () = assert!(size_of::<LossSeat>() <= 8, "a port that loses nothing is no larger for it");
 
 impl Loss for LossSeat {
-    #[inline]
+    #[inline(always)]
     fn loses(&mut self, packet: &Packet) -> bool {
         match_loss!(self, model => model.loses(packet))
     }

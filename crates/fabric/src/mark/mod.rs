@@ -20,7 +20,7 @@ register! {
 }
 
 impl Marker for MarkerSeat {
-    #[inline]
+    #[inline(always)]
     fn mark(&mut self, occupancy: Occupancy, class: u8, size: u64) -> bool {
         match_marker!(self, model => model.mark(occupancy, class, size))
     }

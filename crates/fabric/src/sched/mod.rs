@@ -22,18 +22,18 @@ register! {
 }
 
 impl PortScheduler for SchedulerSeat {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8) {
         match_scheduler!(self, model => model.push(arena, id, class));
     }
-    #[inline]
+    #[inline(always)]
     fn pop(&mut self, arena: &mut Arena) -> Option<PacketId> {
         match_scheduler!(self, model => model.pop(arena))
     }
     fn evict(&mut self, arena: &mut Arena) -> Option<PacketId> {
         match_scheduler!(self, model => model.evict(arena))
     }
-    #[inline]
+    #[inline(always)]
     fn class_bytes(&self, class: u8) -> u64 {
         match_scheduler!(self, model => model.class_bytes(class))
     }

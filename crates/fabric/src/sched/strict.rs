@@ -60,7 +60,7 @@ impl Model {
 }
 
 impl PortScheduler for Model {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8) {
         let queue = self.queue(usize::from(class));
         queue.bytes += u64::from(arena.get(id).size);
@@ -68,7 +68,7 @@ impl PortScheduler for Model {
         self.waiting |= 1 << class;
     }
 
-    #[inline]
+    #[inline(always)]
     fn pop(&mut self, arena: &mut Arena) -> Option<PacketId> {
         if self.waiting == 0 {
             return None;

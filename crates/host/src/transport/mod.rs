@@ -29,14 +29,14 @@ impl Transport for TransportSeat {
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
         match_transport!(self, model => model.on_expect(cx, flow, spec));
     }
-    #[inline]
+    #[inline(always)]
     fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         match_transport!(self, model => model.on_packet(cx, packet));
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId) {
         match_transport!(self, model => model.on_timer(cx, flow));
     }
-    #[inline]
+    #[inline(always)]
     fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
         match_transport!(self, model => model.poll_send(cx, nic))
     }

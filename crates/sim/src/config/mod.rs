@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Span};
 use tailcut_fabric::{PortConfig, SwitchConfig};
 use tailcut_host::HostConfig;
-use tailcut_model::{Facts, Seat, Speaker};
+use tailcut_model::{Around, Demand, Facts, Invalid, Seat, Speaker};
 use tailcut_topology::TopologyConfig;
 use tailcut_topology::path::{self, PathConfig};
 
@@ -86,6 +86,30 @@ impl Default for NicConfig {
     }
 }
 
+impl Seat for NicConfig {
+    fn word(&self) -> &'static str {
+        "NIC"
+    }
+
+    fn model(&self) -> String {
+        match self {
+            NicConfig::Pull(_) => "pull".to_owned(),
+            NicConfig::Queue(_) => "queue".to_owned(),
+        }
+    }
+
+    // The seats of the queue speak for themselves.
+    fn facts(&self, _: &mut Facts) {}
+
+    fn resolve(&mut self, _: &dyn Demand) -> Result<(), Invalid> {
+        Ok(())
+    }
+
+    fn warnings(&self, _: &Around) -> Vec<String> {
+        Vec::new()
+    }
+}
+
 /// What is different about a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -155,6 +179,7 @@ impl Config {
         let mut seats: Vec<(String, &dyn Seat, bool)> = vec![
             ("topology".to_owned(), &self.topology, false),
             ("path".to_owned(), &self.path, self.path == flow_ecmp()),
+            ("nic".to_owned(), &self.nic, self.nic == NicConfig::default()),
         ];
         let mut add = |table: String, of: Vec<(&'static str, _, bool)>| {
             seats.extend(of.into_iter().map(|(key, seat, is_default)| (format!("{table}.{key}"), seat, is_default)));
@@ -168,7 +193,7 @@ impl Config {
         seats
     }
 
-    /// The same, to be changed.
+    /// Those of them that may look at the workload, to be changed.
     pub fn seats_mut(&mut self) -> Vec<(String, &mut dyn Seat)> {
         let mut seats: Vec<(String, &mut dyn Seat)> =
             vec![("topology".to_owned(), &mut self.topology), ("path".to_owned(), &mut self.path)];

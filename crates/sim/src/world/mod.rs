@@ -377,12 +377,16 @@ impl Coordinator<'_> {
         let network = self.scenario.network();
         let window = self.measured_until.zip(self.measured_from).and_then(|(until, from)| until.since(from));
         let window = window.filter(|&window| window > Span::ZERO);
-        let name = |node: Node| network.node_name(node).to_string();
+        let name = |node: Node| match node {
+            // A name that is there need not be written again.
+            Node::Switch(switch) => network.switches()[switch].name.clone(),
+            host => network.node_name(host).to_string(),
+        };
         let row = |(id, spec): (PortId, &tailcut_topology::PortSpec)| {
             let (port, samples, busy, histogram) = parts[cut.part_of(spec.owner) as usize].port(id);
             let mut drops = DropCounts::default();
-            for reason in DropReason::ALL {
-                drops.set(reason, port.stats().drops(reason));
+            for (reason, dropped) in DropReason::ALL.into_iter().zip(port.stats().all_drops()) {
+                drops.set(reason, dropped);
             }
             let (own, other) = (cut.part_of(spec.owner), cut.part_of(spec.peer));
             if own != other {

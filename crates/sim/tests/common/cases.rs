@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use tailcut_model::registry::{ModelEntry, SeatEntry, seats_of};
-use tailcut_sim::{Config, Preset, Scenario};
+use tailcut_sim::{Config, Preset, Problem, Scenario};
 
 use super::{listed, node, star};
 
@@ -17,6 +17,8 @@ pub struct Case {
     pub one_path: bool,
     /// Whether hosts mark packets.
     pub host_marks: bool,
+    /// Whether links fail, or are not as the topology has them.
+    pub is_disturbed: bool,
     pub text: String,
     pub flows: Vec<(u32, u32, u64, u64)>,
     pub seed: u64,
@@ -219,35 +221,86 @@ fn flows(hosts: u32) -> impl Strategy<Value = Vec<(u32, u32, u64, u64)>> {
     })
 }
 
+/// What a scenario says beside its scheme: queues in the NICs, single links and tiers that are different, switches whose ports have
+/// something in common, failures. Mostly none of that; and whether the network is disturbed.
+fn surroundings(network: &str) -> impl Strategy<Value = (String, bool)> + use<> {
+    let text = format!("{network}{}", listed(&[(0, 1, 1, 0)]));
+    let scenario = Scenario::new(&node("tcp", &text), 0, Path::new(".")).expect("it is a network");
+    let network = scenario.network();
+    let names: Vec<String> = network.ports().ids().map(|port| network.port_name(port).to_string()).collect();
+    let tiers = network.tiers().to_vec();
+    let between_switches = names.iter().any(|name| !name.contains("host"));
+    let name = || prop::sample::select(names.clone());
+    let link = (name(), prop::sample::select(vec!["rate = \"3Gbps\"", "delay = \"7us\""]));
+    let link = link.prop_map(|(name, change)| (format!("[link.\"{name}\"]\n{change}\n"), true));
+    let tier = prop_oneof![
+        prop::sample::select(tiers),
+        name().prop_filter("NICs have a table of their own", |name| !name.starts_with("host"))
+    ];
+    let tier = (tier, losses(), model_on("port.marker", "marker"))
+        .prop_map(|(name, loss, marker)| (format!("[port.\"{name}\"]\n{loss}{marker}limit = \"25KB\"\n"), false));
+    let failure = (name(), 0u64..400, 1u64..900, 0u64..300).prop_map(|(name, at, lasts, convergence)| {
+        let both = name.replace("->", "--");
+        (
+            format!(
+                "[failures]\nconvergence = \"{convergence}us\"\n\
+                 list = [{{ link = \"{both}\", at = \"{at}us\", for = \"{lasts}us\" }}]\n"
+            ),
+            true,
+        )
+    });
+    let drawn = (50u64..2_000, 1u64..300).prop_map(move |(up, down)| {
+        let of = if between_switches { "links" } else { "switches" };
+        (format!("[failures.drawn]\nof = \"{of}\"\nup = \"{up}us\"\ndown = \"{down}us\"\n"), true)
+    });
+    let nic = model_on("nic", "nic").prop_map(|nic| (nic, false));
+    let shared = (model_on("switch.memory", "memory"), model_on("switch.agent", "agent"))
+        .prop_map(|(memory, agent)| (format!("[switch]\n{memory}{agent}"), false));
+    // Keys of the scenario's own come before its tables.
+    let plain = Just((String::new(), false)).boxed();
+    let one = move |some: BoxedStrategy<(String, bool)>| prop_oneof![4 => plain.clone(), 1 => some];
+    let failure = prop_oneof![failure, drawn].boxed();
+    (one(nic.boxed()), one(shared.boxed()), one(link.boxed()), one(tier.boxed()), one(failure)).prop_map(|parts| {
+        let parts: [(String, bool); 5] = parts.into();
+        (parts.iter().map(|part| part.0.as_str()).collect(), parts.iter().any(|part| part.1))
+    })
+}
+
 pub fn cases() -> impl Strategy<Value = Case> {
     let order = model_on("host.order", "order");
-    (networks(), schemes(), order, model_on("path", "path"), 0u64..4, 0u64..3_000).prop_flat_map(
-        |((network, count, one_path), seats, order, path, seed, drain_us)| {
-            let Seats { preset, port, host, transport } = seats;
-            let host_marks = order.contains("mark");
-            let text = format!("{path}{network}[port]\n{port}[host]\n{order}{host}{transport}");
-            flows(count).prop_map(move |flows| Case {
-                scheme: preset,
-                one_path,
-                host_marks,
-                text: text.clone(),
-                flows,
-                seed,
-                drain_us,
-            })
-        },
-    )
+    let drawn = (networks(), schemes(), order, model_on("path", "path"), 0u64..4, 0u64..3_000);
+    drawn.prop_flat_map(|((network, count, one_path), seats, order, path, seed, drain_us)| {
+        let Seats { preset, port, host, transport } = seats;
+        let host_marks = order.contains("mark");
+        (flows(count), surroundings(&network)).prop_map(move |(flows, (around, is_disturbed))| {
+            let own = format!("{path}{network}[port]\n{port}[host]\n{order}{host}{transport}");
+            let with = |around: &str| {
+                let (key, tables) = around.split_at(around.find('[').unwrap_or(around.len()));
+                format!("{key}{own}{tables}")
+            };
+            let mut case =
+                Case { scheme: preset, one_path, host_marks, is_disturbed, text: with(&around), flows, seed, drain_us };
+            // What the seats of a scheme need is not in every queue.
+            if case.try_scenario("1s").is_err() {
+                (case.text, case.is_disturbed) = (with(""), false);
+            }
+            case
+        })
+    })
 }
 
 impl Case {
     /// The scenario with this time to drain.
     pub fn scenario(&self, drain: &str) -> Scenario {
+        self.try_scenario(drain).unwrap_or_else(|problem| panic!("{}", problem.render(false)))
+    }
+
+    fn try_scenario(&self, drain: &str) -> Result<Scenario, Problem> {
         // As many bins as there may be with the longest of times.
         let bin = if drain.ends_with("us") { "7us" } else { "1s" };
         let run = format!("[run]\ndrain = \"{drain}\"\n[record]\nthroughput = \"{bin}\"\n");
         let text = format!("{}{run}{}", self.text, listed(&self.flows));
         Scenario::new(&node(self.scheme, &text), self.seed, Path::new("."))
-            .unwrap_or_else(|problem| panic!("{}", problem.render(false)))
     }
 }
 

@@ -34,7 +34,7 @@ register! {
 }
 
 impl PathChoice for Path {
-    #[inline]
+    #[inline(always)]
     fn choose(&mut self, packet: &Packet, destination: u32, alternatives: u32) -> u32 {
         match_path!(self, model => model.choose(packet, destination, alternatives))
     }

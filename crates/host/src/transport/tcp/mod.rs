@@ -477,7 +477,7 @@ impl Transport for Model {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         match cx.arena.get(packet).kind {
             Kind::DATA => self.on_data(cx, packet),
@@ -516,7 +516,7 @@ impl Transport for Model {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
         while let Some(turn) = self.orders.of_mut(nic).next() {
             let sender = self.senders.get_mut(turn.slot);

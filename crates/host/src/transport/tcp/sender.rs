@@ -377,7 +377,7 @@ impl Sender {
     }
 
     /// The next packet, if one may go; takes one off what was offered.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_packet(&mut self, now: Instant, pacer: Option<&PaceSeat>) -> Option<Packet> {
         self.offered -= 1;
         if self.sendable() == 0 {
@@ -410,7 +410,7 @@ impl Sender {
     }
 
     /// The next segment, which may go.
-    #[inline]
+    #[inline(always)]
     fn segment(&mut self, now: Instant) -> Packet {
         let (seq, retransmission) = match self.next_retransmission() {
             Some(number) => (number * MSS_BYTES, true),
@@ -443,7 +443,7 @@ impl Sender {
     }
 
     /// A data packet with its priority.
-    #[inline]
+    #[inline(always)]
     fn data(&mut self, now: Instant, seq: u64, payload: u16) -> Packet {
         let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload, self.size, now);
         let sacked = self.board.as_ref().map_or(0, |board| board.sacked());

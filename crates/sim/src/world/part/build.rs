@@ -87,20 +87,15 @@ impl<'s> Part<'s> {
             Switch { id, path: path(Node::Switch(id)), managed }
         };
         let switches: Vec<Switch> = switch_ids.iter().map(switch).collect();
-        let is_managed = |node: Node| match node {
-            Node::Switch(id) if is_here(node) => switches[switch_at[id] as usize].managed.is_some(),
-            _ => false,
-        };
         let landing = |&id: &PortId| {
-            let PortSpec { owner, peer, .. } = specs[id];
+            let peer = specs[id].peer;
             let end = match peer {
                 // Nothing lands here behind a port that leads elsewhere.
                 _ if !is_here(peer) => return 0,
                 Node::Host(host) => End::Host(host_at[host]),
                 Node::Switch(switch) => End::Switch(switch_at[switch]),
             };
-            let event = if is_managed(owner) || outages.touches(id) { Event::LandManaged } else { Event::Land };
-            event(id, end).key()
+            Event::Land(id, end).key()
         };
         let landings = ids.iter().map(landing).collect();
         let outward = (0..).zip(&ids).filter(|&(_, &id)| !is_here(specs[id].peer));
@@ -127,6 +122,7 @@ impl<'s> Part<'s> {
             interfaces: interfaces(scenario, &host_ids, &path),
             hosts,
             control_class: scenario.facts().class_of_control(),
+            is_managed: !outages.is_empty() || switches.iter().any(|switch| switch.managed.is_some()),
             switches,
             outward,
             is_large: ports.len() * size_of::<Port>() > CACHE_BYTES,

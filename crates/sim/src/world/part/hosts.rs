@@ -5,6 +5,7 @@
 //! before what the host has of its own.
 
 use tailcut_base::Instant;
+use tailcut_fabric::Open;
 use tailcut_model::seat::{DropReason, PathChoice, Transport};
 use tailcut_model::{FlowId, FlowSpec, Kind, List, Packet, PacketId};
 use tailcut_topology::path::Path;
@@ -134,7 +135,7 @@ impl Part<'_> {
                     self.calendar.push(land, self.landings[at]);
                 }
             } else {
-                self.send_next(begins, host, nic, at);
+                self.send_next::<false>(begins, host, nic, at);
             }
         }
     }
@@ -147,13 +148,11 @@ impl Part<'_> {
         for nic in 0..self.interface_count(host) {
             let at = self.nic_at(host, nic);
             if self.has_queues() {
-                while let Some(id) = self.next_of_host(now, host, nic) {
-                    self.offer_at_host(now, at, id);
-                }
+                while self.send_next::<false>(now, host, nic, at) {}
                 continue;
             }
             if self.ports[at].wire.is_free(now) && self.ports[at].waiting() == 0 {
-                self.send_next(now, host, nic, at);
+                self.send_next::<false>(now, host, nic, at);
             }
             let super::Host { id, is_called, .. } = self.hosts[host];
             if is_called
@@ -185,12 +184,12 @@ impl Part<'_> {
     /// Offers a packet to the port of an interface.
     #[cold]
     #[inline(never)]
-    fn offer_at_host(&mut self, now: Instant, at: usize, id: PacketId) {
+    pub(super) fn offer_at_host(&mut self, now: Instant, at: usize, id: PacketId) {
         if self.is_down(at, now) {
             self.ports[at].count_drop(DropReason::LinkDown);
             return self.drop_packet(now, id, DropReason::LinkDown);
         }
-        let offered = self.ports[at].offer(now, &mut self.arena, id, &mut self.evicted);
+        let offered = self.ports[at].offer_gated(now, &mut self.arena, id, &mut self.evicted, &mut Open);
         self.see_to(now, at, id, offered);
     }
 }

@@ -70,7 +70,7 @@ impl Part<'_> {
     /// Brings every host and port to `now`, so that its counts can be read.
     pub(in crate::world) fn catch_up(&mut self, now: Instant) {
         for host in 0..self.hosts.len() {
-            self.catch_up_host(now, host);
+            self.catch_up_host::<false>(now, host);
         }
         self.settle_all(now);
         self.ports.iter_mut().for_each(|port| port.catch_up(now, &mut self.arena));

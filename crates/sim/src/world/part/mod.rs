@@ -4,8 +4,9 @@
 //! routes it and offers it to a port ([`Part::forward`]); it waits there or goes on at once; it lands at its host, which
 //! takes it in ([`Part::deliver`]) and may answer.
 //!
-//! What few networks have stands aside of that way: hosts with several interfaces or with queues in them (`hosts`), and switches whose ports share
-//! something, or whose links fail (`switches`). A network without them pays one comparison for each.
+//! What few networks have stands aside of that way: hosts with several interfaces or with queues in them (`hosts`), and
+//! switches whose ports share something, or whose links fail (`switches`). The loop is compiled twice: for a plain
+//! network, which has none of that and is never asked about it, and for the others.
 //!
 //! A part knows nothing of the others. A port whose link ends elsewhere keeps its packets in flight until they are
 //! fetched ([`Part::send_mail`]); the other part has a wire of its own for that link, on which it puts them.
@@ -108,6 +109,8 @@ pub(super) struct Part<'s> {
     /// The class that hosts give to control packets.
     control_class: u8,
     switches: Vec<Switch>,
+    /// Whether the ports of a switch here have anything in common, or links fail.
+    is_managed: bool,
     /// Ports whose links end in another part: position, number, and which part.
     outward: Vec<(u32, PortId, u32)>,
     /// Whether the ports are too many for the processor's cache, so that it pays to look ahead.
@@ -134,6 +137,12 @@ impl Part<'_> {
     /// Handles events in their order until the next one is not before `horizon`, or until `budget` of them are done.
     /// Returns how many were.
     pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
+        let is_plain = self.interfaces.is_none() && !self.is_managed;
+        if is_plain { self.run::<true>(horizon, budget) } else { self.run::<false>(horizon, budget) }
+    }
+
+    /// The loop of [`Part::run_until`]. `PLAIN` says that all hosts and switches are plain.
+    fn run<const PLAIN: bool>(&mut self, horizon: Instant, budget: u64) -> u64 {
         let mut left = budget;
         while let Some((now, key)) = self.calendar.pop_before(horizon) {
             self.key = key;
@@ -141,10 +150,9 @@ impl Part<'_> {
                 self.fetch_ahead();
             }
             match Event::of_key(key) {
-                Event::Land(port, end) => self.land(now, port, end),
-                Event::LandManaged(port, end) => self.land_managed(now, port, end),
-                Event::Free(host, nic) => self.free(now, host, nic),
-                Event::Timer(host, flow) => self.timer(now, host, flow),
+                Event::Land(port, end) => self.land::<PLAIN>(now, port, end),
+                Event::Free(host, nic) => self.free::<PLAIN>(now, host, nic),
+                Event::Timer(host, flow) => self.timer::<PLAIN>(now, host, flow),
                 Event::Agent(switch) => self.agent_timer(now, switch),
                 Event::NextFlow => self.start_flow(now),
                 Event::Change(nth) => self.change(now, nth),
@@ -230,37 +238,39 @@ impl Part<'_> {
             if let Some(throughput) = &mut self.throughput {
                 throughput.expect(flow, spec.class);
             }
-            self.catch_up_host(now, dst);
-            self.with_host(now, dst, |transport, cx| transport.on_expect(cx, flow, &spec));
-            self.pull(now, dst);
+            self.catch_up_host::<false>(now, dst);
+            self.with_host::<false, _>(now, dst, |transport, cx| transport.on_expect(cx, flow, &spec));
+            self.pull::<false>(now, dst);
         }
         if let Some(src) = src {
-            self.catch_up_host(now, src);
+            self.catch_up_host::<false>(now, src);
             let nic = self.nic_for(src, flow, &spec);
-            self.with_host(now, src, |transport, cx| {
+            self.with_host::<false, _>(now, src, |transport, cx| {
                 cx.nic = nic;
                 transport.on_send(cx, flow, &spec);
             });
-            self.pull(now, src);
+            self.pull::<false>(now, src);
         }
     }
 
     /// The first packet in flight behind `port` reaches the far end.
     #[inline]
-    fn land(&mut self, now: Instant, port: PortId, end: End) {
+    fn land<const PLAIN: bool>(&mut self, now: Instant, port: PortId, end: End) {
         let at = self.positions.port(port);
-        let (id, next) = self.ports[at].land(&mut self.arena);
+        let landed = if PLAIN || !self.is_managed {
+            self.ports[at].land(&mut self.arena)
+        } else {
+            self.land_managed(now, port, at)
+        };
+        let (id, next) = landed;
         if let Some(next) = next {
             self.calendar.push(next, self.key);
         } else if at < self.nics {
-            self.catch_up_host(now, self.host_of_nic(at));
+            self.catch_up_host::<PLAIN>(now, if PLAIN { at } else { self.host_of_nic(at) });
         }
-        self.arrive(now, port, end, id);
-    }
-
-    /// A packet is at the far end of the link behind `port`.
-    #[inline(always)]
-    fn arrive(&mut self, now: Instant, port: PortId, end: End, id: PacketId) {
+        if !PLAIN && self.is_lost(now, port, at, id) {
+            return;
+        }
         let packet = self.arena.get(id);
         self.counts.packet_hops += 1;
         // Sums do not depend on the order of events at different places, so the digest does not on the cut.
@@ -271,17 +281,17 @@ impl Part<'_> {
         let print = (print ^ print >> 32).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
         self.counts.digest = self.counts.digest.wrapping_add(print);
         match end {
-            End::Switch(switch) => self.forward(now, port, switch as usize, id),
-            End::Host(host) => self.deliver(now, host as usize, id),
+            End::Switch(switch) => self.forward::<PLAIN>(now, port, switch as usize, id),
+            End::Host(host) => self.deliver::<PLAIN>(now, host as usize, id),
         }
     }
 
     /// A packet is at a switch, to which the link behind `from` leads: it goes to the port that leads on.
-    #[inline(always)]
-    fn forward(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
+    #[inline]
+    fn forward<const PLAIN: bool>(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
         let packet = self.arena.get(id);
         let Switch { id: number, path, managed } = &mut self.switches[switch];
-        if managed.is_some() {
+        if !PLAIN && managed.is_some() {
             return self.forward_managed(now, from, switch, id);
         }
         let hops = self.router.next_hops(*number, packet.dst);
@@ -319,29 +329,29 @@ impl Part<'_> {
 
     /// A NIC is free, and its host has more to send.
     #[inline]
-    fn free(&mut self, now: Instant, host: HostId, nic: u8) {
+    fn free<const PLAIN: bool>(&mut self, now: Instant, host: HostId, nic: u8) {
         self.counts.calls += 1;
         let host = self.positions.host(host);
-        let at = self.nic_at(host, nic);
+        let at = if PLAIN { host } else { self.nic_at(host, nic) };
         self.ports[at].wire.freed();
-        self.pull(now, host);
+        self.pull::<PLAIN>(now, host);
     }
 
     /// A packet has reached its host, or one that passes it on.
-    #[inline(always)]
-    fn deliver(&mut self, now: Instant, host: usize, id: PacketId) {
-        self.catch_up_host(now, host);
-        if self.arena.get(id).dst != self.hosts[host].id {
+    #[inline]
+    fn deliver<const PLAIN: bool>(&mut self, now: Instant, host: usize, id: PacketId) {
+        self.catch_up_host::<PLAIN>(now, host);
+        if !PLAIN && self.arena.get(id).dst != self.hosts[host].id {
             return self.relay(now, host, id);
         }
         if self.throughput.is_some() {
             self.count_payload(now, id);
         }
-        self.with_host(now, host, |transport, cx| transport.on_packet(cx, id));
+        self.with_host::<PLAIN, _>(now, host, |transport, cx| transport.on_packet(cx, id));
         self.arena.remove(id);
         self.counts.delivered += 1;
         self.counts.last_landing = now;
-        self.pull(now, host);
+        self.pull::<PLAIN>(now, host);
     }
 
     #[cold]
@@ -351,22 +361,29 @@ impl Part<'_> {
         }
     }
 
-    fn timer(&mut self, now: Instant, host: HostId, flow: tailcut_model::FlowId) {
+    fn timer<const PLAIN: bool>(&mut self, now: Instant, host: HostId, flow: tailcut_model::FlowId) {
         self.counts.calls += 1;
         let host = self.positions.host(host);
-        self.catch_up_host(now, host);
-        self.with_host(now, host, |transport, cx| transport.on_timer(cx, flow));
-        self.pull(now, host);
+        self.catch_up_host::<PLAIN>(now, host);
+        self.with_host::<PLAIN, _>(now, host, |transport, cx| transport.on_timer(cx, flow));
+        self.pull::<PLAIN>(now, host);
     }
 
     /// The NIC of a host takes its next packet if it is free, and is called again if more waits and it must be.
-    #[inline]
-    fn pull(&mut self, now: Instant, host: usize) {
-        if self.interfaces.is_some() {
-            return self.pull_by_all(now, host);
+    #[inline(always)]
+    fn pull<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
+        if !PLAIN && self.interfaces.is_some() {
+            self.pull_by_all(now, host);
+        } else if self.hosts[host].has_more() {
+            self.pull_waiting(now, host);
         }
+    }
+
+    /// [`Part::pull`], where something waits.
+    #[inline(never)]
+    fn pull_waiting(&mut self, now: Instant, host: usize) {
         if self.ports[host].wire.is_free(now) {
-            self.send_next(now, host, 0, host);
+            self.send_next::<true>(now, host, 0, host);
         }
         let Host { id, is_called, .. } = self.hosts[host];
         if is_called
@@ -379,32 +396,45 @@ impl Part<'_> {
 
     /// Sends what the NIC of a host was to send until `now`, each packet at the moment at which the NIC became free for it.
     /// Must come before anything else happens at the host.
-    #[inline]
-    fn catch_up_host(&mut self, now: Instant, host: usize) {
-        if self.interfaces.is_some() {
-            return self.catch_up_all(now, host);
-        }
-        while self.ports[host].wire.is_free(now) && self.hosts[host].has_more() {
-            self.send_next(self.ports[host].wire.free_at(), host, 0, host);
+    #[inline(always)]
+    fn catch_up_host<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
+        if !PLAIN && self.interfaces.is_some() {
+            self.catch_up_all(now, host);
+        } else if self.ports[host].wire.is_free(now) && self.hosts[host].has_more() {
+            self.catch_up_waiting(now, host);
         }
     }
 
-    /// Interface `nic` of a host, whose port stands at `at` and is free, begins to send the next packet, if there is one.
+    /// [`Part::catch_up_host`], where something was to be sent.
+    #[inline(never)]
+    fn catch_up_waiting(&mut self, now: Instant, host: usize) {
+        while self.ports[host].wire.is_free(now) && self.hosts[host].has_more() {
+            self.send_next::<true>(self.ports[host].wire.free_at(), host, 0, host);
+        }
+    }
+
+    /// Interface `nic` of a host, whose port stands at `at`, takes the next packet if there is one, and returns whether: it
+    /// begins to send it, for which it must be free, or queues it.
     #[inline]
-    fn send_next(&mut self, begins: Instant, host: usize, nic: u8, at: usize) {
-        if let Some(id) = self.next_of_host(begins, host, nic)
-            && let Some(land) = self.ports[at].wire.transmit(begins, &mut self.arena, id)
+    fn send_next<const PLAIN: bool>(&mut self, begins: Instant, host: usize, nic: u8, at: usize) -> bool {
+        let Some(id) = self.next_of_host::<PLAIN>(begins, host, nic) else { return false };
+        if !PLAIN
+            && let Some(interfaces) = &self.interfaces
+            && interfaces.has_queues
         {
+            self.offer_at_host(begins, at, id);
+        } else if let Some(land) = self.ports[at].wire.transmit(begins, &mut self.arena, id) {
             self.calendar.push(land, self.landings[at]);
         }
+        true
     }
 
     /// The packet that a host sends next by interface `nic`: a control packet that waits, or what its transport gives.
     #[inline(always)]
-    fn next_of_host(&mut self, now: Instant, host: usize, nic: u8) -> Option<PacketId> {
+    fn next_of_host<const PLAIN: bool>(&mut self, now: Instant, host: usize, nic: u8) -> Option<PacketId> {
         let control = match &mut self.interfaces {
-            None => &mut self.hosts[host].control,
-            Some(interfaces) => interfaces.control(host, nic),
+            Some(interfaces) if !PLAIN => interfaces.control(host, nic),
+            _ => &mut self.hosts[host].control,
         };
         if let Some(id) = control.pop_front(&mut self.arena) {
             if self.control_class > 0 {
@@ -412,10 +442,11 @@ impl Part<'_> {
             }
             return Some(id);
         }
-        if !self.hosts[host].transport.wants_to_send(nic) {
+        if !self.hosts[host].transport.wants_to_send(if PLAIN { 0 } else { nic }) {
             return None;
         }
-        let packet = self.with_host(now, host, |transport, cx| transport.poll_send(cx, nic))?;
+        let nic = if PLAIN { 0 } else { nic };
+        let packet = self.with_host::<PLAIN, _>(now, host, |transport, cx| transport.poll_send(cx, nic))?;
         let id = self.arena.insert(packet);
         if self.arena.has_headers() {
             self.arena.set_header(id, std::mem::take(&mut self.header));
@@ -424,8 +455,8 @@ impl Part<'_> {
     }
 
     /// Calls a host's transport and grants what it wishes.
-    #[inline]
-    fn with_host<R>(
+    #[inline(always)]
+    fn with_host<const PLAIN: bool, R>(
         &mut self,
         now: Instant,
         host: usize,
@@ -443,7 +474,19 @@ impl Part<'_> {
             header: &mut self.header,
         };
         let result = call(transport, &mut cx);
-        let id = *id;
+        if !self.wishes.is_empty() {
+            self.grant_wishes(now, host);
+        }
+        if !PLAIN && self.interfaces.is_some() {
+            self.sort_control(host);
+        }
+        result
+    }
+
+    /// Does what the transport of a host has asked for: the last wish first.
+    #[inline(never)]
+    fn grant_wishes(&mut self, now: Instant, host: usize) {
+        let id = self.hosts[host].id;
         while let Some(wish) = self.wishes.pop() {
             let event = match wish {
                 Wish::Timer { at, flow } => {
@@ -462,10 +505,6 @@ impl Part<'_> {
             };
             self.log.push(LogEntry { at: now, key: self.key, event });
         }
-        if self.interfaces.is_some() {
-            self.sort_control(host);
-        }
-        result
     }
 
     /// Puts every packet that has begun to leave for another part until `now` into the mail for it, by its number.

@@ -15,7 +15,7 @@ use tailcut_model::{Arena, Direction, Packet, PacketId};
 use tailcut_topology::Node;
 
 use super::Part;
-use crate::event::{End, Event};
+use crate::event::Event;
 use crate::failures::Change;
 
 /// What the ports of a switch have in common.
@@ -169,7 +169,7 @@ impl Part<'_> {
 
     fn offer_to_managed(&mut self, now: Instant, at: usize, managed: &mut Managed, id: PacketId) {
         let mut gate = Shared { managed, now, at: at as u32 };
-        let offered = self.ports[at].offer_through(now, &mut self.arena, id, &mut self.evicted, &mut gate);
+        let offered = self.ports[at].offer_gated(now, &mut self.arena, id, &mut self.evicted, &mut gate);
         let port = &self.ports[at];
         let packet = self.arena.get(id);
         let port_use = PortUse { port: at as u32 - managed.first, bytes: port.backlog() };
@@ -222,31 +222,38 @@ impl Part<'_> {
         self.switches[switch].managed = Some(managed);
     }
 
-    /// As [`Part::land`], behind a port of a managed switch, or a link that fails.
+    /// Takes the first packet in flight behind a port of a managed switch, or on a link that may fail. Returns it, and when
+    /// the next one lands.
     #[cold]
     #[inline(never)]
-    pub(super) fn land_managed(&mut self, now: Instant, port: PortId, end: End) {
-        let spec = &self.network.ports()[port];
-        if let Node::Switch(owner) = spec.owner
-            && self.cut.part_of(spec.owner) == self.number
+    pub(super) fn land_managed(&mut self, now: Instant, port: PortId, at: usize) -> (PacketId, Option<Instant>) {
+        let owner = self.network.ports()[port].owner;
+        if let Node::Switch(owner) = owner
+            && self.cut.part_of(Node::Switch(owner)) == self.number
         {
             self.settle(now, self.positions.switch(owner));
         }
-        let at = self.positions.port(port);
-        let (id, next) = self.ports[at].wire.land(&mut self.arena);
-        if let Some(next) = next {
-            self.calendar.push(next, self.key);
-        } else if at < self.nics {
-            self.catch_up_host(now, self.host_of_nic(at));
-        }
+        self.ports[at].wire.land(&mut self.arena)
+    }
+
+    /// Whether a packet that lands was lost on its way because the link was down; it is counted and gone then.
+    #[inline]
+    pub(super) fn is_lost(&mut self, now: Instant, port: PortId, at: usize, id: PacketId) -> bool {
+        !self.outages.is_empty() && self.is_lost_on_link(now, port, at, id)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_lost_on_link(&mut self, now: Instant, port: PortId, at: usize, id: PacketId) -> bool {
         let wire = &self.ports[at].wire;
         let on_link = wire.tx_time(self.arena.get(id).size) + wire.link().delay;
         let began = Instant::from_ps(now.as_ps() - on_link.as_ps());
-        if self.outages.is_down_between(port, began, now) {
+        let is_lost = self.outages.is_down_between(port, began, now);
+        if is_lost {
             self.ports[at].count_drop(DropReason::LinkDown);
-            return self.drop_packet(now, id, DropReason::LinkDown);
+            self.drop_packet(now, id, DropReason::LinkDown);
         }
-        self.arrive(now, port, end, id);
+        is_lost
     }
 
     /// Brings the ports of a managed switch to `now`.
@@ -291,7 +298,7 @@ impl Part<'_> {
                     let at = self.positions.port(port);
                     self.ports[at].wire.unblock();
                     if let Node::Host(host) = owner {
-                        self.pull(now, self.positions.host(host));
+                        self.pull::<false>(now, self.positions.host(host));
                     }
                 }
             }
@@ -306,7 +313,7 @@ impl Part<'_> {
         }
         let at = self.positions.port(port);
         match owner {
-            Node::Host(host) => self.catch_up_host(now, self.positions.host(host)),
+            Node::Host(host) => self.catch_up_host::<false>(now, self.positions.host(host)),
             Node::Switch(switch) => self.settle(now, self.positions.switch(switch)),
         }
         let flushed = self.ports[at].flush(now, &mut self.arena);
