@@ -16,7 +16,7 @@ use tailcut_base::{HostId, packets, wire_bytes};
 use tailcut_model::Thing;
 use tailcut_model::registry::{ModelEntry, seats_of};
 use tailcut_model::seat::DropReason;
-use tailcut_record::{FlowRow, Recorder};
+use tailcut_record::{FlowRow, PortRow, Recorder};
 use tailcut_sim::{Config, EndReason, Outcome, Scenario, World};
 use tailcut_topology::Node;
 
@@ -35,8 +35,12 @@ fn check_flows(case: &Case, scenario: &Scenario, outcome: &Outcome) -> Result<()
         let fct = row.fct().expect("every flow is finished");
         let route = network.route(HostId(row.src), HostId(row.dst));
         prop_assert_eq!(row.ideal, route.ideal_fct(row.size));
-        prop_assert!(fct >= route.fct_floor(row.size), "{row:?}");
-        if one_way && row.reordered == 0 {
+        // Where ways differ, none is known to be the fastest; the world checks what is known.
+        let is_even = !network.is_irregular();
+        if is_even && network.nics(HostId(row.dst)).len() == 1 {
+            prop_assert!(fct >= route.fct_floor(row.size), "{row:?}");
+        }
+        if is_even && one_way && row.reordered == 0 {
             prop_assert!(fct >= row.ideal, "{row:?}");
         }
         prop_assert!(row.acknowledged.is_some_and(|at| Some(at) > row.received), "{row:?}");
@@ -62,10 +66,13 @@ fn check_ports(case: &Case, scenario: &Scenario, outcome: &Outcome) -> Result<()
     prop_assert_eq!(dropped, outcome.totals.drops.total() + outcome.control_drops);
     for (row, spec) in ports() {
         prop_assert!((40 * row.packets..=1500 * row.packets).contains(&row.bytes), "{row:?}");
-        if matches!(spec.owner, Node::Host(_)) {
-            prop_assert_eq!((row.drops.total(), row.marks), (row.drops.get(DropReason::NicQueue), 0));
-        } else {
-            prop_assert_eq!(row.drops.get(DropReason::NicQueue), 0);
+        match spec.owner {
+            // What a host passes on waits in its interface as in a port.
+            Node::Host(_) if network.relays() => {}
+            Node::Host(_) => {
+                prop_assert_eq!((row.drops.total(), row.marks), (row.drops.get(DropReason::NicQueue), 0));
+            }
+            Node::Switch(_) => prop_assert_eq!(row.drops.get(DropReason::NicQueue), 0),
         }
     }
     for switch in network.switches().ids().map(Node::Switch) {
@@ -85,15 +92,20 @@ fn check_ports(case: &Case, scenario: &Scenario, outcome: &Outcome) -> Result<()
         *again += row.retransmissions;
         *bytes += wire_bytes(row.size);
     }
+    if network.relays() {
+        // What leaves a host is not its own only.
+        return Ok(());
+    }
     for (host, (sent, again, bytes)) in data.into_iter().enumerate() {
-        let nic = &outcome.ports[host];
+        let nics = network.nics(HostId(host as u32)).map(|nic| &outcome.ports[nic as usize]);
+        let sum = |of: fn(&PortRow) -> u64| nics.clone().map(of).sum::<u64>();
+        let (packets, left, gone) = (sum(|nic| nic.packets), sum(|nic| nic.bytes), sum(|nic| nic.drops.total()));
         // All that is not data of a flow is a header: ACKs and handshakes. What was sent again, or was discarded and did not leave, had
         // 1 B to 1460 B.
-        let gone = nic.drops.total();
-        let known = bytes + 40 * (nic.packets + gone - sent);
+        let known = bytes + 40 * (packets + gone - sent);
         prop_assert!(
-            nic.bytes + 41 * gone <= known + 1500 * again && nic.bytes + 1500 * gone >= known + 41 * again,
-            "{nic:?}"
+            left + 41 * gone <= known + 1500 * again && left + 1500 * gone >= known + 41 * again,
+            "host {host}: {packets} packets of {left} B, {gone} dropped"
         );
     }
     Ok(())
