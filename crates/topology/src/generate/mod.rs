@@ -36,6 +36,9 @@ register! {
     makes Network, from(Path);
     /// Leaves of hosts, each joined to every spine: two tiers, as many equal ways between leaves as there are spines.
     LeafSpine in leaf_spine,
+    /// Pods of edge and aggregation switches under a layer of cores: three tiers of equal switches, many equal ways
+    /// between pods.
+    FatTree in fat_tree,
     /// Two groups of hosts on either side of one link, or of a line of switches.
     Dumbbell in dumbbell,
     /// Senders on one switch that share the link to one receiver.
