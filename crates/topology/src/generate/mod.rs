@@ -39,6 +39,8 @@ register! {
     /// Pods of edge and aggregation switches under a layer of cores: three tiers of equal switches, many equal ways
     /// between pods.
     FatTree in fat_tree,
+    /// Switches joined at random, with hosts on their other ports: short ways, few of them equal.
+    Jellyfish in jellyfish,
     /// Two groups of hosts on either side of one link, or of a line of switches.
     Dumbbell in dumbbell,
     /// Senders on one switch that share the link to one receiver.
