@@ -324,6 +324,10 @@ impl Part<'_> {
         let host = self.positions.host(host);
         let at = self.nic_at(host, nic);
         self.ports[at].wire.freed();
+        if self.interfaces.is_some() {
+            // Another interface may have been free before.
+            self.catch_up_all(now, host);
+        }
         self.pull(now, host);
     }
 

@@ -291,6 +291,7 @@ impl Part<'_> {
                     let at = self.positions.port(port);
                     self.ports[at].wire.unblock();
                     if let Node::Host(host) = owner {
+                        self.catch_up_host(now, self.positions.host(host));
                         self.pull(now, self.positions.host(host));
                     }
                 }
