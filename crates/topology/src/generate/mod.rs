@@ -41,6 +41,8 @@ register! {
     FatTree in fat_tree,
     /// Switches joined at random, with hosts on their other ports: short ways, few of them equal.
     Jellyfish in jellyfish,
+    /// Hosts with several links that pass packets on between small switches.
+    Bcube in bcube,
     /// Two groups of hosts on either side of one link, or of a line of switches.
     Dumbbell in dumbbell,
     /// Senders on one switch that share the link to one receiver.
