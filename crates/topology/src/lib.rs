@@ -4,11 +4,10 @@
 //! names the next hops of a packet. A [`Path`] chooses one of them where there are several. [`ideal_fct`] is the
 //! completion time that the results are compared with.
 //!
-//! Left out: hosts with several interfaces, links of different rates toward the hosts of one network (but for the
-//! receiver of the single bottleneck), failures, and ways that are not shortest.
+//! Left out: ways that are not shortest.
 //!
 //! Invariant: nothing here is stored per pair of hosts. The ways of a regular network are computed; those of an
-//! irregular one are stored per switch and switch of destination.
+//! irregular one are stored per switch and switch of destination, and per host where hosts have several links.
 
 pub mod generate;
 mod ideal;

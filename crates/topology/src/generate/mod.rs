@@ -43,6 +43,8 @@ register! {
     Jellyfish in jellyfish,
     /// Hosts with several links that pass packets on between small switches.
     Bcube in bcube,
+    /// Whatever a file says: tailcut's own TOML, HPCC's topology.txt, htsim's .topo, or GraphML.
+    File in file,
     /// Two groups of hosts on either side of one link, or of a line of switches.
     Dumbbell in dumbbell,
     /// Senders on one switch that share the link to one receiver.
