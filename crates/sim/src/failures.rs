@@ -106,11 +106,14 @@ impl Outages {
             }
             let dead: Vec<PortId> = dead.iter().copied().collect();
             let known = routers.iter().position(|(without, _)| *without == dead);
-            let number = known.unwrap_or_else(|| {
-                let router = network.router_without(&dead);
-                routers.push((dead, router));
-                routers.len() - 1
-            });
+            let number = match known {
+                Some(number) => number,
+                None => {
+                    let router = network.router_without(&dead).map_err(|e| e.within("failures"))?;
+                    routers.push((dead, router));
+                    routers.len() - 1
+                }
+            };
             let entries: u64 = routers.iter().map(|(_, router)| router.heap_bytes() as u64 / 8).sum();
             if entries > MOST_ENTRIES {
                 let message = "the ways of this network in all states of its links do not fit into memory";

@@ -56,7 +56,7 @@ impl Demand for Offer {
 }
 
 impl Scenario {
-    /// Checks a scenario's tree. Files that the workload names are looked for from `base_dir`.
+    /// Checks a scenario's tree. Files that it names are looked for from `base_dir`.
     ///
     /// # Errors
     /// If a value cannot be, or seats do not go together; the problem points to its place.
@@ -70,7 +70,7 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::new`], with the dotted path of the key instead of its place.
     pub fn from_config(mut config: Config, seed: u64, base_dir: &Path) -> Result<Scenario, Invalid> {
-        let mut network = config.topology.build(&()).map_err(|e| e.within("topology"))?;
+        let mut network = config.topology.build(base_dir).map_err(|e| e.within("topology"))?;
         for (name, change) in &config.link {
             let ports = links_named(&network, name).map_err(|e| e.within(&format!("link.{name}")))?;
             ports.into_iter().for_each(|port| network.change_link(port, change.rate, change.delay));
@@ -196,7 +196,7 @@ impl Scenario {
 
     /// What is not wrong but probably not meant.
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
+        let mut warnings = self.network.remarks().to_vec();
         let config = &self.config;
         for (link, utilisation) in self.overloaded() {
             warnings.push(format!("{link} is offered {utilisation:.2} times what it carries: queues and completion times grow with the length of the run"));

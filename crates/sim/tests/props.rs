@@ -35,8 +35,12 @@ fn check_flows(case: &Case, scenario: &Scenario, outcome: &Outcome) -> Result<()
         let fct = row.fct().expect("every flow is finished");
         let route = network.route(HostId(row.src), HostId(row.dst));
         prop_assert_eq!(row.ideal, route.ideal_fct(row.size));
-        prop_assert!(case.is_disturbed || fct >= route.fct_floor(row.size), "{row:?}");
-        if one_way && row.reordered == 0 {
+        // Where ways differ, none is known to be the fastest; the world checks what is known.
+        let is_even = !network.is_irregular() && !case.is_disturbed;
+        if is_even && network.nics(HostId(row.dst)).len() == 1 {
+            prop_assert!(fct >= route.fct_floor(row.size), "{row:?}");
+        }
+        if is_even && one_way && row.reordered == 0 {
             prop_assert!(fct >= row.ideal, "{row:?}");
         }
         prop_assert!(row.acknowledged.is_some_and(|at| Some(at) > row.received), "{row:?}");
@@ -65,11 +69,14 @@ fn check_ports(case: &Case, scenario: &Scenario, outcome: &Outcome) -> Result<()
     prop_assert_eq!(dropped, outcome.totals.drops.total() + outcome.control_drops);
     for (row, spec) in ports() {
         prop_assert!((40 * row.packets..=1500 * row.packets).contains(&row.bytes), "{row:?}");
-        if matches!(spec.owner, Node::Host(_)) {
-            let lost = row.drops.get(DropReason::NicQueue) + row.drops.get(DropReason::LinkDown);
-            prop_assert!(has_queues || (row.drops.total(), row.marks) == (lost, 0), "{row:?}");
-        } else {
-            prop_assert_eq!(row.drops.get(DropReason::NicQueue), 0);
+        match spec.owner {
+            // What a host passes on waits in its interface as in a port.
+            Node::Host(_) if has_queues || network.relays() => {}
+            Node::Host(_) => {
+                let lost = row.drops.get(DropReason::NicQueue) + row.drops.get(DropReason::LinkDown);
+                prop_assert_eq!((row.drops.total(), row.marks), (lost, 0), "{:?}", row);
+            }
+            Node::Switch(_) => prop_assert_eq!(row.drops.get(DropReason::NicQueue), 0),
         }
     }
     for switch in network.switches().ids().map(Node::Switch) {
@@ -89,15 +96,16 @@ fn check_ports(case: &Case, scenario: &Scenario, outcome: &Outcome) -> Result<()
     let sent = outcome.ports.iter().map(|port| port.packets).sum::<u64>();
     let lost: u64 = outcome.ports.iter().map(lost).sum();
     prop_assert!((outcome.engine.packet_hops..=outcome.engine.packet_hops + lost).contains(&sent));
-    if network.relays() || lost > 0 {
-        return Ok(());
-    }
     let mut data = vec![(0, 0, 0); network.hosts() as usize];
     for (row, flow) in rows(outcome).iter().zip(&case.flows) {
         let (sent, again, bytes) = &mut data[flow.0 as usize];
         *sent += row.packets;
         *again += row.retransmissions;
         *bytes += wire_bytes(row.size);
+    }
+    if network.relays() || lost > 0 {
+        // What leaves a host is not its own only, or is not all that it sent.
+        return Ok(());
     }
     for (host, (sent, again, bytes)) in data.into_iter().enumerate() {
         let nics = network.nics(HostId(host as u32)).map(|nic| &outcome.ports[nic as usize]);

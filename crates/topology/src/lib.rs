@@ -4,11 +4,10 @@
 //! names the next hops of a packet. A [`Path`] chooses one of them where there are several. [`ideal_fct`] is the
 //! completion time that the results are compared with.
 //!
-//! Left out: hosts with several interfaces, links of different rates toward the hosts of one network (but for the
-//! receiver of the single bottleneck), failures, and ways that are not shortest.
+//! Left out: ways that are not shortest.
 //!
 //! Invariant: nothing here is stored per pair of hosts. The ways of a regular network are computed; those of an
-//! irregular one are stored per switch and switch of destination.
+//! irregular one are stored per switch and switch of destination, and per host where hosts have several links.
 
 pub mod generate;
 mod ideal;
@@ -21,4 +20,4 @@ pub use generate::{LinkConfig, MAX_DELAY, MAX_PORTS, TopologyConfig};
 pub use ideal::{Hop, Route, fct_floor, ideal_fct};
 pub use network::{Network, Node, NodeName, PortName, PortSpec, SwitchInfo, Tier};
 pub use path::{Path, PathConfig, PathContext};
-pub use route::{LeafSpine, NextHops, Router, Table};
+pub use route::{LeafSpine, NextHops, Router, Rule, Table};

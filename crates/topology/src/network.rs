@@ -8,7 +8,7 @@ use tailcut_base::{BitRate, HEADER_BYTES, HostId, Id, IdVec, MTU_BYTES, PortId, 
 use tailcut_model::Invalid;
 
 use crate::ideal::{Hop, Route};
-use crate::route::{LeafSpine, NextHops, Router, Table};
+use crate::route::{NextHops, Router, Table};
 use crate::wiring::{Ports, Wiring};
 
 /// One end of a link.
@@ -88,22 +88,24 @@ pub struct Network {
     /// Whether the ways between two hosts differ in rates or delays.
     is_irregular: bool,
     uplink_capacity_bps: Option<u64>,
+    remarks: Vec<String>,
 }
 
 impl Network {
     /// No rack.
     pub const NO_RACK: u32 = u32::MAX;
 
-    /// The network of these cables. `computed` routes it if its generator knows a rule; shortest paths are looked for
-    /// otherwise.
+    /// The network of these cables. `computed` routes it if its generator knows a rule, under which all ways between
+    /// two hosts are alike; shortest paths are looked for otherwise.
     ///
     /// # Errors
     /// If the ways through it are too many to be stored.
     pub(crate) fn new(
-        wiring: Wiring,
-        computed: Option<LeafSpine>,
+        mut wiring: Wiring,
+        computed: Option<Router>,
         uplink_capacity_bps: Option<u64>,
     ) -> Result<Network, Invalid> {
+        let remarks = wiring.take_remarks();
         let wired = wiring.ports();
         let rack_switches = wired.rack_switches();
         let rack = |host| match wired.switch_of(host) {
@@ -113,18 +115,8 @@ impl Network {
         let rack_of = wired.first_nic.is_some().then(|| (0..wired.hosts).map(|host| rack(HostId(host))).collect());
         let is_computed = computed.is_some();
         let router = match computed {
-            Some(rule) => Router::LeafSpine(rule),
-            None => {
-                let slices = Table::slices_of(&wired);
-                if slices > Table::MOST_SLICES {
-                    let message = format!("the ways through this network are {slices} entries of a table");
-                    return Err(Invalid::new("", message).help(format!(
-                        "expected at most {}: fewer nodes, or fewer hosts with several links",
-                        Table::MOST_SLICES
-                    )));
-                }
-                Router::Table(Table::shortest_paths(&wired, &|_| false))
-            }
+            Some(router) => router,
+            None => Router::Table(Table::shortest_paths(&wired, &|_| false)?),
         };
         let Ports { hosts, tiers, switches, ports, first_nic, first_port, relays } = wired;
         let mut network = Network {
@@ -140,6 +132,7 @@ impl Network {
             relays,
             is_irregular: false,
             uplink_capacity_bps,
+            remarks,
         };
         network.is_irregular = !is_computed && network.has_unequal_ways();
         Ok(network)
@@ -159,11 +152,20 @@ impl Network {
     }
 
     /// The ways through the network while these ports are dead: their links carry nothing.
-    pub fn router_without(&self, dead: &[PortId]) -> Router {
+    ///
+    /// # Errors
+    /// If they are too many to be stored.
+    pub fn router_without(&self, dead: &[PortId]) -> Result<Router, Invalid> {
         match dead {
-            [] => self.router.clone(),
-            _ => Router::Table(Table::shortest_paths(&self.wired(), &|port| dead.contains(&port))),
+            [] => Ok(self.router.clone()),
+            _ => Table::shortest_paths(&self.wired(), &|port| dead.contains(&port)).map(Router::Table),
         }
+    }
+
+    /// What a user should know of how the network was made, in a sentence each: settings of a file that have no effect
+    /// here.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     /// Changes the link behind a port, in this direction alone.
@@ -467,7 +469,9 @@ impl fmt::Display for NodeName<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::path::Path;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -476,14 +480,30 @@ mod tests {
     impl Network {
         /// The same network with the ways looked for instead of computed.
         fn with_table(&self) -> Network {
-            let table = Table::shortest_paths(&self.wired(), &|_| false);
+            let table = Table::shortest_paths(&self.wired(), &|_| false).unwrap();
             Network { router: Router::Table(table), ..self.clone() }
         }
     }
 
-    fn next_ports(network: &Network, at: SwitchId, dst: HostId) -> (u32, Vec<PortId>) {
-        let hops = network.router.next_hops(at, dst);
-        (hops.destination, (0..hops.count).map(|i| network.router.port(hops, i)).collect())
+    /// What a generator's rule says of its network is what a search through its cables finds.
+    pub(crate) fn assert_computed_ways_are_the_shortest(computed: &Network) {
+        assert!(!matches!(computed.router, Router::Table(_)));
+        let found = computed.with_table();
+        let ports = |network: &Network, hops: NextHops| -> (u32, Vec<PortId>) {
+            (hops.destination, (0..hops.count).map(|i| network.router.port(hops, i)).collect())
+        };
+        for dst in (0..computed.hosts).map(HostId) {
+            assert_eq!(computed.rack_of(dst), found.rack_of(dst));
+            for at in computed.switches.ids() {
+                let next = |network: &Network| ports(network, network.router.next_hops(at, dst));
+                assert_eq!(next(computed), next(&found), "{at:?} to {dst:?}");
+            }
+            for at in (0..computed.hosts).map(HostId).filter(|&at| at != dst) {
+                let next = |network: &Network| ports(network, network.router.next_hops_of_host(at, dst));
+                assert_eq!(next(computed), next(&found), "{at:?} to {dst:?}");
+            }
+        }
+        assert!(!found.has_unequal_ways(), "a rule is for networks whose ways are alike");
     }
 
     proptest! {
@@ -499,15 +519,7 @@ mod tests {
                 core_link: link("40Gbps", "1us"),
                 switch_delay: Span::ZERO,
             };
-            let computed = TopologyConfig::LeafSpine(config).build(&()).unwrap();
-            prop_assert!(matches!(computed.router, Router::LeafSpine(_)));
-            let found = computed.with_table();
-            for host in (0..computed.hosts).map(HostId) {
-                prop_assert_eq!(computed.rack_of(host), found.rack_of(host));
-                for switch in computed.switches.ids() {
-                    prop_assert_eq!(next_ports(&computed, switch, host), next_ports(&found, switch, host));
-                }
-            }
+            assert_computed_ways_are_the_shortest(&TopologyConfig::LeafSpine(config).build(Path::new("")).unwrap());
         }
     }
 
@@ -522,7 +534,7 @@ mod tests {
             core_link: link("10Gbps", "10us"),
             switch_delay: Span::ZERO,
         };
-        let found = TopologyConfig::LeafSpine(config).build(&()).unwrap().with_table();
+        let found = TopologyConfig::LeafSpine(config).build(Path::new("")).unwrap().with_table();
         // One slice of 8 bytes for each of 96 switches and 64 racks, and 64·32 ports up, 32·64 down and 128 to hosts.
         assert!(found.router.heap_bytes() < 96 * 64 * 8 + 2 * (2 * 64 * 32 + 128) * 4 + 128 * 4 + 1);
     }

@@ -14,7 +14,10 @@ pub(crate) struct Wiring {
     switches: IdVec<SwitchId, SwitchInfo>,
     cables: Vec<Cable>,
     switch_delay: Span,
+    /// The delay of each switch.
+    switch_delays: IdVec<SwitchId, Span>,
     relays: bool,
+    remarks: Vec<String>,
 }
 
 #[derive(Clone, Copy)]
@@ -41,7 +44,26 @@ pub(crate) struct Ports {
 impl Wiring {
     /// `hosts` hosts and nothing else yet; each switch will hold a packet for `switch_delay` on arrival.
     pub(crate) fn new(hosts: u32, switch_delay: Span) -> Wiring {
-        Wiring { hosts, tiers: Vec::new(), switches: IdVec::new(), cables: Vec::new(), switch_delay, relays: false }
+        Wiring {
+            hosts,
+            tiers: Vec::new(),
+            switches: IdVec::new(),
+            cables: Vec::new(),
+            switch_delay,
+            switch_delays: IdVec::new(),
+            relays: false,
+            remarks: Vec::new(),
+        }
+    }
+
+    /// Tells the user of something, in a sentence: a setting of a file that has no effect here.
+    pub(crate) fn remark(&mut self, remark: String) {
+        self.remarks.push(remark);
+    }
+
+    /// What the user is to be told.
+    pub(crate) fn take_remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
     }
 
     /// Hosts forward what is not for them.
@@ -57,7 +79,13 @@ impl Wiring {
 
     /// Adds a switch.
     pub(crate) fn switch(&mut self, name: String, tier: Tier) -> SwitchId {
+        self.switch_delays.push(self.switch_delay);
         self.switches.push(SwitchInfo { name, tier })
+    }
+
+    /// Lets a switch hold a packet for another time on arrival than the others do.
+    pub(crate) fn delay_at(&mut self, switch: SwitchId, delay: Span) {
+        self.switch_delays[switch] = delay;
     }
 
     /// Attaches the next `count` hosts, from `first` on, to a switch.
@@ -109,7 +137,10 @@ impl Wiring {
                 port
             });
             for (port, reverse, owner, peer) in [(a, b, ends[0], ends[1]), (b, a, ends[1], ends[0])] {
-                let processing = if matches!(peer, Node::Switch(_)) { self.switch_delay } else { Span::ZERO };
+                let processing = match peer {
+                    Node::Switch(switch) => self.switch_delays[switch],
+                    Node::Host(_) => Span::ZERO,
+                };
                 let spec = PortSpec { owner, peer, rate: link.rate, delay: link.delay + processing, reverse };
                 ports[port.index()] = Some(spec);
             }

@@ -24,7 +24,8 @@ register! {
 pub(crate) struct Orders {
     first: OrderSeat,
     /// Those of the other interfaces, which few hosts have.
-    others: Option<Box<[OrderSeat]>>,
+    #[expect(clippy::box_collection, reason = "most hosts have none, and each is small without them")]
+    others: Option<Box<Vec<OrderSeat>>>,
 }
 
 impl Orders {
@@ -33,8 +34,8 @@ impl Orders {
     /// # Errors
     /// If a value is out of range.
     pub(crate) fn new(config: &OrderConfig, nics: u8) -> Result<Orders, Invalid> {
-        let others = (1..nics).map(|_| config.build(&())).collect::<Result<Box<[_]>, _>>()?;
-        Ok(Orders { first: config.build(&())?, others: (!others.is_empty()).then_some(others) })
+        let others = (1..nics).map(|_| config.build(&())).collect::<Result<Vec<_>, _>>()?;
+        Ok(Orders { first: config.build(&())?, others: (!others.is_empty()).then(|| Box::new(others)) })
     }
 
     /// The order of interface `nic`.

@@ -344,6 +344,10 @@ impl Coordinator<'_> {
             self.route.links.clear();
             self.route.links.extend([first, last]);
         }
+        if network.nics(Id::new(row.dst as usize)).len() > 1 {
+            // Packets may come by several links at a time: only the link of the sender is known to carry them all.
+            self.route.links.truncate(1);
+        }
         let floor = self.route.fct_floor(row.size);
         let fct = row.fct().expect("a flow that was received has a completion time");
         assert!(fct >= floor, "flow {} of {} B took {fct}, and nothing can be faster than {floor}", row.flow, row.size);

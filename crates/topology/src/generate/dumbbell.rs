@@ -1,5 +1,7 @@
 //! Dumbbell: two groups of hosts with one link, or a line of switches, between them.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Span, SwitchId};
@@ -51,7 +53,7 @@ impl Parameters for Config {
     ];
 }
 
-pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
+pub(super) fn build(config: &Config, _: &Path) -> Result<Network, Invalid> {
     let &Config { left_hosts, right_hosts, switches_in_line, hosts_per_middle_switch, .. } = config;
     at_least("left_hosts", left_hosts, 1)?;
     at_least("right_hosts", right_hosts, 1)?;

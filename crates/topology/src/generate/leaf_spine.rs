@@ -1,5 +1,7 @@
 //! Leaf-spine: every leaf has one link to every spine.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Span, SwitchId};
@@ -7,7 +9,7 @@ use tailcut_model::{Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
 use crate::network::Network;
-use crate::route::LeafSpine;
+use crate::route::{LeafSpine, Router};
 use crate::wiring::Wiring;
 
 /// Leaf-spine: host `h` is attached to leaf `h / hosts_per_leaf`, and each leaf has one link to each spine.
@@ -44,7 +46,7 @@ impl Parameters for Config {
     ];
 }
 
-pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
+pub(super) fn build(config: &Config, _: &Path) -> Result<Network, Invalid> {
     let &Config { leaves, hosts_per_leaf, spines, host_link, core_link, switch_delay } = config;
     at_least("leaves", leaves, 1)?;
     at_least("hosts_per_leaf", hosts_per_leaf, if leaves == 1 { 2 } else { 1 })?;
@@ -71,5 +73,6 @@ pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
     }
     let uplinks = u64::from(leaves * spines);
     let capacity = core_link.rate.as_bps().saturating_mul(uplinks);
-    Network::new(wiring, Some(LeafSpine::new(leaves, hosts_per_leaf, spines)), Some(capacity))
+    let router = Router::LeafSpine(LeafSpine::new(leaves, hosts_per_leaf, spines));
+    Network::new(wiring, Some(router), Some(capacity))
 }

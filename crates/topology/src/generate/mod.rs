@@ -1,7 +1,11 @@
 //! Generators: from a few parameters to a network.
 //!
 //! A generator is one file, with `Config` and `build`, and one line below; the tag in a scenario, the list of names and
-//! the text that describes it come from there.
+//! the text that describes it come from there. `build` is told from where the files are looked for that a scenario
+//! names. One whose network has a regular shape may bring the rule of its ways ([`Rule`](crate::Rule)); otherwise they
+//! are searched for and stored.
+
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,9 +33,18 @@ pub struct LinkConfig {
 register! {
     /// Which network is simulated.
     config TopologyConfig, seat "topology";
-    makes Network, from(());
+    makes Network, from(Path);
     /// Leaves of hosts, each joined to every spine: two tiers, as many equal ways between leaves as there are spines.
     LeafSpine in leaf_spine,
+    /// Pods of edge and aggregation switches under a layer of cores: three tiers of equal switches, many equal ways
+    /// between pods.
+    FatTree in fat_tree,
+    /// Switches joined at random, with hosts on their other ports: short ways, few of them equal.
+    Jellyfish in jellyfish,
+    /// Hosts with several links that pass packets on between small switches.
+    Bcube in bcube,
+    /// Whatever a file says: tailcut's own TOML, HPCC's topology.txt, htsim's .topo, or GraphML.
+    File in file,
     /// Two groups of hosts on either side of one link, or of a line of switches.
     Dumbbell in dumbbell,
     /// Senders on one switch that share the link to one receiver.
@@ -186,7 +199,7 @@ pub(crate) mod tests {
             (format!("[topology.star]\nhosts = 1\nhost_link = {LINK}"), "star.hosts"),
             (format!("[topology.star]\nhosts = 134217729\nhost_link = {LINK}"), "star"),
         ] {
-            let invalid = read(&text).unwrap().build(&()).unwrap_err();
+            let invalid = read(&text).unwrap().build(Path::new("")).unwrap_err();
             assert_eq!(invalid.path, path, "{text}: {invalid}");
             assert!(invalid.help.is_some(), "{invalid}");
         }
@@ -212,7 +225,7 @@ pub(crate) mod tests {
             assert!(generator.cases.iter().all(|case| !case.is_empty()), "a network needs its sizes");
             for case in &generator.cases {
                 let config = read(&format!("[topology]\n{} = {{ {case} }}", generator.name)).unwrap();
-                assert!(config.build(&()).unwrap().hosts() >= 2, "{case}");
+                assert!(config.build(Path::new("")).unwrap().hosts() >= 2, "{case}");
             }
         }
     }

@@ -6,6 +6,9 @@ mod table;
 pub use leaf_spine::LeafSpine;
 pub use table::Table;
 
+use std::fmt;
+use std::sync::Arc;
+
 use tailcut_base::{HostId, PortId, SwitchId};
 
 /// The ports that a node may take toward a host; [`Router::port`] turns one of them into an id.
@@ -19,13 +22,39 @@ pub struct NextHops {
     pub count: u32,
 }
 
+/// The ways through a regular network, computed: what the file of a generator brings along, so that nothing is stored
+/// for each pair of places.
+///
+/// All ports that it names lie on a shortest way, and none is left out. All ways between two hosts have the same rates
+/// and delays.
+pub trait Rule: fmt::Debug + Send + Sync {
+    /// As [`Router::next_hops`].
+    fn next_hops(&self, at: SwitchId, dst: HostId) -> NextHops;
+
+    /// As [`Router::next_hops_of_host`]; where every host has one link, that one.
+    fn next_hops_of_host(&self, at: HostId, dst: HostId) -> NextHops {
+        NextHops { destination: self.group_of(dst), first: at.0, count: 1 }
+    }
+
+    /// As [`Router::port`]; ports that follow each other, if nothing else is said.
+    fn port(&self, hops: NextHops, i: u32) -> PortId {
+        PortId(hops.first + i)
+    }
+
+    /// As [`Router::group_of`]. Where every host has one link, the number of its rack.
+    fn group_of(&self, host: HostId) -> u32;
+}
+
 /// Names the next hops of packets.
+// Two comparisons tell the three apart. Four would be a jump through a table, which costs every packet of a leaf-spine.
 #[derive(Clone, Debug)]
 pub enum Router {
     /// Computed from the regular shape of a leaf-spine.
     LeafSpine(LeafSpine),
     /// Looked up; found by a search for shortest paths.
     Table(Table),
+    /// Computed by a rule of the network's generator.
+    Rule(Arc<dyn Rule>),
 }
 
 impl Router {
@@ -35,6 +64,7 @@ impl Router {
         match self {
             Router::LeafSpine(rule) => rule.next_hops(at, dst),
             Router::Table(table) => table.next_hops(at, dst),
+            Router::Rule(rule) => rule.next_hops(at, dst),
         }
     }
 
@@ -43,6 +73,7 @@ impl Router {
         match self {
             Router::LeafSpine(rule) => NextHops { destination: rule.group_of(dst), first: at.0, count: 1 },
             Router::Table(table) => table.next_hops_of_host(at, dst),
+            Router::Rule(rule) => rule.next_hops_of_host(at, dst),
         }
     }
 
@@ -53,6 +84,7 @@ impl Router {
         match self {
             Router::LeafSpine(_) => PortId(hops.first + i),
             Router::Table(table) => table.port(hops.first + i),
+            Router::Rule(rule) => rule.port(hops, i),
         }
     }
 
@@ -62,13 +94,14 @@ impl Router {
         match self {
             Router::LeafSpine(rule) => rule.group_of(host),
             Router::Table(table) => table.group_of(host),
+            Router::Rule(rule) => rule.group_of(host),
         }
     }
 
     /// Bytes that the router holds on to, beside itself.
     pub fn heap_bytes(&self) -> usize {
         match self {
-            Router::LeafSpine(_) => 0,
+            Router::LeafSpine(_) | Router::Rule(_) => 0,
             Router::Table(table) => table.heap_bytes(),
         }
     }

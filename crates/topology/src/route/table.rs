@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use tailcut_base::{HostId, Id, IdVec, PortId, SwitchId};
+use tailcut_model::Invalid;
 
 use super::NextHops;
 use crate::network::Node;
@@ -64,7 +65,7 @@ impl Root {
 
 impl Table {
     /// Slices that a table may have: a gigabyte of them.
-    pub(crate) const MOST_SLICES: u64 = 1 << 27;
+    const MOST_SLICES: u64 = 1 << 27;
 
     /// The groups of hosts.
     fn roots(wired: &Ports) -> Vec<Root> {
@@ -75,14 +76,25 @@ impl Table {
     }
 
     /// Slices that the table of this network has.
-    pub(crate) fn slices_of(wired: &Ports) -> u64 {
+    fn slices_of(wired: &Ports) -> u64 {
         let roots = Table::roots(wired);
         let hosts = roots.iter().filter(|root| matches!(root, Root::Host(_))).count();
         (wired.switches.len() + hosts) as u64 * roots.len() as u64
     }
 
     /// Searches the network breadth first, once from each group of hosts, without the ports that are `dead`.
-    pub(crate) fn shortest_paths(wired: &Ports, dead: &dyn Fn(PortId) -> bool) -> Table {
+    ///
+    /// # Errors
+    /// If there are more than [`Table::MOST_SLICES`].
+    pub(crate) fn shortest_paths(wired: &Ports, dead: &dyn Fn(PortId) -> bool) -> Result<Table, Invalid> {
+        let slices = Table::slices_of(wired);
+        if slices > Table::MOST_SLICES {
+            let message = format!("the ways through this network are {slices} entries of a table");
+            return Err(Invalid::new("", message).help(format!(
+                "expected at most {}: fewer nodes, or fewer hosts with several links",
+                Table::MOST_SLICES
+            )));
+        }
         let hosts = || (0..wired.hosts).map(HostId);
         let root = |host| Root::of(wired, host);
         let roots = Table::roots(wired);
@@ -141,7 +153,7 @@ impl Table {
             }
         }
         let has_host_nodes = nodes.len() > wired.switches.len();
-        Table {
+        Ok(Table {
             pool,
             slices,
             groups: roots.len() as u32,
@@ -149,7 +161,7 @@ impl Table {
             nics,
             first_nic: wired.first_nic.clone(),
             node_of_host: has_host_nodes.then_some(node_of_host),
-        }
+        })
     }
 
     #[inline]

@@ -140,11 +140,11 @@ impl Part<'_> {
         }
     }
 
-    /// As [`Part::pull`], by every interface.
+    /// As [`Part::pull`], by every interface. What the host has now and had not when it was caught up leaves now, however
+    /// long an interface has been free.
     #[cold]
     #[inline(never)]
     pub(super) fn pull_by_all(&mut self, now: Instant, host: usize) {
-        self.catch_up_all(now, host);
         for nic in 0..self.interface_count(host) {
             let at = self.nic_at(host, nic);
             if self.has_queues() {

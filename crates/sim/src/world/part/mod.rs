@@ -334,6 +334,10 @@ impl Part<'_> {
         let host = self.positions.host(host);
         let at = if PLAIN { host } else { self.nic_at(host, nic) };
         self.ports[at].wire.freed();
+        if !PLAIN && self.interfaces.is_some() {
+            // Another interface may have been free before.
+            self.catch_up_all(now, host);
+        }
         self.pull::<PLAIN>(now, host);
     }
 

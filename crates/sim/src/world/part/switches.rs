@@ -298,6 +298,7 @@ impl Part<'_> {
                     let at = self.positions.port(port);
                     self.ports[at].wire.unblock();
                     if let Node::Host(host) = owner {
+                        self.catch_up_host::<false>(now, self.positions.host(host));
                         self.pull::<false>(now, self.positions.host(host));
                     }
                 }
