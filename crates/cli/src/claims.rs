@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tailcut_lab::claims::{
+use tailcut_claims::{
     Claim, Filter, Listing, Priority, SCALES, Verdict, catalogue, scoreboard_html, scoreboard_markdown,
 };
-use tailcut_lab::{reproduce, version};
+use tailcut_lab::version;
 use tailcut_record::write_atomically;
+use tailcut_reproduce as reproduce;
 use tailcut_sim::Problem;
 use tailcut_sim::config::suggest;
 

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use tailcut_lab::{Plan, Precision, RunArguments, RunError, Seeding};
+use tailcut_lab::{Plan, Precision, RunArguments, RunError, SeedChoice};
 use tailcut_sim::Problem;
 
 /// A packet-level laboratory for datacenter networks
@@ -67,7 +67,7 @@ struct ScenarioArguments {
     set: Vec<String>,
     /// A number of seeds, or a list such as 1,2,7
     #[arg(long, value_name = "SEEDS")]
-    seeds: Option<Seeding>,
+    seeds: Option<SeedChoice>,
 }
 
 #[derive(Args)]

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use tailcut_lab::results::PointSummary;
-use tailcut_lab::{Failure, Look, Progress};
+use tailcut_lab::{Failure, PrecisionCheck, Progress};
+use tailcut_results::PointSummary;
 
 use crate::signals::Signals;
 
@@ -120,8 +120,8 @@ impl Progress for Display<'_> {
         self.line(&format!("failed: {} seed {}: {reason}\n  this point alone: {command}", point.key, point.seed));
     }
 
-    fn looked(&self, look: &Look) {
-        self.line(&look.to_string());
+    fn checked(&self, check: &PrecisionCheck) {
+        self.line(&check.to_string());
     }
 
     fn stop(&self) -> bool {

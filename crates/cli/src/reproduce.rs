@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use tailcut_lab::claims::{Judgement, Stored, Verdict, catalogue};
-use tailcut_lab::reproduce::{self, Experiment, Material, Reproduced, Scale};
-use tailcut_lab::results::RunInfo;
-use tailcut_lab::{Asked, RunArguments, RunError, RunOptions, RunReport, Seeding, run as run_plan};
+use tailcut_claims::{Judgement, Stored, Verdict, catalogue};
+use tailcut_lab::{Parallelism, RunArguments, RunError, RunOptions, RunReport, SeedChoice, run as run_plan};
+use tailcut_report::ReportError;
+use tailcut_reproduce::{self as reproduce, Experiment, Material, Reproduced, Scale};
+use tailcut_results::RunInfo;
+use tailcut_results::text::wrapped;
 use tailcut_sim::Problem;
 
 use crate::Stop;
@@ -39,7 +41,7 @@ pub(crate) struct ReproduceCommand {
     set: Vec<String>,
     /// A number of seeds, or a list such as 1,2,7
     #[arg(long, value_name = "SEEDS", requires = "out")]
-    seeds: Option<Seeding>,
+    seeds: Option<SeedChoice>,
     /// The folder for simulations, pictures and pages [default: runs/reproduce]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -111,7 +113,10 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         let dir = reproduce::study_folder(&arguments.out(), &study.name, arguments.scale, variant);
         let options = RunOptions {
             out: dir.clone(),
-            asked: Asked { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
+            parallelism: Parallelism {
+                jobs: arguments.jobs.map(usize::from),
+                threads: arguments.threads.map(usize::from),
+            },
             command: command_line(),
         };
         eprintln!("study {}: {} points", study.name, plan.points.len());
@@ -123,7 +128,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             report => report?,
         };
         failed += report.failures.len();
-        let run = RunInfo::read(&dir.join("run.json")).map_err(RunError::from)?;
+        let run = RunInfo::read(&dir.join("run.json")).map_err(ReportError::from).map_err(RunError::from)?;
         let material = Material {
             study,
             scale: arguments.scale,
@@ -131,7 +136,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             plan,
             run: &run,
             dir: &dir,
-            data: &report.summary.measurements,
+            data: &report.results.measurements,
         };
         for experiment in experiments.iter().filter(|experiment| experiment.study == study.name) {
             let out = reproduce::experiment_folder(&arguments.out(), &experiment.id, arguments.scale, variant);
@@ -218,32 +223,5 @@ fn claim(out: &mut Page, judgement: &Judgement) {
     out.line(format_args!("      published {}; measured {}", judgement.published, judgement.measured_text()));
     for line in wrapped(&judgement.reason, 92) {
         out.line(format_args!("      {line}"));
-    }
-}
-
-/// `text` in lines of at most `width` letters, broken at spaces.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_texts_are_broken_at_spaces() {
-        assert_eq!(wrapped("one two three four", 9), ["one two", "three", "four"]);
-        assert_eq!(wrapped("unbreakable", 4), ["unbreakable"]);
-        assert!(wrapped("", 10).is_empty());
     }
 }

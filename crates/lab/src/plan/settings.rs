@@ -7,7 +7,7 @@
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Node, Preset, Problem, SCHEME_TABLES};
 
-use super::place;
+use super::place::at_node;
 
 /// The table that defines settings.
 pub(super) const DEFINED: &str = "settings";
@@ -50,13 +50,13 @@ impl Settings {
                 for (scheme, tables) in schemes.entries() {
                     if !known.contains(&scheme.as_str()) {
                         let problem = Problem::new(format!("there is no scheme `{scheme}`"));
-                        return Err(place(problem.help(suggest(scheme, &known)), Some(tables)));
+                        return Err(at_node(problem.help(suggest(scheme, &known)), Some(tables)));
                     }
                     if let Some((key, value)) =
                         tables.entries().iter().find(|(key, _)| !SCHEME_TABLES.contains(&key.as_str()))
                     {
                         let problem = Problem::new(format!("`{key}` is not a scheme's to set"));
-                        return Err(place(problem.help(suggest(key, &SCHEME_TABLES)), Some(value)));
+                        return Err(at_node(problem.help(suggest(key, &SCHEME_TABLES)), Some(value)));
                     }
                 }
                 all.push(Setting { name: name.clone(), layer, schemes });
@@ -91,7 +91,7 @@ impl Settings {
             } else {
                 suggest(kind, &known)
             };
-            return Err(place(problem.help(help), Some(name)));
+            return Err(at_node(problem.help(help), Some(name)));
         };
         let text = name.to_text();
         if settings.iter().any(|setting| setting.name == text) {
@@ -99,7 +99,7 @@ impl Settings {
         }
         let known: Vec<&str> = settings.iter().map(|setting| setting.name.as_str()).collect();
         let problem = Problem::new(format!("there is no setting `{text}` of `{kind}`"));
-        Err(place(problem.help(suggest(&text, &known)), Some(name)))
+        Err(at_node(problem.help(suggest(&text, &known)), Some(name)))
     }
 
     /// Lays what is chosen for every point over `node`, which is that of `scheme`.

@@ -1,5 +1,7 @@
 //! Plans: points, settings, seeds, commands, and what is refused.
 
+use tailcut_sim::Origin;
+
 use super::*;
 
 const BASE: &str = r#"
@@ -57,7 +59,7 @@ fn published_thresholds_follow_the_swept_load_and_stay_a_name_in_the_effective_s
 
 #[test]
 fn what_is_set_is_no_longer_swept() {
-    let arguments = RunArguments { set: vec!["workload.load=0.3".to_owned()], seeds: Some(Seeding::List(vec![7])) };
+    let arguments = RunArguments { set: vec!["workload.load=0.3".to_owned()], seeds: Some(SeedChoice::List(vec![7])) };
     let plan = plan_with("sweep.\"workload.load\" = [0.2, 0.4]\n", &arguments).unwrap();
     assert_eq!((plan.points.len(), plan.axes.len()), (1, 0));
     assert_eq!(plan.points[0].point.seed, 7);
