@@ -154,6 +154,7 @@ fn info(plan: &Plan, options: &RunOptions) -> RunInfo {
         axes: plan.axes.clone(),
         seeds: plan.seeds.clone(),
         classes: plan.classes.clone(),
+        class_sets: plan.class_sets.clone(),
         size_bounds: plan.size_bounds.clone(),
         points: plan.points.iter().map(|planned| planned.point.clone()).collect(),
     }

@@ -89,7 +89,7 @@ fn fits(rule: &StoppingRule, plan: &Plan) -> Result<(), Problem> {
         let known: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
         return Err(Problem::new(format!("there is no metric `{}`", rule.metric)).help(suggest(&rule.metric, &known)));
     }
-    let classes = flow_set_names(&plan.classes, &plan.size_bounds);
+    let classes = flow_set_names(&plan.classes, &plan.class_sets, &plan.size_bounds);
     if !classes.contains(&rule.class) {
         let known: Vec<&str> = classes.iter().map(String::as_str).collect();
         let problem = Problem::new(format!("the scenario has no class `{}`", rule.class));

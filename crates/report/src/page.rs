@@ -9,9 +9,7 @@ use serde_json::{Value, json};
 
 use tailcut_results::number::{numeric, significant};
 use tailcut_results::table::{cell_of, headlines, short_path, values_of};
-use tailcut_results::{
-    ALL, Analysis, Curve, DesignPoint, METRICS, PointCost, Row, RunInfo, SHORT_AND_INCAST, describe,
-};
+use tailcut_results::{ALL, Analysis, Curve, DesignPoint, FlowSetKind, METRICS, PointCost, Row, RunInfo, describe};
 
 use crate::figure::Figure;
 use crate::html::{CSS, Document, escaped};
@@ -41,7 +39,7 @@ pub(crate) fn page(run: &RunInfo, analysis: &Analysis, figures: &[Figure]) -> St
     costs(&mut body, run, analysis);
     scenario(&mut body, run);
     pictures(&mut body, figures);
-    method(&mut body);
+    method(&mut body, run);
     let scripts = format!(
         "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{UPLOT}</script>\n<script>{SCRIPT}</script>\n",
         data(run, analysis)
@@ -326,7 +324,15 @@ fn pictures(out: &mut String, figures: &[Figure]) {
         writeln!(out, "<details><summary>Pictures for papers ({})</summary><ul>{items}</ul></details>", figures.len());
 }
 
-fn method(out: &mut String) {
+fn method(out: &mut String, run: &RunInfo) {
+    let class_sets: String = run
+        .class_sets
+        .iter()
+        .map(|set| {
+            let (name, classes) = (escaped(&set.name), escaped(&set.classes.join(", ")));
+            format!("<code>{name}</code> are the flows of these classes together: {classes}; ")
+        })
+        .collect();
     let rows: String = METRICS
         .iter()
         .map(|metric| {
@@ -342,8 +348,8 @@ fn method(out: &mut String) {
     let _ = write!(
         out,
         "<details><summary>What the statistics mean</summary>\n\
-         <p>Only flows that started after the warm-up count, and queries that were asked after it. <code>{SHORT_AND_INCAST}</code> are the flows of the classes \
-         short and incast together; <code>{ALL}</code> are all flows. Percentiles are the nearest rank over the flows of \
+         <p>Only flows that started after the warm-up count, and queries that were asked after it. {class_sets}<code>{ALL}</code> are \
+         all flows. Percentiles are the nearest rank over the flows of \
          all seeds. With five seeds or more their interval is Woodruff's: the share of flows at or below the percentile \
          has an interval by Student's t over seeds, and the flows at its ends are the ends. With fewer seeds it is two order \
          statistics whose ranks a binomial distribution gives. There is none if fewer than ten flows lie above the \
@@ -405,7 +411,8 @@ fn data(run: &RunInfo, analysis: &Analysis) -> String {
             json!({ "name": name, "unit": metric.map_or("", |m| shown_unit(m.unit)), "meaning": metric.map_or("", |m| m.meaning) })
         })
         .collect();
-    let tail = ["short+incast", "short"].iter().find_map(|name| classes.iter().position(|class| class == name));
+    // The charts begin with the first declared set of classes, which is what the scenario is about, else with the first class.
+    let first = analysis.sets.iter().position(|set| set.kind == FlowSetKind::ClassSet).unwrap_or(0);
     let fct: Vec<Value> = (0..analysis.sets.len())
         .flat_map(|set| {
             curves(analysis, true, |point| &point.fct[set]).into_iter().map(move |curve| with_class(curve, set))
@@ -419,7 +426,7 @@ fn data(run: &RunInfo, analysis: &Analysis) -> String {
         "metrics": described,
         "start": {
             "metric": names.iter().position(|name| *name == "fct_p99"),
-            "class": tail.unwrap_or(0),
+            "class": first,
             "axis": main_axis(run),
         },
         "groups": analysis.design_points.iter().map(|g| json!({ "s": g.scheme, "v": g.values })).collect::<Vec<_>>(),

@@ -54,11 +54,10 @@ pub(crate) fn figures(run: &RunInfo, analysis: &Analysis) -> Vec<Figure> {
     figures
 }
 
-/// The class whose throughput matters: `long` if there is one, else the one of the largest mean size.
+/// The class whose throughput matters: the one of the largest mean size.
 fn long_flows(analysis: &Analysis, classes: &[usize]) -> Option<usize> {
-    let named = classes.iter().copied().find(|&at| analysis.sets[at].name == "long");
     let size = |at: usize| analysis.mean_sizes[at].unwrap_or(0.0);
-    named.or_else(|| classes.iter().copied().max_by(|&a, &b| size(a).total_cmp(&size(b))))
+    classes.iter().copied().max_by(|&a, &b| size(a).total_cmp(&size(b)))
 }
 
 /// The flows of a set in words.

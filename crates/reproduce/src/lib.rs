@@ -325,6 +325,8 @@ pub fn plan(study: &Study, scale: Scale, variant: Option<&str>, arguments: &RunA
 mod tests {
     use std::collections::BTreeSet;
 
+    use tailcut_results::flow_set_names;
+
     use super::*;
 
     /// Files in a folder of the repository, without their ending.
@@ -373,6 +375,31 @@ mod tests {
             for claim in &experiment.claims {
                 assert!(catalogue().claims.iter().any(|known| known.id == *claim), "{name}: no claim {claim}");
             }
+        }
+    }
+
+    /// A quantity of a class or of a set of classes that the study does not have would only be missed when it is run.
+    #[test]
+    fn every_class_that_is_measured_or_drawn_is_one_of_the_study() {
+        fn classes(measure: &Measure) -> Vec<&str> {
+            let over = measure.over.as_deref().map(classes).unwrap_or_default();
+            std::iter::once(measure.class.as_str()).chain(over).collect()
+        }
+        let check = |study: &Study, name: &str, measures: &mut dyn Iterator<Item = &Measure>| {
+            let plan = study.plan(Scale::Quick, None, &RunArguments::default()).unwrap();
+            let known = flow_set_names(&plan.classes, &plan.class_sets, &plan.size_bounds);
+            for class in measures.flat_map(classes) {
+                assert!(known.iter().any(|name| name == class), "{name}: {} has no class {class}", study.name);
+            }
+        };
+        for (name, _) in STUDIES {
+            let study = study(name).unwrap();
+            check(&study, name, &mut study.measures.values());
+        }
+        for name in names() {
+            let experiment = find(name).unwrap();
+            let study = study(&experiment.study).unwrap();
+            check(&study, name, &mut experiment.figure.iter().filter_map(|picture| picture.y.as_ref()));
         }
     }
 

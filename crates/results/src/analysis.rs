@@ -75,7 +75,7 @@ impl Analysis {
     /// # Errors
     /// [`ResultsError::Stopped`] if `stop` says so; it is asked before each point.
     pub fn of(dir: &Path, run: &RunInfo, stop: &dyn Fn() -> bool) -> Result<Analysis, ResultsError> {
-        let sets = FlowSet::of_run(&run.classes, &run.size_bounds);
+        let sets = FlowSet::of_run(run);
         let mut analysis = Analysis {
             mean_sizes: vec![None; sets.len()],
             rows: Vec::new(),

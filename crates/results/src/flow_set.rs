@@ -3,10 +3,10 @@
 use tailcut_base::Bytes;
 use tailcut_record::{FlowRow, QueryRow};
 
+use crate::run::{ClassSet, RunInfo};
+
 /// Name of the set of all flows.
 pub const ALL: &str = "all";
-/// Name of the set of the flows of the classes `short` and `incast`: the "short flows" of most papers.
-pub const SHORT_AND_INCAST: &str = "short+incast";
 
 /// The flows that a row of results is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +24,8 @@ pub struct FlowSet {
 pub enum FlowSetKind {
     /// They are of one traffic class of the workload.
     Class,
-    /// They are of one of several traffic classes.
-    Classes,
+    /// They are of one of several traffic classes, which the scenario declares as a set.
+    ClassSet,
     /// They are larger than `above` and at most as large as `up_to`, both in bytes, whatever their class.
     Size {
         /// All are larger than this.
@@ -38,9 +38,13 @@ pub enum FlowSetKind {
 }
 
 impl FlowSet {
-    /// The sets of a run: every class of its workload, `short+incast` if it has both, the flows between its size bounds, and
+    /// The sets of a run: every class of its workload, the declared sets of classes, the flows between its size bounds, and
     /// all.
-    pub(crate) fn of_run(classes: &[String], size_bounds: &[Bytes]) -> Vec<FlowSet> {
+    pub(crate) fn of_run(run: &RunInfo) -> Vec<FlowSet> {
+        FlowSet::of(&run.classes, &run.class_sets, &run.size_bounds)
+    }
+
+    pub(crate) fn of(classes: &[String], class_sets: &[ClassSet], size_bounds: &[Bytes]) -> Vec<FlowSet> {
         let set = |name: &str, kind, member: &dyn Fn(&str) -> bool| FlowSet {
             name: name.to_owned(),
             kind,
@@ -48,10 +52,9 @@ impl FlowSet {
         };
         let mut sets: Vec<FlowSet> =
             classes.iter().map(|name| set(name, FlowSetKind::Class, &|class| class == name)).collect();
-        let both = ["short", "incast"];
-        if both.iter().all(|name| classes.iter().any(|class| class == name)) {
-            sets.push(set(SHORT_AND_INCAST, FlowSetKind::Classes, &|class| both.contains(&class)));
-        }
+        sets.extend(class_sets.iter().map(|declared| {
+            set(&declared.name, FlowSetKind::ClassSet, &|class| declared.classes.iter().any(|member| member == class))
+        }));
         for at in (0..=size_bounds.len()).filter(|_| !size_bounds.is_empty()) {
             let (above, up_to) = (at.checked_sub(1).map(|at| size_bounds[at]), size_bounds.get(at).copied());
             let kind = FlowSetKind::Size {
@@ -68,7 +71,7 @@ impl FlowSet {
     pub(crate) fn has(&self, row: &FlowRow) -> bool {
         let fits = match self.kind {
             FlowSetKind::Size { above, up_to } => row.size > above && row.size <= up_to,
-            FlowSetKind::Class | FlowSetKind::Classes | FlowSetKind::All => true,
+            FlowSetKind::Class | FlowSetKind::ClassSet | FlowSetKind::All => true,
         };
         fits && self.has_class(row.class)
     }
@@ -83,9 +86,10 @@ impl FlowSet {
     }
 }
 
-/// Names of the sets of flows of a run with these traffic classes and size bounds, as the column `class` has them.
-pub fn flow_set_names(classes: &[String], size_bounds: &[Bytes]) -> Vec<String> {
-    FlowSet::of_run(classes, size_bounds).into_iter().map(|set| set.name).collect()
+/// Names of the sets of flows of a run with these traffic classes, sets of classes and size bounds, as the column `class` of
+/// results has them.
+pub fn flow_set_names(classes: &[String], class_sets: &[ClassSet], size_bounds: &[Bytes]) -> Vec<String> {
+    FlowSet::of(classes, class_sets, size_bounds).into_iter().map(|set| set.name).collect()
 }
 
 /// Name of the set of the flows that are larger than `above` and at most as large as `up_to`.
@@ -101,12 +105,12 @@ fn size_name(above: Option<Bytes>, up_to: Option<Bytes>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{classes, flow};
+    use crate::testing::{class_sets, classes, flow};
 
     #[test]
     fn flows_are_told_apart_by_size_whatever_their_class() {
         let bounds = [Bytes(100_000), Bytes(10_000_000)];
-        let sets = FlowSet::of_run(&classes(), &bounds);
+        let sets = FlowSet::of(&classes(), &class_sets(), &bounds);
         let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
         assert_eq!(names, ["short", "incast", "long", "short+incast", "<=100KB", "100KB-10MB", ">10MB", "all"]);
         let of_size = |size| {
@@ -120,12 +124,11 @@ mod tests {
     }
 
     #[test]
-    fn every_class_and_the_unions_are_there() {
-        let names = |classes: &[&str]| -> Vec<String> {
-            let classes: Vec<String> = classes.iter().map(|&name| name.to_owned()).collect();
-            flow_set_names(&classes, &[])
-        };
-        assert_eq!(names(&["short", "incast", "long"]), ["short", "incast", "long", "short+incast", "all"]);
-        assert_eq!(names(&["short", "long"]), ["short", "long", "all"]);
+    fn a_declared_set_has_the_flows_of_its_classes() {
+        let names = |class_sets: &[ClassSet]| flow_set_names(&classes(), class_sets, &[]);
+        assert_eq!(names(&[]), ["short", "incast", "long", "all"]);
+        assert_eq!(names(&class_sets()), ["short", "incast", "long", "short+incast", "all"]);
+        let sets = FlowSet::of(&classes(), &class_sets(), &[]);
+        assert_eq!([0, 1, 2].map(|class| sets[3].has(&flow(0, class, None))), [true, true, false]);
     }
 }

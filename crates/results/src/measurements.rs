@@ -65,7 +65,7 @@ impl Measurements {
     /// # Errors
     /// [`ResultsError::Stopped`] if `stop` says so; it is asked before each point.
     pub fn read(dir: &Path, run: &RunInfo, stop: &dyn Fn() -> bool) -> Result<Measurements, ResultsError> {
-        let sets = FlowSet::of_run(&run.classes, &run.size_bounds);
+        let sets = FlowSet::of_run(run);
         let mut measurements = Measurements::new(run, &sets);
         measurements.missing = design_points::visit(dir, run, stop, |scheme, values, replications| {
             let pooled: Vec<FlowSetStatistics> =
@@ -171,7 +171,7 @@ pub fn measure_one(
     metric: &str,
     stop: &dyn Fn() -> bool,
 ) -> Result<Vec<MetricAtDesignPoint>, ResultsError> {
-    let sets = FlowSet::of_run(&run.classes, &run.size_bounds);
+    let sets = FlowSet::of_run(run);
     let set = sets.iter().find(|set| set.name == class);
     let mut found = Vec::new();
     design_points::visit(dir, run, stop, |scheme, values, replications| {

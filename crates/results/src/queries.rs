@@ -83,7 +83,7 @@ pub(crate) fn statistics(set: &FlowSet, replications: &[Replication], out: &mut 
 mod tests {
     use super::*;
     use crate::statistics::FlowSetStatistics;
-    use crate::testing::{classes, estimate, flow, query, replication, value};
+    use crate::testing::{estimate, flow, flow_sets, query, replication, value};
 
     fn with(queries: Vec<QueryRow>) -> Replication {
         Replication { queries, ..replication(&[flow(0, 1, Some(20))]) }
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(mean.note.unwrap(), "a lower bound: 2 of 4 queries are incomplete");
         assert_eq!(value("incast", "query_deadline_met", &replications), Some((0.5, 4)));
         assert_eq!(value("incast", "queries", &replications), Some((4.0, 1)));
-        let set = FlowSet::of_run(&classes(), &[]).pop().unwrap();
+        let set = flow_sets(&[]).pop().unwrap();
         let statistics = FlowSetStatistics::of(&set, &replications);
         assert_eq!((statistics.queries, statistics.incomplete_queries), (4, 2));
     }
@@ -128,7 +128,7 @@ mod tests {
             assert_eq!(value("long", metric, &replications), None, "{metric}");
             assert_eq!(value("incast", metric, &replications).is_some(), metric != "query_deadline_met", "{metric}");
         }
-        let bands = FlowSet::of_run(&classes(), &[tailcut_base::Bytes(100_000)]);
+        let bands = flow_sets(&[tailcut_base::Bytes(100_000)]);
         for band in bands.iter().filter(|set| set.name.contains("100KB")) {
             assert_eq!(FlowSetStatistics::of(band, &replications).queries, 0, "{}", band.name);
         }

@@ -30,6 +30,15 @@ pub struct Point {
     pub seed: u64,
 }
 
+/// Several traffic classes whose flows have statistics together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClassSet {
+    /// Its name, which stands in the column `class` of results.
+    pub name: String,
+    /// The names of its classes.
+    pub classes: Vec<String>,
+}
+
 /// A point without results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingPoint {
@@ -60,6 +69,9 @@ pub struct RunInfo {
     pub seeds: Vec<u64>,
     /// Names of the workload's traffic classes.
     pub classes: Vec<String>,
+    /// Sets of these classes, as the scenario declares them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_sets: Vec<ClassSet>,
     /// Sizes at which results tell flows apart, whatever their class; ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub size_bounds: Vec<Bytes>,

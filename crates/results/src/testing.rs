@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use tailcut_base::{Instant, Span};
+use tailcut_base::{Bytes, Instant, Span};
 use tailcut_record::{FlowColumns, FlowRow, Histogram, QueryRow};
 
 use crate::flow_set::FlowSet;
 use crate::point::{EngineFacts, FlowCounts, Load, PointSummary};
 use crate::replication::{PortCounts, Replication};
+use crate::run::ClassSet;
 use crate::statistics::FlowSetStatistics;
 use crate::stats::Estimate;
 
@@ -106,6 +107,16 @@ pub(crate) fn classes() -> Vec<String> {
     ["short", "incast", "long"].map(str::to_owned).to_vec()
 }
 
+/// The sets of classes of the replications.
+pub(crate) fn class_sets() -> Vec<ClassSet> {
+    vec![ClassSet { name: "short+incast".to_owned(), classes: vec!["short".to_owned(), "incast".to_owned()] }]
+}
+
+/// The sets of flows of the replications.
+pub(crate) fn flow_sets(size_bounds: &[Bytes]) -> Vec<FlowSet> {
+    FlowSet::of(&classes(), &class_sets(), size_bounds)
+}
+
 /// Value and number of samples of a metric of the set of flows `set`.
 pub(crate) fn value(set: &str, metric: &str, replications: &[Replication]) -> Option<(f64, u64)> {
     estimate(set, metric, replications).map(|(estimate, n)| (estimate.value, n))
@@ -113,7 +124,7 @@ pub(crate) fn value(set: &str, metric: &str, replications: &[Replication]) -> Op
 
 /// Estimate and number of samples of a metric of the set of flows `set`.
 pub(crate) fn estimate(set: &str, metric: &str, replications: &[Replication]) -> Option<(Estimate, u64)> {
-    let sets = FlowSet::of_run(&classes(), &[]);
+    let sets = flow_sets(&[]);
     let set = sets.iter().find(|known| known.name == set).unwrap();
     let all = FlowSetStatistics::of(set, replications).all;
     let found = all.into_iter().find(|known| known.metric == metric)?;

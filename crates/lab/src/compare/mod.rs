@@ -11,7 +11,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-use tailcut_results::{ALL, METRICS, Measurement, Measurements, RunInfo, SHORT_AND_INCAST, describe, flow_set_names};
+use tailcut_results::{ALL, METRICS, Measurement, Measurements, RunInfo, describe, flow_set_names};
 use tailcut_sim::Problem;
 use tailcut_sim::config::suggest;
 
@@ -190,13 +190,16 @@ fn schemes_of(a: &Side, info_a: &RunInfo, b: &Side, info_b: &RunInfo) -> Result<
 }
 
 fn classes_of(selection: &Selection, info_a: &RunInfo, info_b: &RunInfo) -> Result<Vec<String>, Problem> {
-    let sets = |info: &RunInfo| flow_set_names(&info.classes, &info.size_bounds);
+    let sets = |info: &RunInfo| flow_set_names(&info.classes, &info.class_sets, &info.size_bounds);
     let common: Vec<String> = sets(info_a).into_iter().filter(|name| sets(info_b).contains(name)).collect();
     if let Some(class) = selection.classes.iter().find(|class| !common.contains(class)) {
         let known: Vec<&str> = common.iter().map(String::as_str).collect();
         return Err(Problem::new(format!("the runs do not both have a class `{class}`")).help(suggest(class, &known)));
     }
-    let single: Vec<String> = common.into_iter().filter(|name| name != ALL && name != SHORT_AND_INCAST).collect();
+    let is_union = |name: &String| {
+        name == ALL || [info_a, info_b].iter().any(|info| info.class_sets.iter().any(|set| set.name == *name))
+    };
+    let single: Vec<String> = common.into_iter().filter(|name| !is_union(name)).collect();
     if !selection.classes.is_empty() {
         Ok(selection.classes.clone())
     } else if single.is_empty() {

@@ -5,11 +5,20 @@ use tailcut_sim::config::from_node;
 use tailcut_sim::{Node, Problem, Value};
 
 use super::place::at_node;
-use super::{schemes, settings};
+use super::{class_sets, schemes, settings};
 
 /// The keys of a scenario that are taken out of it before a simulation reads it.
-const KEYS: [&str; 8] =
-    ["name", "title", schemes::CHOSEN, "seeds", schemes::DEFINED, "size_bounds", settings::DEFINED, settings::CHOSEN];
+const KEYS: [&str; 9] = [
+    "name",
+    "title",
+    schemes::CHOSEN,
+    "seeds",
+    schemes::DEFINED,
+    class_sets::DECLARED,
+    "size_bounds",
+    settings::DEFINED,
+    settings::CHOSEN,
+];
 
 /// Takes these keys out of the scenario and of what the command line changes, and returns them as one table, in which the
 /// command line counts.

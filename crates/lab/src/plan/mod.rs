@@ -3,6 +3,7 @@
 //! The layers of a point, each over the one before: the scheme's preset, the scenario, the scheme's own table in the
 //! scenario, the chosen settings and swept values, `--set`.
 
+mod class_sets;
 mod keys;
 mod place;
 mod point_key;
@@ -14,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tailcut_base::Bytes;
-use tailcut_results::{ALL, Axis, Point, SHORT_AND_INCAST};
+use tailcut_results::{Axis, ClassSet, Point};
 use tailcut_sim::{Config, Node, Problem, SCHEME_TABLES, Scenario};
 
-use self::place::{at_node, unique};
+use self::place::unique;
 use self::point_key::{files_fingerprint, point_key};
 use self::schemes::Scheme;
 use self::settings::Settings;
@@ -77,6 +78,8 @@ pub struct Plan {
     pub seeds: Vec<u64>,
     /// Names of the traffic classes.
     pub classes: Vec<String>,
+    /// Sets of these classes.
+    pub class_sets: Vec<ClassSet>,
     /// Sizes at which results tell flows apart, whatever their class; ascending.
     pub size_bounds: Vec<Bytes>,
     /// Every simulation.
@@ -97,6 +100,8 @@ struct Layers {
     scenario: Node,
     settings: Settings,
     axes: Vec<SweptAxis>,
+    /// The declaration of sets of classes, which is checked when the classes are known.
+    class_sets: Option<Node>,
     /// What the command line sets.
     over: Node,
     /// The same as it was given.
@@ -200,12 +205,21 @@ impl Plan {
             axes: axes.iter().map(|swept| swept.axis.clone()).collect(),
             seeds,
             classes: Vec::new(),
+            class_sets: Vec::new(),
             size_bounds: keys::size_bounds(&keys)?,
             points: Vec::new(),
             effective: String::new(),
             warnings: Vec::new(),
             file: None,
-            layers: Layers { schemes, scenario, settings, axes, over, set: arguments.set.clone() },
+            layers: Layers {
+                schemes,
+                scenario,
+                settings,
+                axes,
+                class_sets: keys.get(class_sets::DECLARED).cloned(),
+                over,
+                set: arguments.set.clone(),
+            },
         };
         plan.expand()?;
         plan.effective = plan.spell_out()?;
@@ -215,7 +229,7 @@ impl Plan {
     /// Makes and checks every point. The seeds of one scheme and one combination of values share a network; what each of
     /// them draws is checked by itself.
     fn expand(&mut self) -> Result<(), Problem> {
-        let Layers { schemes, settings, axes, over, .. } = &self.layers.clone();
+        let Layers { schemes, settings, axes, class_sets, over, .. } = &self.layers.clone();
         let factors = axes.iter().map(|swept| swept.values.len()).chain([schemes.len(), self.seeds.len()]);
         let count = factors.fold(1, usize::saturating_mul);
         let combinations = count / schemes.len() / self.seeds.len();
@@ -238,7 +252,7 @@ impl Plan {
                     }
                 }
                 node.merge(over.clone());
-                check_class_names(&node)?;
+                class_sets::check_class_names(&node)?;
                 let node = Arc::new(node);
                 let first = Scenario::new(&node, self.seeds[0], &self.base_dir)?;
                 for &seed in &self.seeds[1..] {
@@ -248,6 +262,7 @@ impl Plan {
                 self.warn(&first, &scheme.name, &values);
                 if self.classes.is_empty() {
                     self.classes = first.classes().to_vec();
+                    self.class_sets = class_sets::of(class_sets.as_ref(), &self.classes, &self.size_bounds)?;
                 } else if self.classes != first.classes() {
                     return Err(Problem::new("the points have different traffic classes")
                         .help("expected the same `[workload.traffic]` names everywhere"));
@@ -292,6 +307,10 @@ impl Plan {
         if !self.size_bounds.is_empty() {
             let bounds: Vec<String> = self.size_bounds.iter().map(Bytes::to_string).collect();
             root.insert("size_bounds".to_owned(), bounds.into());
+        }
+        if !self.class_sets.is_empty() {
+            let sets = self.class_sets.iter().map(|set| (set.name.clone(), set.classes.clone().into()));
+            root.insert(class_sets::DECLARED.to_owned(), sets.collect::<toml::Table>().into());
         }
         // Settings that hold for every point become a part of every scheme; those that are swept over are defined here.
         let defined = settings.swept(self.axes.iter().map(|axis| axis.path.as_str()));
@@ -340,21 +359,6 @@ impl Layers {
         self.settings.apply_chosen(&mut node, &scheme.name);
         node
     }
-}
-
-/// Classes stand in the results beside sets of them.
-fn check_class_names(node: &Node) -> Result<(), Problem> {
-    for (name, class) in node.get("workload").and_then(|node| node.get("traffic")).map_or(&[][..], Node::entries) {
-        let set = match name.as_str() {
-            ALL => "all flows",
-            SHORT_AND_INCAST => "the flows of the classes `short` and `incast`",
-            _ => continue,
-        };
-        let problem = Problem::new(format!("a class cannot be called `{name}`: results call {set} so"))
-            .help("expected another name, such as [workload.traffic.short]");
-        return Err(at_node(problem, Some(class)));
-    }
-    Ok(())
 }
 
 /// A value as `Node::to_text` wrote it, back as TOML.

@@ -13,6 +13,14 @@ pub(super) fn at_node(problem: Problem, node: Option<&Node>) -> Problem {
     }
 }
 
+/// A problem at the key of a node, if it has one.
+pub(super) fn at_key(problem: Problem, node: &Node) -> Problem {
+    match &node.key {
+        Some(origin) => problem.or_at(origin),
+        None => at_node(problem, Some(node)),
+    }
+}
+
 /// Checks that no item of a list is there twice; `what` is an item in a message.
 pub(super) fn unique<T: Ord + Display>(items: &[T], what: &str, node: Option<&Node>) -> Result<(), Problem> {
     let mut seen = BTreeSet::new();

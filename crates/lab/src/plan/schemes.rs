@@ -3,7 +3,7 @@
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Node, Preset, Problem, SCHEME_TABLES, Value};
 
-use super::place::{at_node, unique};
+use super::place::{at_key, at_node, unique};
 
 /// The key that chooses schemes.
 pub(super) const CHOSEN: &str = "schemes";
@@ -91,10 +91,7 @@ fn defined_scheme(name: String, table: &Node) -> Result<Scheme, Problem> {
             let mut words = SCHEME_TABLES.to_vec();
             words.push("preset");
             let problem = Problem::new(format!("`{key}` is not a scheme's to set")).help(suggest(key, &words));
-            return Err(match &child.key {
-                Some(origin) => problem.or_at(origin),
-                None => problem,
-            });
+            return Err(at_key(problem, child));
         }
     }
     Ok(Scheme { name, preset, own })

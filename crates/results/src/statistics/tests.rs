@@ -5,7 +5,7 @@ use tailcut_record::QueryRow;
 
 use super::*;
 use crate::metrics::{METRICS, describe};
-use crate::testing::{classes, estimate, flow, query, replication, value};
+use crate::testing::{estimate, flow, flow_sets, query, replication, value};
 
 #[test]
 fn flows_of_all_seeds_are_pooled_by_class() {
@@ -118,7 +118,7 @@ fn rows_stand_in_the_order_of_the_table_of_metrics() {
     let row = FlowRow { deadline: Some(Span::from_us(1)), drops: 2, ..flow(0, 0, Some(20)) };
     let query = QueryRow { deadline: Some(Span::from_us(1)), ..query(0, 0, Some(20)) };
     let replications = [Replication { queries: vec![query], ..replication(&[row]) }];
-    let set = FlowSet::of_run(&classes(), &[]).pop().unwrap();
+    let set = flow_sets(&[]).pop().unwrap();
     let places: Vec<usize> = FlowSetStatistics::of(&set, &replications)
         .all
         .iter()
