@@ -5,12 +5,12 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Expected, Tolerance};
+use crate::expected::{Expected, Tolerance};
 
 const TEXT: &str = include_str!("../../../data/claims.toml");
 
 static CATALOGUE: LazyLock<Catalogue> =
-    LazyLock::new(|| Catalogue::parse(TEXT).expect("data/claims.toml is checked by the tests"));
+    LazyLock::new(|| Catalogue::parse(TEXT).unwrap_or_else(|error| panic!("data/claims.toml: {error}")));
 
 /// All claims, with the documents, scenarios and experiments that they refer to.
 pub fn catalogue() -> &'static Catalogue {
@@ -29,7 +29,7 @@ pub struct Catalogue {
     pub priorities: BTreeMap<Priority, String>,
     /// What each word of the grammar means.
     pub grammar: BTreeMap<String, String>,
-    /// How the bands were set.
+    /// How the limits were set.
     pub tolerance_policy: TolerancePolicy,
     /// Where claims were measured.
     #[serde(rename = "scenario")]
@@ -82,7 +82,7 @@ impl Priority {
     }
 }
 
-/// How bands were set; one number of it is used by code.
+/// How the limits were set; one number of it is used by code.
 #[derive(Clone, Debug, Deserialize)]
 pub struct TolerancePolicy {
     /// Two values whose difference is at most this share of the larger one are equal.
@@ -154,8 +154,12 @@ pub struct Claim {
     pub quantified_by: QuantifiedBy,
     /// What is expected.
     pub expected: Expected,
-    /// How near counts.
+    /// How near counts. A claim has none if its function does not read it.
+    #[serde(default)]
     pub tolerance: Tolerance,
+    /// The claims that it is made of.
+    #[serde(default)]
+    pub parts: Vec<String>,
     /// The experiment that tests it.
     pub experiment: Option<String>,
     /// Claims that contradict it.

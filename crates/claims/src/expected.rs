@@ -1,6 +1,7 @@
-//! What claims expect of numbers, and how near counts, as types.
-
-use std::collections::BTreeMap;
+//! The language of claims: what they expect of numbers, and how near counts, as types.
+//!
+//! Four operations are words of this language, because many claims use them: a value, a ratio, an order and a shape.
+//! What few claims need is a function of [`crate::functions`], which a claim names.
 
 use serde::Deserialize;
 
@@ -14,18 +15,10 @@ pub enum Expected {
     Ratio(ExpectedRatio),
     /// An order of schemes, workloads or quantities.
     Order(ExpectedOrder),
-    /// Several orders that must all hold.
-    AllOrders(ExpectedOrders),
-    /// The shape of curves.
+    /// Curves that rise or fall.
     Shape(ExpectedShape),
-    /// A table of numbers.
-    Table(ExpectedTable),
-    /// A closed form or a hand example.
-    Exact(ExpectedExact),
-    /// Something that holds throughout every run.
-    Invariant(ExpectedInvariant),
-    /// Other claims.
-    All(ExpectedAll),
+    /// What a function says.
+    Function(ExpectedFunction),
 }
 
 /// How numbers at several sweep points become one.
@@ -40,34 +33,6 @@ pub enum Aggregate {
     Each,
 }
 
-/// A second quantity with a band of its own.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Also {
-    /// The quantity.
-    pub measure: String,
-    /// At least.
-    pub low: Option<f64>,
-    /// At most.
-    pub high: Option<f64>,
-}
-
-/// What is computed for a value, where it is not the quantity itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Item {
-    /// The `x` at which the quantity is smallest.
-    Argmin,
-    /// The largest over the smallest.
-    Spread,
-    /// 1 less the ratio to a baseline.
-    Reduction,
-    /// Kendall's rank correlation of schemes between two quantities, or between values of `x`.
-    Kendall,
-    /// The gain in the first quantity over that in the second, where a gain is baseline over subject.
-    RatioOfGains,
-}
-
 /// A number that is expected.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -78,20 +43,10 @@ pub struct ExpectedValue {
     pub low: Option<f64>,
     /// At most.
     pub high: Option<f64>,
-    /// How sweep points become one number.
+    /// How sweep points become one number; each must be right if it is not given.
     pub agg: Option<Aggregate>,
     /// Its unit.
     pub unit: Option<String>,
-    /// The same in microseconds.
-    pub value_us: Option<f64>,
-    /// The share of flows that the number is about.
-    pub flow_share: Option<f64>,
-    /// What is computed.
-    pub item: Option<Item>,
-    /// The coordinate that `item` needs.
-    pub x: Option<String>,
-    /// A second quantity.
-    pub also: Option<Also>,
 }
 
 /// A ratio that is expected.
@@ -106,21 +61,9 @@ pub struct ExpectedRatio {
     pub high: Option<f64>,
     /// How sweep points become one number.
     pub agg: Aggregate,
-    /// Every baseline separately.
+    /// Whether every baseline counts by itself.
     #[serde(default)]
     pub per_baseline: bool,
-    /// Baseline over subject.
-    #[serde(default)]
-    pub inverse: bool,
-    /// The coordinate whose values `ratio_of` names.
-    pub items: Option<String>,
-    /// Two values of a coordinate, as `heavy/light`.
-    pub ratio_of: Option<String>,
-    /// The sweep points that count.
-    #[serde(default)]
-    pub at: BTreeMap<String, toml::Value>,
-    /// A second quantity.
-    pub also: Option<Also>,
 }
 
 /// Which values are better.
@@ -141,55 +84,71 @@ pub struct ExpectedOrder {
     pub better: Better,
     /// Tiers from best to worst.
     pub rank: Vec<Vec<String>>,
-    /// What is ranked, if not schemes: a coordinate, or `measure`.
+    /// What is ranked, if not schemes: the values of a coordinate, or `measure`.
     pub items: Option<String>,
-    /// Schemes whose items are ranked.
-    #[serde(default)]
-    pub for_schemes: Vec<String>,
-    /// Sweep points that do not count.
-    #[serde(default)]
-    pub except_at: Vec<BTreeMap<String, toml::Value>>,
 }
 
-/// Orders that must all hold.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectedOrders {
-    /// The orders.
-    pub orders: Vec<MetricOrder>,
-}
-
-/// An order by one quantity.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MetricOrder {
-    /// The quantity.
-    pub metric: String,
-    /// Which values are better.
-    pub better: Better,
-    /// Tiers from best to worst.
-    pub rank: Vec<Vec<String>>,
-}
-
-/// The form of a curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "the names say it; how each is measured stands where it is")]
+/// Which way a curve goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Form {
+    /// It rises.
     Increasing,
+    /// It falls.
     Decreasing,
-    ConvexIncreasing,
-    Flat,
-    FlatMiddle,
-    Saturates,
-    Separated,
-    UShape,
-    Crossover,
-    GapWidens,
-    Step,
-    Dip,
-    NoDip,
-    Linear,
+}
+
+/// A shape that is expected.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedShape {
+    /// The form.
+    pub form: Form,
+    /// The curves: subjects, quotients of two, or `gain`, which is 1 less the quotient of the subject and its baseline.
+    pub series: Vec<String>,
+    /// The coordinates that they are drawn against.
+    pub x: OneOrMany<String>,
+}
+
+/// What a function is to find, with the numbers that the document prints.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExpectedFunction {
+    /// Name of the function.
+    pub name: String,
+    /// The published numbers.
+    pub value: Option<OneOrMany<f64>>,
+    /// At least.
+    pub low: Option<f64>,
+    /// At most.
+    pub high: Option<f64>,
+    /// How sweep points become one number.
+    pub agg: Option<Aggregate>,
+    /// The unit.
+    pub unit: Option<String>,
+    /// Names of the columns of a published table; the first one tells rows apart.
+    #[serde(default)]
+    pub columns: Vec<String>,
+    /// The rows of a published table.
+    #[serde(default)]
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl ExpectedFunction {
+    /// The published numbers; none if the document prints none.
+    pub fn values(&self) -> &[f64] {
+        self.value.as_ref().map_or(&[], OneOrMany::as_slice)
+    }
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Cell {
+    /// A number.
+    Number(f64),
+    /// Words, or a formula.
+    Text(String),
 }
 
 /// One or several of something.
@@ -212,166 +171,26 @@ impl<T> OneOrMany<T> {
     }
 }
 
-/// A shape that is expected.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectedShape {
-    /// The form.
-    pub form: Form,
-    /// The curves.
-    pub series: Vec<String>,
-    /// What they are drawn against.
-    pub x: OneOrMany<String>,
-    /// Where something happens.
-    pub at: Option<f64>,
-    /// The level that is crossed.
-    pub level: Option<f64>,
-    /// Whether it is crossed upwards or downwards.
-    pub direction: Option<Direction>,
-    /// Where the minimum lies.
-    pub inside: Option<[f64; 2]>,
-    /// How deep the others dip.
-    pub min_dip: Option<f64>,
-    /// How far curves are apart, as a share of the lower one.
-    pub min_gap: Option<f64>,
-    /// Curves that are flat where the others are not.
-    #[serde(default)]
-    pub flat: Vec<String>,
-    /// Curves that dip where the others do not.
-    #[serde(default)]
-    pub dips: Vec<String>,
-    /// The range that the authors chose.
-    pub chosen: Option<[f64; 2]>,
-    /// How high a step is.
-    pub min_factor: Option<f64>,
-}
-
-/// Which way a level is crossed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// From below.
-    Up,
-    /// From above.
-    Down,
-}
-
-/// A cell of a table.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum Cell {
-    /// A number.
-    Number(f64),
-    /// Words, or a formula.
-    Text(String),
-}
-
-/// A table that is expected.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectedTable {
-    /// Names of the columns; the first one tells rows apart.
-    pub columns: Vec<String>,
-    /// The rows.
-    pub rows: Vec<Vec<Cell>>,
-}
-
-/// Numbers that follow from others.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectedExact {
-    /// The published numbers.
-    pub value: OneOrMany<f64>,
-    /// Arithmetic that gives them.
-    pub formula: Option<OneOrMany<String>>,
-    /// Names in the formula.
-    #[serde(default)]
-    pub given: BTreeMap<String, f64>,
-    /// The unit.
-    pub unit: Option<String>,
-    /// What the number counts.
-    pub item: Option<String>,
-    /// What each number is.
-    #[serde(default)]
-    pub items: Vec<String>,
-    /// The number that the rest of the document needs.
-    pub consistent_value: Option<f64>,
-    /// What else is to be said.
-    pub note: Option<String>,
-}
-
-/// Something that holds throughout every run.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectedInvariant {
-    /// What.
-    pub predicate: String,
-}
-
-/// Other claims.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExpectedAll {
-    /// Their names.
-    pub claims: Vec<String>,
-}
-
-/// How near counts.
-#[derive(Clone, Debug, Deserialize)]
+/// How near counts. A function of a claim that reads none of these limits has its own.
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
     /// As reproduced.
-    pub reproduced: Band,
+    pub reproduced: Limits,
     /// As partly reproduced.
-    pub partly: Band,
+    pub partly: Limits,
 }
 
-/// Limits of the numbers of a claim; each operation and form reads its own.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// Limits of the numbers of a claim; each operation reads its own.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[allow(missing_docs, reason = "limits are described with the operation or form that reads them")]
-pub struct Band {
+pub struct Limits {
+    /// A value or a ratio is at least this.
     pub low: Option<f64>,
+    /// A value or a ratio is at most this.
     pub high: Option<f64>,
+    /// At least this share of the comparisons of an order agrees, or of the parts of a claim is reproduced.
     pub min_fraction: Option<f64>,
+    /// The rank correlation of a curve with its x is at least this.
     pub min_spearman: Option<f64>,
-    pub rel_err: Option<f64>,
-    pub max_violation_fraction: Option<f64>,
-    pub min_slope_ratio: Option<f64>,
-    pub min_rise_ends: Option<f64>,
-    pub at_low: Option<f64>,
-    pub at_high: Option<f64>,
-    pub max_change_after: Option<f64>,
-    pub min_gain_before: Option<f64>,
-    pub knee_low: Option<f64>,
-    pub knee_high: Option<f64>,
-    pub max_dip: Option<f64>,
-    pub other_min_dip: Option<f64>,
-    pub min_dip_difference: Option<f64>,
-    pub min_dip: Option<f64>,
-    pub max_spread: Option<f64>,
-    pub max_exponent: Option<f64>,
-    pub min_factor: Option<f64>,
-    pub mean_abs_err: Option<f64>,
-    pub max_abs_err: Option<f64>,
-    pub min_ratio: Option<f64>,
-    pub cell_low: Option<Vec<f64>>,
-    pub cell_high: Option<Vec<f64>>,
-    pub normalise: Option<String>,
-    pub cells_within_factor: Option<f64>,
-    pub config_match: Option<ConfigMatch>,
-    pub tail_abs_err_pct: Option<f64>,
-    pub throughput_rel_err: Option<f64>,
-    pub tail_min_pct: Option<f64>,
-    pub throughput_min_pct: Option<f64>,
-}
-
-/// How well a configuration must match.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
-pub enum ConfigMatch {
-    /// In every parameter.
-    Exactly(bool),
-    /// Up to deviations that are written down.
-    But(String),
 }

@@ -4,10 +4,14 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::stored::ClaimsError;
-use super::{Claim, Expected, Judgement, NoEvidence, Priority, SCALES, Stored, Verdict, catalogue, judge};
 use tailcut_results::csv;
 use tailcut_results::text::wrapped;
+
+use crate::catalogue::{Claim, Priority, catalogue};
+use crate::evidence::NoEvidence;
+use crate::judge::judge;
+use crate::judgement::{Judgement, Verdict};
+use crate::stored::{ClaimsError, SCALES, Stored};
 
 /// Columns that the list for the terminal may take.
 const WIDTH: usize = 100;
@@ -69,8 +73,8 @@ struct Record<'a> {
 }
 
 impl Listing {
-    /// The judgements stored in `folder`: those of the scale `paper` count before those of `quick`, unless only those of
-    /// `scale` are wanted. A claim that needs no measurements is judged at once, and so is one that is made of others.
+    /// The judgements stored in `folder`: those of the scale `paper` count before those of `quick`, unless only those
+    /// of `scale` are wanted. A claim that needs no measurements is judged at once, and so is one that has parts.
     ///
     /// # Errors
     /// If a file of judgements cannot be read.
@@ -82,16 +86,18 @@ impl Listing {
     pub fn of(stored: &[Stored], scale: Option<&str>, runnable: Runnable<'_>) -> Listing {
         let catalogue = catalogue();
         let mut lines: Vec<Line> = catalogue.claims.iter().map(|claim| line(claim, stored, scale, runnable)).collect();
-        // Claims that are made of others may be part of others themselves, but not deeper than they are many.
-        for _ in 0..3 {
+        let has_parts = |line: &Line| line.scale.is_none() && !line.claim.parts.is_empty();
+        // A claim that has parts can be a part itself. Each round judges those whose parts the round before has judged,
+        // so that as many rounds as there are such claims are enough.
+        for _ in 0..lines.iter().filter(|line| has_parts(line)).count() {
             let known: Vec<(&str, Verdict)> =
                 lines.iter().map(|line| (line.claim.id.as_str(), line.judgement.verdict)).collect();
-            let others = |id: &str| known.iter().find(|(known, _)| *known == id).map(|(_, verdict)| *verdict);
+            let verdict_on = |id: &str| known.iter().find(|(known, _)| *known == id).map(|(_, verdict)| *verdict);
             let composed: Vec<(usize, Judgement)> = lines
                 .iter()
                 .enumerate()
-                .filter(|(_, line)| line.scale.is_none() && matches!(line.claim.expected, Expected::All(_)))
-                .map(|(at, line)| (at, judge(line.claim, &NoEvidence, &others)))
+                .filter(|(_, line)| has_parts(line))
+                .map(|(at, line)| (at, judge(line.claim, &NoEvidence, &verdict_on)))
                 .collect();
             for (at, judgement) in composed {
                 lines[at].judgement = judgement;

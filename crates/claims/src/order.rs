@@ -1,191 +1,190 @@
-//! Orders: the share of comparisons that agree, over sweep points, quantities and pairs of different tiers.
+//! The operation `order`: the share of comparisons that agree, over sweep points, quantities and pairs of different
+//! tiers.
 
-use super::gather::{Gathered, Operand, instance};
-use super::resample::{Draw, bootstrap};
-use super::scope;
-use super::verdict::{Found, Limit, Number};
-use super::{Better, Claim, Evidence, ExpectedOrder, ExpectedOrders, Measure, Place, catalogue};
+use crate::case::{Case, Outcome};
+use crate::catalogue::{Measure, catalogue};
+use crate::evidence::SweepPoint;
+use crate::expected::{Better, ExpectedOrder};
+use crate::finding::{Bounds, Finding, Number};
+use crate::resample::{Resample, bootstrap};
+use crate::samples::{Operand, Samples, instance, unique};
 
-/// Tiers from best to worst.
-type Tiers = Vec<Vec<Operand>>;
+/// Tiers from best to worst; inside a tier nothing is claimed.
+pub(crate) type Tiers = Vec<Vec<Operand>>;
 
-/// One comparison: the better one, the worse one, the place, the quantity.
+/// One comparison: the better operand, the worse one, and the indices of the sweep point and of the quantity.
 type Comparison<'a> = (&'a Operand, &'a Operand, usize, usize);
 
-/// An order over some quantities.
-struct Order {
-    better: Better,
+/// An order in some quantities.
+pub(crate) struct Order {
+    /// Which values are better.
+    pub(crate) better: Better,
     /// Several, if the same order must hold for several schemes or topologies.
-    rankings: Vec<Tiers>,
-    measures: Vec<Measure>,
-    name: String,
+    pub(crate) rankings: Vec<Tiers>,
+    /// The quantities.
+    pub(crate) measures: Vec<Measure>,
+    /// What the share of comparisons that agree is called.
+    pub(crate) name: String,
 }
 
-pub(crate) fn find(claim: &Claim, expected: &ExpectedOrder, evidence: &dyn Evidence) -> Result<Found, String> {
-    let measures = if expected.items.as_deref() == Some("measure") {
-        // Each operand has its own.
-        vec![Measure::Plain(claim.metric.clone())]
-    } else {
-        claim.measures()
-    };
-    let order = Order {
-        better: expected.better,
-        rankings: rankings(claim, expected),
-        measures,
-        name: "the share of comparisons that agree".into(),
-    };
-    let exempt = |place: &Place, metric: &str| expected.except_at.iter().any(|at| scope::is_at(place, metric, at));
-    evaluate(claim, vec![order], evidence, &exempt)
-}
+impl Order {
+    /// An order in the quantities of the claim.
+    pub(crate) fn of_claim(case: &Case<'_>, better: Better, rankings: Vec<Tiers>) -> Order {
+        let name = "the share of comparisons that agree".into();
+        Order { better, rankings, measures: case.claim.measures(), name }
+    }
 
-pub(crate) fn find_all(claim: &Claim, expected: &ExpectedOrders, evidence: &dyn Evidence) -> Result<Found, String> {
-    let orders = expected
-        .orders
-        .iter()
-        .map(|order| Order {
-            better: order.better,
-            rankings: vec![order.rank.iter().map(|tier| tier.iter().map(|name| Operand::of(name)).collect()).collect()],
-            measures: vec![Measure::Plain(order.metric.clone())],
-            name: format!("the share of comparisons of {} that agree", order.metric),
-        })
-        .collect();
-    evaluate(claim, orders, evidence, &|_, _| false)
-}
-
-/// The tiers of operands that a claim ranks.
-fn rankings(claim: &Claim, expected: &ExpectedOrder) -> Vec<Tiers> {
-    let tiers = |operand: &dyn Fn(&str) -> Operand| -> Tiers {
-        expected.rank.iter().map(|tier| tier.iter().map(|name| operand(name)).collect()).collect()
-    };
-    let schemes = || -> Vec<&String> {
-        if expected.for_schemes.is_empty() {
-            std::iter::once(&claim.subject).chain(&claim.baseline).collect()
-        } else {
-            expected.for_schemes.iter().collect()
+    /// An order of subjects in one quantity of its own.
+    pub(crate) fn in_metric(metric: &str, better: Better, rank: &[&[&str]]) -> Order {
+        Order {
+            better,
+            rankings: vec![subjects(rank)],
+            measures: vec![Measure::Plain(metric.to_owned())],
+            name: format!("the share of comparisons of {metric} that agree"),
         }
-    };
-    match expected.items.as_deref() {
-        Some("measure") => vec![tiers(&|metric| Operand::measuring(&claim.subject, metric))],
-        Some(coordinate) => {
-            schemes().into_iter().map(|scheme| tiers(&|value| Operand::at(scheme, coordinate, value))).collect()
-        }
-        None if expected.rank.iter().flatten().any(|name| name == "X" || name.ends_with("/X")) => {
-            claim.baseline.iter().map(|baseline| tiers(&|name| Operand::of(&instance(name, baseline)))).collect()
-        }
-        None => vec![tiers(&|name| Operand::of(name))],
     }
 }
 
-fn evaluate(
-    claim: &Claim,
-    orders: Vec<Order>,
-    evidence: &dyn Evidence,
-    exempt: &dyn Fn(&Place, &str) -> bool,
-) -> Result<Found, String> {
-    let mut found: Option<Found> = None;
+/// Tiers of subjects.
+pub(crate) fn subjects<S: AsRef<str>, T: AsRef<[S]>>(rank: &[T]) -> Tiers {
+    tiers(rank, &Operand::of)
+}
+
+/// Tiers of values of a coordinate, for each of some schemes.
+pub(crate) fn values_of<S: AsRef<str>, T: AsRef<[S]>>(schemes: &[&str], coordinate: &str, rank: &[T]) -> Vec<Tiers> {
+    schemes.iter().map(|scheme| tiers(rank, &|value| Operand::at(scheme, coordinate, value))).collect()
+}
+
+fn tiers<S: AsRef<str>, T: AsRef<[S]>>(rank: &[T], operand: &dyn Fn(&str) -> Operand) -> Tiers {
+    rank.iter().map(|tier| tier.as_ref().iter().map(|name| operand(name.as_ref())).collect()).collect()
+}
+
+pub(crate) fn find(case: &Case<'_>, expected: &ExpectedOrder) -> Outcome {
+    let (claim, rank) = (case.claim, &expected.rank);
+    let mut order = Order::of_claim(case, expected.better, Vec::new());
+    order.rankings = match expected.items.as_deref() {
+        Some("measure") => {
+            // Each operand has a quantity of its own.
+            order.measures = vec![Measure::Plain(claim.metric.clone())];
+            vec![tiers(rank, &|metric| Operand::measuring(&claim.subject, metric))]
+        }
+        Some(coordinate) => {
+            let schemes: Vec<&str> =
+                std::iter::once(&claim.subject).chain(&claim.baseline).map(String::as_str).collect();
+            values_of(&schemes, coordinate, rank)
+        }
+        None if rank.iter().flatten().any(|name| name == "X" || name.ends_with("/X")) => {
+            let upon = |baseline: &String| tiers(rank, &|name| Operand::of(&instance(name, baseline)));
+            claim.baseline.iter().map(upon).collect()
+        }
+        None => vec![subjects(rank)],
+    };
+    judge(case, vec![order], &|_, _| false)
+}
+
+/// Whether these orders hold: of each of them at least the share of comparisons that the claim's tolerance asks for.
+/// Sweep points and quantities of which `exempt` says so do not count.
+///
+/// # Errors
+/// If nothing could be compared, with the reason.
+pub(crate) fn judge(case: &Case<'_>, orders: Vec<Order>, exempt: &dyn Fn(&SweepPoint, &str) -> bool) -> Outcome {
+    let tolerance = &case.claim.tolerance;
+    let share = |limit: Option<f64>| Some(Bounds::of(limit, None));
+    let mut found: Option<Finding> = None;
     let mut reason = String::new();
-    let (mut orders_missing, total) = (Vec::new(), orders.len());
+    let (mut missing, total) = (Vec::new(), orders.len());
     for order in orders {
-        match one(claim, &order, evidence, exempt) {
-            Ok(part) => {
-                let found = found.get_or_insert_with(|| Found {
-                    remarks: part.remarks.clone(),
-                    one_seed: part.one_seed,
-                    ..Found::default()
-                });
+        match compare(case, &order, exempt) {
+            Ok((number, context)) => {
+                let incomplete = context.incomplete.clone();
+                let found = found.get_or_insert(context);
                 if found.incomplete.is_none() {
-                    found.incomplete = part.incomplete;
+                    found.incomplete = incomplete;
                 }
-                let at = found.numbers.len();
-                found.numbers.extend(part.numbers);
-                found.reproduced.push(Limit::new(at, claim.tolerance.reproduced.min_fraction, None));
-                found.partly.push(Limit::new(at, claim.tolerance.partly.min_fraction, None));
+                let (near, wide) = (tolerance.reproduced.min_fraction, tolerance.partly.min_fraction);
+                found.add(number, share(near), share(wide));
             }
             Err(why) => {
-                orders_missing.push(order.measures[0].name());
+                missing.push(order.measures[0].name());
                 reason = why;
             }
         }
     }
     let mut found = found.ok_or(reason)?;
-    if !orders_missing.is_empty() && total > 1 {
-        found.incomplete = Some(format!("not measured: {}", orders_missing.join(", ")));
+    if !missing.is_empty() && total > 1 {
+        found.incomplete = Some(format!("not measured: {}", missing.join(", ")));
     }
     Ok(found)
 }
 
-fn one(
-    claim: &Claim,
+/// The share of comparisons that agree with an order, and a finding without numbers that says what it rests on.
+fn compare(
+    case: &Case<'_>,
     order: &Order,
-    evidence: &dyn Evidence,
-    exempt: &dyn Fn(&Place, &str) -> bool,
-) -> Result<Found, String> {
-    let mut operands: Vec<Operand> = Vec::new();
-    for operand in order.rankings.iter().flatten().flatten() {
-        if !operands.contains(operand) {
-            operands.push(operand.clone());
-        }
+    exempt: &dyn Fn(&SweepPoint, &str) -> bool,
+) -> Result<(Number, Finding), String> {
+    let samples = Samples::fetch(case, unique(order.rankings.iter().flatten().flatten()), order.measures.clone())?;
+    let comparisons = comparisons(&samples, order, exempt);
+    if comparisons.is_empty() {
+        return Err(samples.incomplete().unwrap_or_else(|| "no two of them were measured at the same place".into()));
     }
-    let gathered = Gathered::new(claim, evidence, operands, order.measures.clone(), &|_| true)?;
-    let mut comparisons: Vec<Comparison<'_>> = Vec::new();
+    let is_zero = |operand: &Operand, point, measure| samples.measured(operand, point, measure) == Some(0.0);
+    let all_zero =
+        |&(good, bad, point, measure): &Comparison<'_>| is_zero(good, point, measure) && is_zero(bad, point, measure);
+    if comparisons.iter().all(all_zero) {
+        return Err("both sides of every comparison are zero".into());
+    }
+    let agrees =
+        |comparison: &Comparison<'_>, resample: Resample<'_>| agreement(&samples, order.better, comparison, resample);
+    let share = |resample: Resample<'_>| {
+        comparisons.iter().map(|comparison| agrees(comparison, resample)).sum::<f64>() / comparisons.len() as f64
+    };
+    let mut context = samples.finding();
+    context.remarks.insert(0, format!("{} comparisons", comparisons.len()));
+    if let Some((good, bad, point, measure)) = comparisons.iter().find(|one| agrees(one, Resample::Measured) == 0.0) {
+        let at = samples.at(*point, *measure);
+        context.remarks.push(format!("the first against it: {} and {}{at}", good.name(), bad.name()));
+    }
+    let interval = bootstrap(samples.seeds, &share);
+    Ok((Number { name: order.name.clone(), value: share(Resample::Measured), interval }, context))
+}
+
+/// Every pair of operands of different tiers, at every sweep point and in every quantity where both were measured.
+fn comparisons<'o>(
+    samples: &Samples,
+    order: &'o Order,
+    exempt: &dyn Fn(&SweepPoint, &str) -> bool,
+) -> Vec<Comparison<'o>> {
+    let mut comparisons = Vec::new();
     for tiers in &order.rankings {
         for (at, tier) in tiers.iter().enumerate() {
             for (good, bad) in tier.iter().flat_map(|good| tiers[at + 1..].iter().flatten().map(move |bad| (good, bad)))
             {
-                for place in 0..gathered.places.len() {
-                    for measure in 0..gathered.measures.len() {
-                        let known = |operand| gathered.value(operand, place, measure, Draw::Measured).is_some();
+                for point in 0..samples.points.len() {
+                    for measure in 0..samples.measures.len() {
+                        let known = |operand| samples.measured(operand, point, measure).is_some();
                         if known(good)
                             && known(bad)
-                            && !exempt(&gathered.places[place], &gathered.measures[measure].name())
+                            && !exempt(&samples.points[point], &samples.measures[measure].name())
                         {
-                            comparisons.push((good, bad, place, measure));
+                            comparisons.push((good, bad, point, measure));
                         }
                     }
                 }
             }
         }
     }
-    if comparisons.is_empty() {
-        return Err(gathered.incomplete().unwrap_or_else(|| "no two of them were measured at the same place".into()));
-    }
-    let is_zero = |operand: &Operand, place: usize, measure: usize| {
-        gathered.value(operand, place, measure, Draw::Measured) == Some(0.0)
-    };
-    if comparisons
-        .iter()
-        .all(|&(good, bad, place, measure)| is_zero(good, place, measure) && is_zero(bad, place, measure))
-    {
-        return Err("both sides of every comparison are zero".into());
-    }
-    let share = |draw: Draw<'_>| {
-        let agreeing: f64 =
-            comparisons.iter().map(|comparison| agrees(&gathered, order.better, comparison, draw)).sum();
-        agreeing / comparisons.len() as f64
-    };
-    let mut found = gathered.finding();
-    found.numbers.push(Number {
-        name: order.name.clone(),
-        value: share(Draw::Measured),
-        interval: bootstrap(gathered.seeds, &|draw| vec![share(draw)])[0],
-    });
-    found.remarks.insert(0, format!("{} comparisons", comparisons.len()));
-    let against =
-        comparisons.iter().find(|comparison| agrees(&gathered, order.better, comparison, Draw::Measured) == 0.0);
-    if let Some((good, bad, place, measure)) = against {
-        found.remarks.push(format!(
-            "the first against it: {} and {}{}",
-            good.name(),
-            bad.name(),
-            gathered.at(*place, *measure)
-        ));
-    }
-    Ok(found)
+    comparisons
 }
 
-/// 1 if the comparison agrees with the claim, 0 if not, one half for a tie.
-fn agrees(gathered: &Gathered, better: Better, &(good, bad, place, measure): &Comparison<'_>, draw: Draw<'_>) -> f64 {
-    let value = |operand| gathered.value(operand, place, measure, draw).unwrap_or(f64::NAN);
+/// 1 if a comparison agrees with the order, 0 if not, one half for a tie.
+fn agreement(
+    samples: &Samples,
+    better: Better,
+    &(good, bad, point, measure): &Comparison<'_>,
+    resample: Resample<'_>,
+) -> f64 {
+    let value = |operand| samples.value(operand, point, measure, resample).unwrap_or(f64::NAN);
     let (a, b) = (value(good), value(bad));
     let band = catalogue().tolerance_policy.tie_band * a.abs().max(b.abs());
     // Rounding must not make a difference of exactly the band more than a tie.

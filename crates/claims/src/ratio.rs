@@ -1,189 +1,27 @@
-//! Ratios of a subject to its baselines.
+//! The operation `ratio`: a quantity of the subject over that of its baselines.
 
-use super::gather::{Gathered, Operand, pairs};
-use super::resample::{Draw, jackknife};
-use super::scope;
-use super::verdict::{Found, Limit, Number};
-use super::{Aggregate, Claim, Evidence, ExpectedRatio, Measure, Place};
+use crate::case::{Case, Outcome};
+use crate::expected::{Aggregate, ExpectedRatio};
+use crate::finding::Number;
+use crate::resample::{Resample, jackknife};
+use crate::samples::{Quotient, Samples, operands_of, over_baselines};
+use crate::value;
 
-/// A quotient that a claim is about: what stands above, what below.
-type Pair = (Operand, Operand);
-
-/// One quotient at one place in one quantity.
-type Term<'a> = (&'a Pair, usize, usize);
-
-pub(crate) fn find(claim: &Claim, expected: &ExpectedRatio, evidence: &dyn Evidence) -> Result<Found, String> {
-    let pairs = quotients(claim, expected)?;
-    if pairs.is_empty() {
+pub(crate) fn find(case: &Case<'_>, expected: &ExpectedRatio) -> Outcome {
+    let quotients = over_baselines(case.claim);
+    if quotients.is_empty() {
         // The quantity is a ratio by itself.
-        return plain(claim, expected, evidence);
+        return value::judge(case, expected.agg);
     }
-    let counts = |place: &Place| expected.at.is_empty() || scope::is_at(place, "", &expected.at);
-    let mut operands: Vec<Operand> = Vec::new();
-    for (above, below) in &pairs {
-        for operand in [above, below] {
-            if !operands.contains(operand) {
-                operands.push(operand.clone());
-            }
-        }
-    }
-    let measures = claim.measures();
-    let first = measures.len();
-    let also = expected.also.iter().map(|also| Measure::Plain(also.measure.clone()));
-    let gathered = Gathered::new(claim, evidence, operands, measures.into_iter().chain(also).collect(), &counts)?;
-
-    let mut found = gathered.finding();
-    let own = aggregated(claim, expected, &gathered, &pairs, &(0..first).collect::<Vec<_>>());
-    for number in own {
-        let at = found.numbers.len();
-        found.numbers.push(number);
-        found.reproduced.push(Limit::new(at, claim.tolerance.reproduced.low, claim.tolerance.reproduced.high));
-        found.partly.push(Limit::new(at, claim.tolerance.partly.low, claim.tolerance.partly.high));
-    }
-    if found.numbers.is_empty() {
-        return Err(nothing(&gathered, &pairs));
-    }
-    if let Some(also) = &expected.also {
-        for mut number in aggregated(claim, expected, &gathered, &pairs, &[first]) {
-            number.name = format!("{} in {}", number.name, also.measure);
-            let at = found.numbers.len();
-            found.numbers.push(number);
-            found.reproduced.push(Limit::new(at, also.low, also.high));
-        }
-    }
-    let empty = count_empty(&gathered, &pairs, first);
-    if empty > 0 {
-        found.remarks.push(format!("{empty} with zero on both sides say nothing"));
-    }
-    Ok(found)
+    let samples = Samples::fetch(case, operands_of(&quotients), case.claim.measures())?;
+    let groups: Vec<&[Quotient]> = if expected.per_baseline { quotients.chunks(1).collect() } else { vec![&quotients] };
+    let small = wants_small(expected.value, expected.low, expected.high);
+    judge(case, &samples, &groups, expected.agg, small)
 }
 
-/// The quotients.
-fn quotients(claim: &Claim, expected: &ExpectedRatio) -> Result<Vec<Pair>, String> {
-    let mut all = match (&expected.items, &expected.ratio_of) {
-        (Some(coordinate), Some(values)) => {
-            let (above, below) =
-                values.split_once('/').ok_or_else(|| format!("`{values}` does not name two values"))?;
-            std::iter::once(&claim.subject)
-                .chain(&claim.baseline)
-                .map(|scheme| (Operand::at(scheme, coordinate, above), Operand::at(scheme, coordinate, below)))
-                .collect()
-        }
-        _ => pairs(claim),
-    };
-    if expected.inverse {
-        all = all.into_iter().map(|(above, below)| (below, above)).collect();
-    }
-    Ok(all)
-}
-
-fn nothing(gathered: &Gathered, pairs: &[Pair]) -> String {
-    let missing = pairs.iter().flat_map(|(above, below)| [above, below]).find(|operand| !gathered.has(operand));
-    match missing {
-        Some(operand) => format!("{} has not been measured", operand.name()),
-        None => "both sides of every ratio are zero or were measured at different places".into(),
-    }
-}
-
-fn count_empty(gathered: &Gathered, pairs: &[Pair], measures: usize) -> usize {
-    let mut empty = 0;
-    for (above, below) in pairs {
-        for place in 0..gathered.places.len() {
-            for measure in 0..measures {
-                let value = |operand| gathered.value(operand, place, measure, Draw::Measured);
-                empty += usize::from(value(above) == Some(0.0) && value(below) == Some(0.0));
-            }
-        }
-    }
-    empty
-}
-
-/// The numbers that decide: one for each baseline that counts by itself, or for each ratio that must be right.
-fn aggregated(
-    claim: &Claim,
-    expected: &ExpectedRatio,
-    gathered: &Gathered,
-    pairs: &[Pair],
-    measures: &[usize],
-) -> Vec<Number> {
-    let terms = |pairs: &'_ [Pair]| -> Vec<(usize, usize, usize)> {
-        let mut terms = Vec::new();
-        for (at, pair) in pairs.iter().enumerate() {
-            for place in 0..gathered.places.len() {
-                for &measure in measures {
-                    if gathered.ratio((&pair.0, &pair.1), place, measure, Draw::Measured).is_some() {
-                        terms.push((at, place, measure));
-                    }
-                }
-            }
-        }
-        terms
-    };
-    let groups: Vec<&[Pair]> = if expected.per_baseline { pairs.chunks(1).collect() } else { vec![pairs] };
-    let mut numbers = Vec::new();
-    for group in groups {
-        let terms: Vec<Term<'_>> =
-            terms(group).into_iter().map(|(at, place, measure)| (&group[at], place, measure)).collect();
-        if terms.is_empty() {
-            continue;
-        }
-        match expected.agg {
-            Aggregate::Each => {
-                numbers.extend(terms.iter().map(|&term| single(gathered, term, "the ratio")));
-            }
-            Aggregate::Best => {
-                let value = |term: &Term<'_>| at_place(gathered, *term, Draw::Measured);
-                let order = |a: &&Term<'_>, b: &&Term<'_>| value(a).total_cmp(&value(b));
-                let best = if wants_small(expected) { terms.iter().min_by(order) } else { terms.iter().max_by(order) };
-                numbers.extend(best.map(|&term| single(gathered, term, "the best ratio")));
-            }
-            Aggregate::Mean => {
-                let mean = |draw: Draw<'_>| {
-                    let values: Vec<f64> =
-                        terms.iter().map(|&term| at_place(gathered, term, draw)).filter(|v| !v.is_nan()).collect();
-                    values.iter().sum::<f64>() / values.len() as f64
-                };
-                let names = if expected.per_baseline || group.len() == 1 {
-                    format!("the mean ratio {}", between(claim, &group[0]))
-                } else {
-                    format!("the mean ratio over {} baselines", group.len())
-                };
-                numbers.push(Number {
-                    name: names,
-                    value: mean(Draw::Measured),
-                    interval: jackknife(gathered.seeds, true, &mean),
-                });
-            }
-        }
-    }
-    numbers
-}
-
-fn at_place(gathered: &Gathered, (pair, place, measure): Term<'_>, draw: Draw<'_>) -> f64 {
-    gathered.ratio((&pair.0, &pair.1), place, measure, draw).unwrap_or(f64::NAN)
-}
-
-fn single(gathered: &Gathered, term: Term<'_>, what: &str) -> Number {
-    let (pair, place, measure) = term;
-    let statistic = |draw: Draw<'_>| at_place(gathered, term, draw);
-    Number {
-        name: format!("{what} {} to {}{}", pair.0.name(), pair.1.name(), gathered.at(place, measure)),
-        value: statistic(Draw::Measured),
-        interval: jackknife(gathered.seeds, true, &statistic),
-    }
-}
-
-fn between(claim: &Claim, pair: &Pair) -> String {
-    if pair.0.subject == claim.subject && pair.0.pin.is_none() {
-        format!("to {}", pair.1.name())
-    } else {
-        format!("{} to {}", pair.0.name(), pair.1.name())
-    }
-}
-
-/// Whether small ratios are favourable to the claim.
-fn wants_small(expected: &ExpectedRatio) -> bool {
-    match (expected.value, expected.low, expected.high) {
+/// Whether small ratios are favourable to a claim of this published ratio, or of one from `low` to `high`.
+pub(crate) fn wants_small(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> bool {
+    match (value, low, high) {
         (Some(value), _, _) => value < 1.0,
         (None, None, Some(_)) => true,
         (None, Some(low), Some(high)) => low * high < 1.0,
@@ -191,7 +29,129 @@ fn wants_small(expected: &ExpectedRatio) -> bool {
     }
 }
 
-/// A quantity that is a ratio by itself.
-fn plain(claim: &Claim, expected: &ExpectedRatio, evidence: &dyn Evidence) -> Result<Found, String> {
-    super::value::find_plain(claim, expected.agg, evidence)
+/// The ratios of each group of quotients, aggregated, against the limits of the claim. Of several ratios the best is
+/// the smallest if `small` ones are favourable, else the largest.
+///
+/// # Errors
+/// If there is no ratio, with the reason.
+pub(crate) fn judge(
+    case: &Case<'_>,
+    samples: &Samples,
+    groups: &[&[Quotient]],
+    agg: Aggregate,
+    small: bool,
+) -> Outcome {
+    let mut found = samples.finding();
+    let (reproduced, partly) = value::limits(case)?;
+    let measures: Vec<usize> = (0..samples.measures.len()).collect();
+    for group in groups {
+        for number in aggregated(case, samples, group, &measures, agg, small) {
+            found.add(number, Some(reproduced), Some(partly));
+        }
+    }
+    let quotients = || groups.iter().copied().flatten();
+    if found.numbers.is_empty() {
+        return Err(why_none(samples, quotients()));
+    }
+    let empty = count_zero_over_zero(samples, quotients(), &measures);
+    if empty > 0 {
+        found.remarks.push(format!("{empty} with zero on both sides say nothing"));
+    }
+    Ok(found)
+}
+
+/// Why there is none of these ratios.
+pub(crate) fn why_none<'q>(samples: &Samples, quotients: impl Iterator<Item = &'q Quotient>) -> String {
+    match operands_of(quotients).iter().find(|operand| !samples.has(operand)) {
+        Some(operand) => format!("{} has not been measured", operand.name()),
+        None => "both sides of every ratio are zero or were measured at different places".into(),
+    }
+}
+
+/// Number of ratios that say nothing, because both of their sides are zero.
+pub(crate) fn count_zero_over_zero<'q>(
+    samples: &Samples,
+    quotients: impl Iterator<Item = &'q Quotient>,
+    measures: &[usize],
+) -> usize {
+    let is_zero = |operand, point, measure| samples.measured(operand, point, measure) == Some(0.0);
+    quotients
+        .map(|(above, below)| {
+            let empty =
+                |point| measures.iter().filter(|&&m| is_zero(above, point, m) && is_zero(below, point, m)).count();
+            (0..samples.points.len()).map(empty).sum::<usize>()
+        })
+        .sum()
+}
+
+/// A ratio of a quotient at a sweep point in a quantity, by the indices of the two.
+type Ratio<'a> = (&'a Quotient, usize, usize);
+
+/// The ratios of some quotients in the quantities with these indices as the numbers that decide: one for each ratio
+/// that must be right, or one for all of them.
+pub(crate) fn aggregated(
+    case: &Case<'_>,
+    samples: &Samples,
+    quotients: &[Quotient],
+    measures: &[usize],
+    agg: Aggregate,
+    small: bool,
+) -> Vec<Number> {
+    let mut ratios: Vec<Ratio<'_>> = Vec::new();
+    for quotient in quotients {
+        for point in 0..samples.points.len() {
+            let known = |&&measure: &&usize| {
+                samples.ratio((&quotient.0, &quotient.1), point, measure, Resample::Measured).is_some()
+            };
+            ratios.extend(measures.iter().filter(known).map(|&measure| (quotient, point, measure)));
+        }
+    }
+    if ratios.is_empty() {
+        return Vec::new();
+    }
+    match agg {
+        Aggregate::Each => ratios.iter().map(|&ratio| single(samples, ratio, "the ratio")).collect(),
+        Aggregate::Best => {
+            let order = |a: &&Ratio<'_>, b: &&Ratio<'_>| {
+                value(samples, **a, Resample::Measured).total_cmp(&value(samples, **b, Resample::Measured))
+            };
+            let best = if small { ratios.iter().min_by(order) } else { ratios.iter().max_by(order) };
+            best.map(|&ratio| single(samples, ratio, "the best ratio")).into_iter().collect()
+        }
+        Aggregate::Mean => {
+            let mean = |resample: Resample<'_>| {
+                let values = ratios.iter().map(|&ratio| value(samples, ratio, resample));
+                let values: Vec<f64> = values.filter(|value| !value.is_nan()).collect();
+                values.iter().sum::<f64>() / values.len() as f64
+            };
+            let name = match quotients {
+                [one] => format!("the mean ratio {}", words(case, one)),
+                several => format!("the mean ratio over {} baselines", several.len()),
+            };
+            vec![Number { name, value: mean(Resample::Measured), interval: jackknife(samples.seeds, true, &mean) }]
+        }
+    }
+}
+
+fn value(samples: &Samples, (quotient, point, measure): Ratio<'_>, resample: Resample<'_>) -> f64 {
+    samples.ratio((&quotient.0, &quotient.1), point, measure, resample).unwrap_or(f64::NAN)
+}
+
+fn single(samples: &Samples, ratio: Ratio<'_>, what: &str) -> Number {
+    let (quotient, point, measure) = ratio;
+    let statistic = |resample: Resample<'_>| value(samples, ratio, resample);
+    Number {
+        name: format!("{what} {} to {}{}", quotient.0.name(), quotient.1.name(), samples.at(point, measure)),
+        value: statistic(Resample::Measured),
+        interval: jackknife(samples.seeds, true, &statistic),
+    }
+}
+
+/// "to pias", if the subject of the claim stands above.
+fn words(case: &Case<'_>, (above, below): &Quotient) -> String {
+    if above.subject == case.claim.subject && above.pin.is_none() {
+        format!("to {}", below.name())
+    } else {
+        format!("{} to {}", above.name(), below.name())
+    }
 }

@@ -7,10 +7,10 @@ use tailcut_results::stats::{Interval, nearest_rank, t975};
 /// Resamples of the bootstrap.
 const RESAMPLES: usize = 500;
 
-/// How often each seed counts.
+/// A resample of the seeds: how often each of them counts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Draw<'a> {
-    /// As measured.
+pub(crate) enum Resample<'a> {
+    /// As measured, which is not one: each counts once.
     Measured,
     /// So often, in the order of the seeds.
     Weights(&'a [f64]),
@@ -18,15 +18,15 @@ pub(crate) enum Draw<'a> {
 
 /// The interval of a smooth statistic by the delete-one jackknife over `seeds` seeds, on a logarithmic scale if `ratio`
 /// and all of its values are positive. `None` with fewer than two seeds, or if the statistic is not finite.
-pub(crate) fn jackknife(seeds: usize, ratio: bool, statistic: &dyn Fn(Draw<'_>) -> f64) -> Option<Interval> {
+pub(crate) fn jackknife(seeds: usize, ratio: bool, statistic: &dyn Fn(Resample<'_>) -> f64) -> Option<Interval> {
     if seeds < 2 {
         return None;
     }
-    let value = statistic(Draw::Measured);
+    let value = statistic(Resample::Measured);
     let without: Vec<f64> = (0..seeds)
         .map(|left_out| {
             let weights: Vec<f64> = (0..seeds).map(|seed| if seed == left_out { 0.0 } else { 1.0 }).collect();
-            statistic(Draw::Weights(&weights))
+            statistic(Resample::Weights(&weights))
         })
         .collect();
     if !value.is_finite() || without.iter().any(|value| !value.is_finite()) {
@@ -45,43 +45,39 @@ pub(crate) fn jackknife(seeds: usize, ratio: bool, statistic: &dyn Fn(Draw<'_>) 
     })
 }
 
-/// The intervals of several statistics: the middle 95 % of what they are in resamples of the seeds. `None` with fewer
-/// than two seeds, and for a statistic that some resamples do not have.
-pub(crate) fn bootstrap(seeds: usize, statistics: &dyn Fn(Draw<'_>) -> Vec<f64>) -> Vec<Option<Interval>> {
-    let count = statistics(Draw::Measured).len();
+/// The interval of a statistic by the bootstrap: the middle 95 % of what it is in resamples of the seeds. `None` with
+/// fewer than two seeds, or if some resamples do not have the statistic.
+pub(crate) fn bootstrap(seeds: usize, statistic: &dyn Fn(Resample<'_>) -> f64) -> Option<Interval> {
     if seeds < 2 {
-        return vec![None; count];
+        return None;
     }
     let n = u32::try_from(seeds).expect("fewer than 2^32 seeds");
+    // The resamples depend on nothing but the number of seeds, so that all statistics of a claim have the same ones.
     let mut stream = Seeds::new(0).stream("claims.bootstrap", u64::from(n));
-    let mut found = vec![Vec::with_capacity(RESAMPLES); count];
+    let mut values = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
         let mut weights = vec![0.0; seeds];
         for _ in 0..seeds {
             weights[stream.below(n) as usize] += 1.0;
         }
-        for (values, value) in found.iter_mut().zip(statistics(Draw::Weights(&weights))) {
-            values.push(value);
-        }
-    }
-    let middle = |mut values: Vec<f64>| {
-        if values.iter().any(|value| value.is_nan()) {
+        let value = statistic(Resample::Weights(&weights));
+        if value.is_nan() {
             return None;
         }
-        values.sort_by(f64::total_cmp);
-        Some(Interval { low: nearest_rank(&values, 25)?, high: nearest_rank(&values, 975)? })
-    };
-    found.into_iter().map(middle).collect()
+        values.push(value);
+    }
+    values.sort_by(f64::total_cmp);
+    Some(Interval { low: nearest_rank(&values, 25)?, high: nearest_rank(&values, 975)? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn mean<'a>(values: &'a [f64]) -> impl Fn(Draw<'_>) -> f64 + 'a {
-        |draw| match draw {
-            Draw::Measured => values.iter().sum::<f64>() / values.len() as f64,
-            Draw::Weights(weights) => {
+    fn mean<'a>(values: &'a [f64]) -> impl Fn(Resample<'_>) -> f64 + 'a {
+        |resample| match resample {
+            Resample::Measured => values.iter().sum::<f64>() / values.len() as f64,
+            Resample::Weights(weights) => {
                 values.iter().zip(weights).map(|(v, w)| v * w).sum::<f64>() / weights.iter().sum::<f64>()
             }
         }
@@ -105,11 +101,11 @@ mod tests {
     #[test]
     fn the_bootstrap_holds_what_resamples_give_and_repeats() {
         let values = [0.0, 0.0, 1.0, 1.0, 1.0, 0.0];
-        let statistics = |draw: Draw<'_>| vec![mean(&values)(draw), 7.0];
-        let intervals = bootstrap(6, &statistics);
-        let first = intervals[0].unwrap();
-        assert!(first.low < 0.3 && first.high > 0.7, "{first:?}");
-        assert_eq!(intervals[1], Some(Interval { low: 7.0, high: 7.0 }));
-        assert_eq!(intervals, bootstrap(6, &statistics));
+        let interval = bootstrap(6, &mean(&values)).unwrap();
+        assert!(interval.low < 0.3 && interval.high > 0.7, "{interval:?}");
+        assert_eq!(bootstrap(6, &mean(&values)), Some(interval));
+        assert_eq!(bootstrap(6, &|_| 7.0), Some(Interval { low: 7.0, high: 7.0 }));
+        assert_eq!(bootstrap(1, &|_| 7.0), None);
+        assert_eq!(bootstrap(6, &|resample| if matches!(resample, Resample::Measured) { 7.0 } else { f64::NAN }), None);
     }
 }

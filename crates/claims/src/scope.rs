@@ -1,8 +1,9 @@
-//! Which places of a sweep count for a claim, and how many there should be.
+//! Which sweep points count for a claim, and how many there should be.
 
 use std::collections::BTreeMap;
 
-use super::{Claim, Coordinate, Place, catalogue};
+use crate::catalogue::{Claim, catalogue};
+use crate::evidence::{Coordinate, SweepPoint};
 
 /// The coordinate that a key of a claim's scenario restricts.
 fn coordinate_of(key: &str) -> &str {
@@ -20,7 +21,7 @@ fn coordinate_of(key: &str) -> &str {
 }
 
 /// A value of a scenario as a coordinate; `None` for a description in words, which restricts nothing.
-pub(crate) fn coordinate(value: &toml::Value) -> Option<Coordinate> {
+fn coordinate(value: &toml::Value) -> Option<Coordinate> {
     match value {
         toml::Value::Integer(number) => Some(Coordinate::Number(*number as f64)),
         toml::Value::Float(number) => Some(Coordinate::Number(*number)),
@@ -38,21 +39,11 @@ fn coordinates(value: &toml::Value) -> Vec<Coordinate> {
 
 /// The values that a claim allows for each coordinate that it restricts.
 fn allowed(claim: &Claim) -> BTreeMap<&str, Vec<Coordinate>> {
-    let restricts = |(key, value): (&'_ String, &toml::Value)| {
-        let values = coordinates(value);
-        (!values.is_empty()).then(|| (key.clone(), values))
-    };
-    let known: Vec<(String, Vec<Coordinate>)> = claim.scenario.values.iter().filter_map(restricts).collect();
-    known
-        .into_iter()
-        .map(|(key, values)| {
-            let key = claim.scenario.values.get_key_value(&key).map_or("", |(key, _)| key.as_str());
-            (coordinate_of(key), values)
-        })
-        .collect()
+    let all = claim.scenario.values.iter().map(|(key, value)| (coordinate_of(key), coordinates(value)));
+    all.filter(|(_, values)| !values.is_empty()).collect()
 }
 
-/// The values that the claim's scenario lists for a coordinate that is always swept.
+/// Number of values that the claim's scenario lists for a coordinate that is always swept.
 fn listed(claim: &Claim, name: &str) -> usize {
     let Some(scenario) = catalogue().scenario(&claim.scenario.scenario) else { return 0 };
     let keys: &[&str] = match name {
@@ -63,45 +54,29 @@ fn listed(claim: &Claim, name: &str) -> usize {
     keys.iter().find_map(|key| scenario.parameters.get(*key)).map_or(0, |value| coordinates(value).len())
 }
 
-/// Whether a place is one of those that `exempt` describes: each key a coordinate, or `NAME_min` for a lower bound.
-/// `size` may also be part of the name of the quantity.
-pub(crate) fn is_at(place: &Place, metric: &str, exempt: &BTreeMap<String, toml::Value>) -> bool {
-    exempt.iter().all(|(key, value)| {
-        let Some(value) = coordinate(value) else { return false };
-        if let Some(at) = place.get(key) {
-            return at.is(&value);
-        }
-        match (key.strip_suffix("_min").and_then(|name| place.get(name)), &value) {
-            (Some(Coordinate::Number(at)), Coordinate::Number(low)) => *at >= low - 1e-9,
-            (None, Coordinate::Text(text)) => key == "size" && metric.contains(text.as_str()),
-            _ => false,
-        }
-    })
-}
-
-/// Indices of the places that count for the claim. The coordinates in `free` are not looked at.
-pub(crate) fn select(claim: &Claim, places: &[Place], free: &[&str]) -> Vec<usize> {
+/// Indices of the sweep points that count for the claim. The coordinates in `free` are not looked at.
+pub(crate) fn select(claim: &Claim, points: &[SweepPoint], free: &[&str]) -> Vec<usize> {
     let allowed = allowed(claim);
-    let counts = |place: &Place| {
+    let counts = |point: &SweepPoint| {
         allowed.iter().filter(|(name, _)| !free.contains(name)).all(|(name, values)| {
-            // A coordinate that a place does not have is not swept: the evidence is of one value only.
-            place.get(*name).is_none_or(|at| values.iter().any(|value| value.is(at)))
+            // A coordinate that a point does not have was not swept: everything was measured at one value of it.
+            point.get(*name).is_none_or(|at| values.iter().any(|value| value.is(at)))
         })
     };
-    (0..places.len()).filter(|&at| counts(&places[at])).collect()
+    (0..points.len()).filter(|&at| counts(&points[at])).collect()
 }
 
-/// How many places the claim is about, as far as it and its scenario tell; at least those in `found`.
-pub(crate) fn expected(claim: &Claim, found: &[Place]) -> usize {
+/// How many sweep points the claim is about, as far as it and its scenario tell; at least those in `found`.
+pub(crate) fn expected(claim: &Claim, found: &[SweepPoint]) -> usize {
     let allowed = allowed(claim);
-    let mut names: Vec<&str> = found.iter().flat_map(|place| place.keys()).map(String::as_str).collect();
+    let mut names: Vec<&str> = found.iter().flat_map(|point| point.keys()).map(String::as_str).collect();
     names.sort_unstable();
     names.dedup();
     let product: usize = names
         .iter()
         .map(|name| {
             let mut values: Vec<&Coordinate> = Vec::new();
-            for value in found.iter().filter_map(|place| place.get(*name)) {
+            for value in found.iter().filter_map(|point| point.get(*name)) {
                 if !values.iter().any(|known| known.is(value)) {
                     values.push(value);
                 }
@@ -112,8 +87,8 @@ pub(crate) fn expected(claim: &Claim, found: &[Place]) -> usize {
     product.max(found.len())
 }
 
-/// A place in words.
-pub(crate) fn words(place: &Place) -> String {
-    let parts: Vec<String> = place.iter().map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect();
+/// A sweep point in words.
+pub(crate) fn words(point: &SweepPoint) -> String {
+    let parts: Vec<String> = point.iter().map(|(name, value)| format!("{} {value}", name.replace('_', " "))).collect();
     parts.join(", ")
 }

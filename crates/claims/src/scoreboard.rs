@@ -5,8 +5,9 @@ use std::path::Path;
 
 use tailcut_report::html::{CSS, Document, escaped};
 
-use super::listing::counted;
-use super::{Line, Listing, Verdict, catalogue};
+use crate::catalogue::catalogue;
+use crate::judgement::Verdict;
+use crate::listing::{Line, Listing, counted};
 
 const OWN_CSS: &str = include_str!("scoreboard.css");
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tailcut_record::{RecordError, write_atomically};
 
-use super::{Judgement, catalogue};
+use crate::catalogue::catalogue;
+use crate::judgement::Judgement;
 
 /// The scales at which experiments are run, the one that counts more first.
 pub const SCALES: [&str; 2] = ["paper", "quick"];

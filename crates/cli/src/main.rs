@@ -92,8 +92,8 @@ struct UntilArguments {
     /// Add seeds, beginning with five, until the half width of the 95 % interval is at most this share of the value at
     /// every scheme and swept point
     ///
-    /// Every scheme and point gets the same seeds, so that they stay comparable seed by seed. To look repeatedly and stop when
-    /// the interval is narrow costs a little: of such 95 % intervals about 92 % hold the true value.
+    /// Every scheme and point gets the same seeds, so that they stay comparable seed by seed. To look repeatedly and
+    /// stop when the interval is narrow costs a little: of such 95 % intervals about 92 % hold the true value.
     #[arg(long, value_name = "ci=PERCENT%")]
     until: Option<Precision>,
     /// Which interval [default: fct_p99 of all flows]

@@ -13,8 +13,8 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Listens from now on. Until then a signal ends the command as the system does it, which is right as long as nothing
-    /// has been written.
+    /// Listens from now on. Until then a signal ends the command as the system does it, which is right as long as
+    /// nothing has been written.
     pub(crate) fn listen() -> io::Result<Signals> {
         let (caught, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         for signal in [SIGINT, SIGTERM] {

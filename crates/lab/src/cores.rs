@@ -1,8 +1,8 @@
 //! How a run divides the cores: between simulations side by side and threads within each of them.
 //!
-//! Simulations side by side cost nothing extra, while the threads of one have to wait for each other. A simulation therefore
-//! gets several threads only if there are fewer points than cores, and if it is large enough. The division is made once: it
-//! does not change when the last points of a run leave cores idle.
+//! Simulations side by side cost nothing extra, while the threads of one have to wait for each other. A simulation
+//! therefore gets several threads only if there are fewer points than cores, and if it is large enough. The division is
+//! made once: it does not change when the last points of a run leave cores idle.
 
 use crate::size::Size;
 
@@ -33,8 +33,8 @@ pub(crate) struct CoreDivision {
 }
 
 impl CoreDivision {
-    /// Divides `cores` between `points` that are to be run. A number of jobs without one of threads also limits the cores to
-    /// that number, so that the others stay free.
+    /// Divides `cores` between `points` that are to be run. A number of jobs without one of threads also limits the
+    /// cores to that number, so that the others stay free.
     pub(crate) fn new(points: usize, cores: usize, wanted: Parallelism) -> CoreDivision {
         let (points, cores) = (points.max(1), cores.max(1));
         match (wanted.jobs, wanted.threads) {

@@ -1,9 +1,9 @@
 //! CPU time of simulations that may run side by side, each on one thread or several.
 //!
 //! The system tells the CPU time of a thread to that thread alone, and that of the whole process to everyone. A
-//! simulation on one thread so reads the clock of its thread. One on several threads reads the clock of the process, and
-//! if others run beside it, it counts its threads' share of what passes there: exact for a run with one simulation at a
-//! time, and in sum for any other.
+//! simulation on one thread so reads the clock of its thread. One on several threads reads the clock of the process,
+//! and if others run beside it, it counts its threads' share of what passes there: exact for a run with one simulation
+//! at a time, and in sum for any other.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

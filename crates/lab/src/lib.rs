@@ -1,5 +1,5 @@
-//! From a scenario file to a run folder: which simulations there are, and running them on all cores. Two runs side by side,
-//! and the best thresholds of a feedback queue.
+//! From a scenario file to a run folder: which simulations there are, and running them on all cores. Two runs side by
+//! side, and the best thresholds of a feedback queue.
 
 mod command;
 pub mod compare;

@@ -67,8 +67,8 @@ impl StoppingRule {
         let hopeless = |wide: &WideInterval| wide.half_width.is_none() && wide.reason.is_none();
         let Some(widest) = wide.iter().find(|wide| !hopeless(wide)) else { return 0 };
         let needed = widest.half_width.map_or(f64::INFINITY, |half| {
-            // The half width shrinks with the root of the number of seeds. A tenth more, because another batch costs more
-            // than a few seeds.
+            // The half width shrinks with the root of the number of seeds. A tenth more, because another batch costs
+            // more than a few seeds.
             1.1 * seeds as f64 * (half / self.precision.half_width).powi(2)
         });
         let total = (needed.ceil() as usize).clamp(seeds + seeds.div_ceil(5), 2 * seeds);

@@ -1,4 +1,5 @@
-//! A queue whose distribution is known, to test statistics with samples that depend on each other as those of a network do.
+//! A queue whose distribution is known, to test statistics with samples that depend on each other as those of a network
+//! do.
 
 use tailcut_base::Stream;
 

@@ -9,8 +9,9 @@ use tailcut_record::{FlowColumns, QueryRow, RecordError, Recorder, RowWriter, Si
 use crate::cpu::thread_ns;
 
 /// A recorder whose rows go to `flows.parquet` in `folder`, and to `queries.parquet` if there can be any `queries`. The
-/// files appear when the simulation is over; `classes` are the names of its traffic classes. All writing is done on the thread
-/// that records, and its CPU time in ns is added to `cpu_ns`, so that it is not counted as that of the simulation.
+/// files appear when the simulation is over; `classes` are the names of its traffic classes. All writing is done on the
+/// thread that records, and its CPU time in ns is added to `cpu_ns`, so that it is not counted as that of the
+/// simulation.
 pub(crate) fn recorder(
     folder: &Path,
     classes: &[String],

@@ -8,8 +8,8 @@ use tailcut_results::{RunInfo, replace};
 
 use crate::error::RunError;
 
-/// Makes sure that `out` is the folder of this run, or an empty one, and locks it for this process. The lock ends when the
-/// file is dropped.
+/// Makes sure that `out` is the folder of this run, or an empty one, and locks it for this process. The lock ends when
+/// the file is dropped.
 ///
 /// # Errors
 /// If the folder holds something else, is in use, or cannot be written.
@@ -51,8 +51,8 @@ pub(crate) fn announce(out: &Path, info: &RunInfo) -> Result<(), RunError> {
     if !RunInfo::read(&known).is_ok_and(|old| old == *info) {
         info.write(&known).map_err(ReportError::from)?;
     }
-    // A folder with points and without run.json would be refused, so that the name has to be on the disk before the first
-    // point. A file system that cannot sync a folder has done what it can.
+    // A folder with points and without run.json would be refused, so that the name has to be on the disk before the
+    // first point. A file system that cannot sync a folder has done what it can.
     let _ = File::open(out).and_then(|folder| folder.sync_all());
     let scenario = format!("# {}\n# tailcut {}\n\n{}", info.command, info.version, info.scenario_toml);
     Ok(replace(&out.join("scenario.toml"), scenario.as_bytes())?)

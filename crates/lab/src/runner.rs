@@ -1,7 +1,8 @@
 //! Runs the points of a plan on all cores and keeps what is finished.
 //!
-//! A point is a folder; its `summary.json` is written last, so that a point which has one is complete. Points are found again
-//! by their key, which stands for the whole scenario, the seed and the program: a run that was stopped goes on where it was.
+//! A point is a folder; its `summary.json` is written last, so that a point which has one is complete. Points are found
+//! again by their key, which stands for the whole scenario, the seed and the program: a run that was stopped goes on
+//! where it was.
 
 use std::collections::BTreeSet;
 use std::fs::File;

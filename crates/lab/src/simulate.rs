@@ -18,8 +18,8 @@ use crate::plan::{Plan, PlannedPoint};
 use crate::recording;
 use crate::version::version;
 
-/// Runs a point on up to `threads` threads and writes its files into `folder`; `None` if it was stopped. `advanced` is told
-/// which fraction of it is done, from 0 to 1, and says whether to stop.
+/// Runs a point on up to `threads` threads and writes its files into `folder`; `None` if it was stopped. `advanced` is
+/// told which fraction of it is done, from 0 to 1, and says whether to stop.
 ///
 /// # Errors
 /// If a file cannot be written.

@@ -81,7 +81,8 @@ fn memory(scenario: &Scenario) -> f64 {
 }
 
 /// Flows at a time: those that start in the time that one takes. That is its time on an empty link, of all answers to a
-/// query together, longer by the busiest link's load as in a queue that is shared evenly (M/G/1-PS), and two round trips.
+/// query together, longer by the busiest link's load as in a queue that is shared evenly (M/G/1-PS), and two round
+/// trips.
 fn active_flows(scenario: &Scenario) -> f64 {
     const FULL: f64 = 0.95;
     let (network, forecast) = (scenario.network(), scenario.forecast());

@@ -1,16 +1,16 @@
 //! Seeds are added until intervals are narrow enough.
 //!
-//! After each batch of seeds the intervals of one metric are checked at every design point. Every design point gets every
-//! seed, so that schemes stay comparable seed by seed. The first check comes after five seeds. How many are added then
-//! follows from the widest interval, whose half width shrinks with the root of the number of seeds; at most as many are added
-//! as there are, because that forecast is rough. The seeds depend on nothing but the scenario and the stopping rule: not on
-//! the machine, nor on what the folder holds already.
+//! After each batch of seeds the intervals of one metric are checked at every design point. Every design point gets
+//! every seed, so that schemes stay comparable seed by seed. The first check comes after five seeds. How many are added
+//! then follows from the widest interval, whose half width shrinks with the root of the number of seeds; at most as
+//! many are added as there are, because that forecast is rough. The seeds depend on nothing but the scenario and the
+//! stopping rule: not on the machine, nor on what the folder holds already.
 //!
-//! To check repeatedly, and to go on only if the interval is wide, favours intervals that are too narrow by chance: of those
-//! that are called 95 % intervals somewhat fewer hold the true value (Chow and Robbins, "On the asymptotic theory of
-//! fixed-width sequential confidence intervals", Annals of Mathematical Statistics 36, 1965; Law and Kelton, "Confidence
-//! intervals for steady-state simulations II", Management Science 28, 1982). Few checks keep that small: about 92 of 100 hold
-//! it, and a test makes sure of 90.
+//! To check repeatedly, and to go on only if the interval is wide, favours intervals that are too narrow by chance: of
+//! those that are called 95 % intervals somewhat fewer hold the true value (Chow and Robbins, "On the asymptotic theory
+//! of fixed-width sequential confidence intervals", Annals of Mathematical Statistics 36, 1965; Law and Kelton,
+//! "Confidence intervals for steady-state simulations II", Management Science 28, 1982). Few checks keep that small:
+//! about 92 of 100 hold it, and a test makes sure of 90.
 
 use tailcut_results::{METRICS, MetricAtDesignPoint, describe, flow_set_names, measure_one};
 use tailcut_sim::Problem;

@@ -1,8 +1,8 @@
 //! A canvas for pictures, as SVG and PNG.
 //!
 //! `plotters` gives the two backends and the font; where things stand is decided here, for both in the same way. Sizes
-//! are in points of the picture. Everything is drawn four times as large, because the backends only know whole pixels: the
-//! header of the SVG scales it down, and the PNG is averaged over squares of pixels, which also smooths it.
+//! are in points of the picture. Everything is drawn four times as large, because the backends only know whole pixels:
+//! the header of the SVG scales it down, and the PNG is averaged over squares of pixels, which also smooths it.
 
 use std::path::Path;
 use std::sync::Once;

@@ -42,8 +42,8 @@ struct Node {
 }
 
 impl Diagram {
-    /// A network of these switches, with links between pairs of them. Hosts stand below their switches; switches stand in
-    /// one row for each tier.
+    /// A network of these switches, with links between pairs of them. Hosts stand below their switches; switches stand
+    /// in one row for each tier.
     pub fn new(title: &str, subtitle: &str, switches: &[Switch], links: &[(usize, usize)]) -> Diagram {
         let (width, height) = (f64::from(SIZE.0), f64::from(SIZE.1));
         let tiers = switches.iter().map(|switch| switch.tier + 1).max().unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Plots, and the page of a run.
 //!
-//! [`write_results`] turns the finished points of a run into everything that its folder shows. [`Figure`] and [`Diagram`]
-//! are pictures, drawn as SVG and PNG; [`html`] is what pages share.
+//! [`write_results`] turns the finished points of a run into everything that its folder shows. [`Figure`] and
+//! [`Diagram`] are pictures, drawn as SVG and PNG; [`html`] is what pages share.
 //!
 //! This crate draws numbers and names. It does not know the simulator, so that a change of a model does not rebuild it.
 

@@ -411,7 +411,8 @@ fn data(run: &RunInfo, analysis: &Analysis) -> String {
             json!({ "name": name, "unit": metric.map_or("", |m| shown_unit(m.unit)), "meaning": metric.map_or("", |m| m.meaning) })
         })
         .collect();
-    // The charts begin with the first declared set of classes, which is what the scenario is about, else with the first class.
+    // The charts begin with the first declared set of classes, which is what the scenario is about, else with the first
+    // class.
     let first = analysis.sets.iter().position(|set| set.kind == FlowSetKind::ClassSet).unwrap_or(0);
     let fct: Vec<Value> = (0..analysis.sets.len())
         .flat_map(|set| {

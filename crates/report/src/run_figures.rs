@@ -6,8 +6,8 @@ use tailcut_results::{Analysis, Curve, DesignPoint, FlowSet, FlowSetKind, Row, R
 
 use crate::figure::{AxisScale, Figure, FigureKind, PlotPoint, Series};
 
-/// The index of the swept parameter that figures have as their x axis: a numeric one called `load`, else the first numeric
-/// one, else the first one.
+/// The index of the swept parameter that figures have as their x axis: a numeric one called `load`, else the first
+/// numeric one, else the first one.
 pub(crate) fn main_axis(run: &RunInfo) -> Option<usize> {
     let is_numeric = |at: &usize| numeric(&run.axes[*at].values).is_some();
     let load = |at: &usize| run.axes[*at].path.rsplit('.').next() == Some("load");
@@ -214,8 +214,8 @@ fn queue_distributions(run: &RunInfo, analysis: &Analysis) -> Vec<Figure> {
     )
 }
 
-/// Cumulative distributions: one figure for each combination of swept values, which `figure` makes from what that adds to the
-/// file name, the same in words, and the series.
+/// Cumulative distributions: one figure for each combination of swept values, which `figure` makes from what that adds
+/// to the file name, the same in words, and the series.
 fn distributions<'a>(
     run: &RunInfo,
     analysis: &'a Analysis,

@@ -29,9 +29,9 @@ pub struct WrittenResults {
     pub files: Vec<PathBuf>,
 }
 
-/// Reads every finished point of `run` in the run folder `dir`, and writes `run.json`, `summary.csv`, `tables/`, `plots/`
-/// and `report.html`. Every file appears complete or not at all, and the same points give the same bytes. A point that
-/// cannot be read is listed as missing; it does not stop the others.
+/// Reads every finished point of `run` in the run folder `dir`, and writes `run.json`, `summary.csv`, `tables/`,
+/// `plots/` and `report.html`. Every file appears complete or not at all, and the same points give the same bytes. A
+/// point that cannot be read is listed as missing; it does not stop the others.
 ///
 /// # Errors
 /// If a file of results cannot be written, or [`tailcut_results::ResultsError::Stopped`] if `stop` says so: it is asked
@@ -67,8 +67,8 @@ pub fn write_results(
     })
 }
 
-/// Removes what [`write_results`] has written to `dir` but for `run.json`, because it is about other points than those that
-/// will be there. Files with other endings in its folders are not touched.
+/// Removes what [`write_results`] has written to `dir` but for `run.json`, because it is about other points than those
+/// that will be there. Files with other endings in its folders are not touched.
 ///
 /// # Errors
 /// If a file cannot be removed.

@@ -8,7 +8,8 @@ use tailcut_record::read_flows;
 use tailcut_report::{WrittenResults, write_results};
 use tailcut_results::{Measurement, Measurements, Row, RunInfo, table};
 
-/// A run folder with results. With `TAILCUT_KEEP` in the environment it is made there and stays, for a human to look at.
+/// A run folder with results. With `TAILCUT_KEEP` in the environment it is made there and stays, for a human to look
+/// at.
 struct Made {
     dir: PathBuf,
     run: RunInfo,

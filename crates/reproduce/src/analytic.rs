@@ -8,7 +8,7 @@ use tailcut_host::pace::{PaceConfig, icon};
 use tailcut_host::{HostConfig, HostContext};
 use tailcut_model::seat::{PaceView, Pacer};
 
-use tailcut_claims::{Coordinate, Place, Sample};
+use tailcut_claims::{Coordinate, Sample, SweepPoint};
 
 /// Such a quantity.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -106,7 +106,7 @@ impl Analytic {
     ///
     /// # Errors
     /// If it has several values, or none there.
-    pub fn sample(&self, place: &Place, scenario: &str) -> Result<Sample, String> {
+    pub fn sample(&self, place: &SweepPoint, scenario: &str) -> Result<Sample, String> {
         match self {
             Analytic::Sizes(sizes) => sizes.value(place).map(Sample::exact),
             Analytic::Pacing(pacing) => match pacing.values()?[..] {
@@ -135,7 +135,7 @@ impl Analytic {
 }
 
 impl Sizes {
-    fn value(&self, place: &Place) -> Result<f64, String> {
+    fn value(&self, place: &SweepPoint) -> Result<f64, String> {
         let Some(Coordinate::Text(at)) = place.get(&self.by) else {
             return Err(format!("the place has no {}", self.by));
         };
@@ -182,7 +182,7 @@ fn is_same(a: &str, b: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn at(workload: &str) -> Place {
+    fn at(workload: &str) -> SweepPoint {
         [("workload".to_owned(), Coordinate::Text(workload.to_owned()))].into()
     }
 
@@ -219,12 +219,12 @@ mod tests {
             let link = BitRate::gbps(10);
             Analytic::Pacing(Pacing { window: 10.0, rtt: Span::from_us(120), link, senders: senders.to_vec(), what })
         };
-        let pause = pacing(PacingWhat::Pause, &[1]).sample(&Place::new(), "").unwrap().value;
+        let pause = pacing(PacingWhat::Pause, &[1]).sample(&SweepPoint::new(), "").unwrap().value;
         assert!((pause - 10.8).abs() < 1e-9, "{pause}");
         let rates: Vec<f64> =
             pacing(PacingWhat::Rate, &[1, 26]).series().unwrap().into_iter().map(|rate| rate.1).collect();
         assert!((rates[0] - 1.0).abs() < 1e-9 && (rates[1] - 1.0 / 26.0).abs() < 1e-9, "{rates:?}");
-        assert!(pacing(PacingWhat::Rate, &[1, 26]).sample(&Place::new(), "").is_err());
+        assert!(pacing(PacingWhat::Rate, &[1, 26]).sample(&SweepPoint::new(), "").is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use tailcut_record::{ThroughputFile, read_throughput};
 
 use super::measure::{Convergence, Measure};
 use super::study::{Study, Subject};
-use tailcut_claims::{Coordinate, Evidence, Place, Sample};
+use tailcut_claims::{Coordinate, Evidence, Sample, SweepPoint};
 use tailcut_results::stats::{self, Interval};
 use tailcut_results::{Measurements, RunInfo};
 
@@ -22,14 +22,14 @@ pub struct StudyEvidence<'a> {
     run: &'a RunInfo,
     /// The run folder.
     dir: &'a Path,
-    places: Vec<Place>,
+    places: Vec<SweepPoint>,
     /// For each place the value of each axis, as it is written; `None` on an axis that the subjects themselves name.
     values: Vec<Vec<Option<String>>>,
 }
 
 impl<'a> StudyEvidence<'a> {
-    /// What the run of `study` in `dir` says about `subjects`. A swept parameter whose value their names contain, such as
-    /// the threshold in `slytherin@25%`, is no coordinate of the places.
+    /// What the run of `study` in `dir` says about `subjects`. A swept parameter whose value their names contain, such
+    /// as the threshold in `slytherin@25%`, is no coordinate of the places.
     pub fn new<'s>(
         study: &'a Study,
         data: &'a Measurements,
@@ -39,7 +39,7 @@ impl<'a> StudyEvidence<'a> {
     ) -> StudyEvidence<'a> {
         let named: BTreeSet<String> =
             subjects.into_iter().flat_map(|subject| study.subject(subject).at.into_keys()).collect();
-        let mut places = vec![(Place::new(), Vec::new())];
+        let mut places = vec![(SweepPoint::new(), Vec::new())];
         for axis in &data.axes {
             if named.contains(&axis.path) {
                 for (_, values) in &mut places {
@@ -151,7 +151,8 @@ impl<'a> StudyEvidence<'a> {
         Ok(Sample { value, interval, n: by_seed.len() as u64, by_seed, note })
     }
 
-    /// The throughput of a class over time in Gb/s: the mean over the seeds in each bin, which begins at the time in µs.
+    /// The throughput of a class over time in Gb/s: the mean over the seeds in each bin, which begins at the time in
+    /// µs.
     ///
     /// # Errors
     /// If the study does not record it.
@@ -169,7 +170,7 @@ impl<'a> StudyEvidence<'a> {
 
     /// The places at which the coordinates have one of these values.
     pub fn places_at(&self, at: &BTreeMap<String, Vec<f64>>) -> Vec<usize> {
-        let fits = |place: &Place| {
+        let fits = |place: &SweepPoint| {
             at.iter().all(|(name, wanted)| {
                 place.get(name).is_some_and(|found| match found {
                     Coordinate::Number(number) => wanted.iter().any(|wanted| (wanted - number).abs() < 1e-9),
@@ -189,7 +190,7 @@ impl<'a> StudyEvidence<'a> {
 }
 
 impl Evidence for StudyEvidence<'_> {
-    fn places(&self) -> &[Place] {
+    fn sweep_points(&self) -> &[SweepPoint] {
         &self.places
     }
 
@@ -208,7 +209,8 @@ impl Evidence for StudyEvidence<'_> {
     }
 }
 
-/// A swept value as claims write coordinates: numbers as numbers, per cent as shares, sizes in KB (1000 B), times in ms.
+/// A swept value as claims write coordinates: numbers as numbers, per cent as shares, sizes in KB (1000 B), times in
+/// ms.
 fn coordinate(value: &str) -> Coordinate {
     let number = |text: &str| text.trim().parse::<f64>().ok();
     match value.strip_suffix('%') {
@@ -253,8 +255,8 @@ fn gigabits(file: &ThroughputFile, class: &str) -> Result<OverTime, String> {
 }
 
 impl Convergence {
-    /// Time in µs from the start of the competition to the end of the first bin with which the throughput has reached its
-    /// share and stays there.
+    /// Time in µs from the start of the competition to the end of the first bin with which the throughput has reached
+    /// its share and stays there.
     fn time(&self, bins: &[(f64, f64)]) -> Option<f64> {
         let near = |rate: f64| (rate - self.share_gbps).abs() <= self.within * self.share_gbps;
         let width = bins.get(1)?.0 - bins[0].0;

@@ -84,8 +84,8 @@ pub enum Form {
     Lines,
     /// The distribution of the sampled queue lengths; one picture for each place.
     QueueCdf,
-    /// The distribution over time of the queues that lead to hosts which ask queries, as histograms record them; one picture for
-    /// each place.
+    /// The distribution over time of the queues that lead to hosts which ask queries, as histograms record them; one
+    /// picture for each place.
     SinkQueueCdf,
     /// The distribution of the FCTs of the class of `y`, one picture for each place.
     FctCdf,

@@ -1,8 +1,8 @@
 //! Published figures and tables, run again: `experiments/` and `experiments/studies/`.
 //!
-//! A *study* is a scenario at two scales; an *experiment* draws one figure or table of a document from the simulations of a
-//! study, and the claims of `data/claims.toml` that it bears on are judged by the same numbers. Several experiments share
-//! a study, so that its simulations run once.
+//! A *study* is a scenario at two scales; an *experiment* draws one figure or table of a document from the simulations
+//! of a study, and the claims of `data/claims.toml` that it bears on are judged by the same numbers. Several
+//! experiments share a study, so that its simulations run once.
 
 mod analytic;
 mod evidence;
@@ -266,8 +266,8 @@ pub struct Material<'a> {
     pub data: &'a Measurements,
 }
 
-/// Judges the claims of an experiment, draws its pictures and writes its page to `out`. `known` are the verdicts on other
-/// claims, for claims about claims.
+/// Judges the claims of an experiment, draws its pictures and writes its page to `out`. `known` are the verdicts on
+/// other claims, for claims about claims.
 ///
 /// # Errors
 /// If a file cannot be written.

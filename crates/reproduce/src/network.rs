@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use tailcut_report::{Diagram, Switch};
 use tailcut_topology::{Network, Node, Tier};
 
-/// A network as a diagram: its switches by their tiers, their hosts, and the links between switches. The subtitle names each
-/// rate and delay of its links once.
+/// A network as a diagram: its switches by their tiers, their hosts, and the links between switches. The subtitle names
+/// each rate and delay of its links once.
 pub(crate) fn diagram(network: &Network, title: &str) -> Diagram {
     let mut hosts: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     let mut links = Vec::new();

@@ -8,7 +8,7 @@ use tailcut_record::{FlowRow, Histogram, read_flows, read_ports, read_queries, r
 use super::evidence::StudyEvidence;
 use super::experiment::{Experiment, Form, Picture};
 use super::study::Study;
-use tailcut_claims::{Coordinate, Evidence, Place};
+use tailcut_claims::{Coordinate, Evidence, SweepPoint};
 use tailcut_report::{AxisScale, Figure, FigureKind, PlotPoint, Series};
 use tailcut_results::number::{significant, slug};
 use tailcut_results::{ALL, Measurements, RunInfo, ports_to_aggregators};
@@ -76,7 +76,7 @@ fn base(picture: &Picture, title: &str, subtitle: String, series: Vec<Series>) -
 }
 
 /// A place in words, but for one coordinate.
-fn words(place: &Place, but: Option<&str>) -> String {
+fn words(place: &SweepPoint, but: Option<&str>) -> String {
     let value = |coordinate: &Coordinate| match coordinate {
         Coordinate::Number(number) => significant(*number, 4),
         Coordinate::Text(text) => text.clone(),
@@ -90,7 +90,7 @@ fn lines(picture: &Picture, title: &str, evidence: &StudyEvidence<'_>, undrawn: 
     let (Some(x), Some(measure)) = (&picture.x, &picture.y) else { return Vec::new() };
     let mut panels: Vec<(String, Vec<usize>)> = Vec::new();
     for at in evidence.places_at(&picture.at) {
-        let name = words(&evidence.places()[at], Some(x));
+        let name = words(&evidence.sweep_points()[at], Some(x));
         match panels.iter_mut().find(|(known, _)| *known == name) {
             Some((_, places)) => places.push(at),
             None => panels.push((name, vec![at])),
@@ -102,8 +102,8 @@ fn lines(picture: &Picture, title: &str, evidence: &StudyEvidence<'_>, undrawn: 
         for (style, subject) in picture.series.iter().enumerate() {
             let mut marks = Vec::new();
             for &at in &places {
-                let Some(Coordinate::Number(number)) = evidence.places()[at].get(x) else {
-                    undrawn.push(format!("{x} is no number at {}", words(&evidence.places()[at], None)));
+                let Some(Coordinate::Number(number)) = evidence.sweep_points()[at].get(x) else {
+                    undrawn.push(format!("{x} is no number at {}", words(&evidence.sweep_points()[at], None)));
                     continue;
                 };
                 let sample = evidence.measured(subject, at, measure).and_then(|sample| match &picture.over {
@@ -117,7 +117,7 @@ fn lines(picture: &Picture, title: &str, evidence: &StudyEvidence<'_>, undrawn: 
                         interval: sample.interval.map(|interval| (interval.low, interval.high)),
                     }),
                     Err(reason) => {
-                        undrawn.push(format!("{subject}, {}: {reason}", words(&evidence.places()[at], None)))
+                        undrawn.push(format!("{subject}, {}: {reason}", words(&evidence.sweep_points()[at], None)))
                     }
                 }
             }
@@ -159,7 +159,7 @@ fn distributions(
             }
         }
         if !all.is_empty() {
-            let name = words(&evidence.places()[at], None);
+            let name = words(&evidence.sweep_points()[at], None);
             figures.push(Figure { kind: FigureKind::Steps, from_zero: false, ..base(picture, title, name, all) });
         }
     }
@@ -259,7 +259,7 @@ fn over_time(picture: &Picture, title: &str, evidence: &StudyEvidence<'_>, undra
             }
         }
         if !all.is_empty() {
-            figures.push(base(picture, title, words(&evidence.places()[at], None), all));
+            figures.push(base(picture, title, words(&evidence.sweep_points()[at], None), all));
         }
     }
     figures

@@ -111,9 +111,10 @@ pub struct Study {
 }
 
 impl Study {
-    /// Reads a study's text; `source` is its name in messages, and `find` gives the name in messages and the text of the study
-    /// that it is built on: whatever is not said here is as it is there. A parameter that is left open there is so here too, unless this
-    /// study says it anew, or that it is `not_open`: its document gives it, or has no use for it.
+    /// Reads a study's text; `source` is its name in messages, and `find` gives the name in messages and the text of
+    /// the study that it is built on: whatever is not said here is as it is there. A parameter that is left open there
+    /// is so here too, unless this study says it anew, or that it is `not_open`: its document gives it, or has no use
+    /// for it.
     ///
     /// # Errors
     /// If it is not TOML or anything but its scenario is wrong; the scenario is checked by [`Study::plan`].

@@ -69,8 +69,8 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Reads the finished points of `run` in the run folder `dir` and computes everything. Only the flows of one design point
-    /// are in memory at a time. A point that cannot be read is listed as missing.
+    /// Reads the finished points of `run` in the run folder `dir` and computes everything. Only the flows of one design
+    /// point are in memory at a time. A point that cannot be read is listed as missing.
     ///
     /// # Errors
     /// [`ResultsError::Stopped`] if `stop` says so; it is asked before each point.

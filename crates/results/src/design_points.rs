@@ -9,9 +9,9 @@ use crate::run::{MissingPoint, Point, RunInfo, value_indices};
 /// Index of the scheme, and of the value on each axis.
 pub(crate) type DesignIndex = (usize, Vec<usize>);
 
-/// Reads the points of `run` in the run folder `dir`, and gives `visit` the index of every design point that has a finished
-/// point, with its replications in the order of their seeds. Only the flows of one design point are in memory at a time.
-/// Returns the points without results.
+/// Reads the points of `run` in the run folder `dir`, and gives `visit` the index of every design point that has a
+/// finished point, with its replications in the order of their seeds. Only the flows of one design point are in memory
+/// at a time. Returns the points without results.
 ///
 /// # Errors
 /// [`ResultsError::Stopped`] if `stop` says so; it is asked before each point.
@@ -45,8 +45,8 @@ pub(crate) fn visit(
     Ok(missing)
 }
 
-/// Every design point that has a simulation, in the order in which they are shown: schemes, then the first axis, then the
-/// others.
+/// Every design point that has a simulation, in the order in which they are shown: schemes, then the first axis, then
+/// the others.
 fn all(run: &RunInfo) -> Vec<DesignIndex> {
     let mut all: Vec<DesignIndex> = run.points.iter().filter_map(|point| index_of(run, point)).collect();
     all.sort_unstable();

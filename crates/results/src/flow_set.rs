@@ -38,8 +38,8 @@ pub enum FlowSetKind {
 }
 
 impl FlowSet {
-    /// The sets of a run: every class of its workload, the declared sets of classes, the flows between its size bounds, and
-    /// all.
+    /// The sets of a run: every class of its workload, the declared sets of classes, the flows between its size bounds,
+    /// and all.
     pub(crate) fn of_run(run: &RunInfo) -> Vec<FlowSet> {
         FlowSet::of(&run.classes, &run.class_sets, &run.size_bounds)
     }
@@ -76,7 +76,8 @@ impl FlowSet {
         fits && self.has_class(row.class)
     }
 
-    /// Whether a query belongs to it. A query has no size of its own, so that none belongs to a set of flows of some size.
+    /// Whether a query belongs to it. A query has no size of its own, so that none belongs to a set of flows of some
+    /// size.
     pub(crate) fn has_query(&self, row: &QueryRow) -> bool {
         !matches!(self.kind, FlowSetKind::Size { .. }) && self.has_class(row.class)
     }
@@ -86,8 +87,8 @@ impl FlowSet {
     }
 }
 
-/// Names of the sets of flows of a run with these traffic classes, sets of classes and size bounds, as the column `class` of
-/// results has them.
+/// Names of the sets of flows of a run with these traffic classes, sets of classes and size bounds, as the column
+/// `class` of results has them.
 pub fn flow_set_names(classes: &[String], class_sets: &[ClassSet], size_bounds: &[Bytes]) -> Vec<String> {
     FlowSet::of(classes, class_sets, size_bounds).into_iter().map(|set| set.name).collect()
 }

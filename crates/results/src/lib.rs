@@ -1,11 +1,11 @@
 //! From the files of finished simulations to statistics, tables and CSV.
 //!
-//! A *point* is one simulation: a scheme, a value of each swept parameter, and a seed. A *design point* is all seeds of a
-//! scheme at the same swept values; statistics are over its replications, one for each seed.
+//! A *point* is one simulation: a scheme, a value of each swept parameter, and a seed. A *design point* is all seeds of
+//! a scheme at the same swept values; statistics are over its replications, one for each seed.
 //!
 //! What is read: `points/KEY/{flows.parquet, ports.parquet, queues.parquet, summary.json}` of every point of a
-//! [`RunInfo`], and `queries.parquet` where there is one. A point is finished when its `summary.json` exists; of a point
-//! without one the first line of `points/KEY/error.txt` is shown as the reason, if there is such a file.
+//! [`RunInfo`], and `queries.parquet` where there is one. A point is finished when its `summary.json` exists; of a
+//! point without one the first line of `points/KEY/error.txt` is shown as the reason, if there is such a file.
 //!
 //! This crate knows files and records. It does not know the simulator, so that a change of a model does not rebuild it.
 

@@ -59,8 +59,8 @@ struct MeasuredPoint {
 }
 
 impl Measurements {
-    /// Reads every finished point of `run` in the run folder `dir`. Only the flows of one design point are in memory at a
-    /// time. A point that cannot be read is listed as missing.
+    /// Reads every finished point of `run` in the run folder `dir`. Only the flows of one design point are in memory at
+    /// a time. A point that cannot be read is listed as missing.
     ///
     /// # Errors
     /// [`ResultsError::Stopped`] if `stop` says so; it is asked before each point.
@@ -75,8 +75,8 @@ impl Measurements {
         Ok(measurements)
     }
 
-    /// The statistic `metric` of the set of flows `class` at a design point; `values` are written as in the scenario. `None`
-    /// if it has no samples there, or if there is no such metric, set or design point.
+    /// The statistic `metric` of the set of flows `class` at a design point; `values` are written as in the scenario.
+    /// `None` if it has no samples there, or if there is no such metric, set or design point.
     pub fn get(&self, scheme: &str, values: &[String], class: &str, metric: &str) -> Option<&Measurement> {
         let set = self.classes.iter().position(|known| known == class)?;
         self.design_point(scheme, values)?.sets.get(set)?.get(metric)
@@ -102,8 +102,8 @@ impl Measurements {
         found.into_iter().flat_map(|metrics| metrics.keys().map(String::as_str)).collect()
     }
 
-    /// For each seed of a design point a fingerprint of its measured flows: their sizes, ends, classes and starts. Equal
-    /// fingerprints mean equal flows.
+    /// For each seed of a design point a fingerprint of its measured flows: their sizes, ends, classes and starts.
+    /// Equal fingerprints mean equal flows.
     pub fn flows(&self, scheme: &str, values: &[String]) -> &[(u64, u64)] {
         self.design_point(scheme, values).map_or(&[], |point| &point.flows)
     }

@@ -1,8 +1,8 @@
 //! Statistics of queries.
 //!
 //! Only queries that were asked after the warm-up count. Those of the completion time are over complete queries; where
-//! others were still open at the end they are lower bounds and say so. A query is of one class and has no size of its own:
-//! the sets of flows of some size have no such statistics.
+//! others were still open at the end they are lower bounds and say so. A query is of one class and has no size of its
+//! own: the sets of flows of some size have no such statistics.
 
 use tailcut_record::QueryRow;
 
@@ -48,7 +48,8 @@ pub(crate) fn statistics(set: &FlowSet, replications: &[Replication], out: &mut 
     if all == 0 {
         return (0, 0);
     }
-    // The parts that an interval takes for independent: the seeds, or batches of the queries of a single seed in their order.
+    // The parts that an interval takes for independent: the seeds, or batches of the queries of a single seed in their
+    // order.
     let parts: Vec<QuerySums> = match queries.as_slice() {
         [rows] => {
             let parts = if rows.len() < BATCHED_FLOWS { rows.len() } else { BATCHES };

@@ -1,9 +1,9 @@
 //! Who may import whom.
 //!
-//! `base <- model <- {models} <- sim`, and `base <- calendar <- sim`: models import neither the calendar nor each other.
-//! What reads and shows finished runs, `record <- results <- report <- claims`, imports neither the simulator nor a model
-//! of a host, port or network, so that a change of one of them does not rebuild it. What needs both is above both:
-//! `{sim, report} <- lab`, `{lab, claims} <- reproduce <- cli`.
+//! `base <- model <- {models} <- sim`, and `base <- calendar <- sim`: models import neither the calendar nor each
+//! other. What reads and shows finished runs, `record <- results <- report <- claims`, imports neither the simulator
+//! nor a model of a host, port or network, so that a change of one of them does not rebuild it. What needs both is
+//! above both: `{sim, report} <- lab`, `{lab, claims} <- reproduce <- cli`.
 
 use super::{Finding, Texts};
 

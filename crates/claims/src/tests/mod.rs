@@ -5,33 +5,36 @@ mod data;
 #[cfg(test)]
 mod files;
 #[cfg(test)]
-mod forms;
+mod functions;
 #[cfg(test)]
 mod operations;
+#[cfg(test)]
+mod shapes;
 #[cfg(test)]
 mod tables;
 
 use std::collections::BTreeMap;
 
-use super::*;
+use crate::*;
 
-/// What a subject is at a place in a quantity: a value for each seed, or one value without chance.
-type Of<'a> = &'a dyn Fn(&str, &Place, &str) -> Option<Vec<f64>>;
+/// What a subject is at a sweep point in a quantity: a value for each seed, or one value that does not depend on a
+/// seed.
+type Of<'a> = &'a dyn Fn(&str, &SweepPoint, &str) -> Option<Vec<f64>>;
 
-/// Evidence from closures: what a subject is at a place in a quantity.
+/// Evidence from closures: what a subject is at a sweep point in a quantity.
 struct Fake<'a> {
-    places: Vec<Place>,
+    points: Vec<SweepPoint>,
     of: Of<'a>,
 }
 
 impl Evidence for Fake<'_> {
-    fn places(&self) -> &[Place] {
-        &self.places
+    fn sweep_points(&self) -> &[SweepPoint] {
+        &self.points
     }
 
-    fn sample(&self, subject: &str, place: usize, metric: &str) -> Result<Sample, String> {
+    fn sample(&self, subject: &str, point: usize, metric: &str) -> Result<Sample, String> {
         let seeds =
-            (self.of)(subject, &self.places[place], metric).ok_or_else(|| format!("{subject} was not measured"))?;
+            (self.of)(subject, &self.points[point], metric).ok_or_else(|| format!("{subject} was not measured"))?;
         if let [value] = seeds.as_slice() {
             return Ok(Sample::exact(*value));
         }
@@ -42,9 +45,9 @@ impl Evidence for Fake<'_> {
         })
     }
 
-    fn series(&self, subject: &str, place: usize, metric: &str) -> Result<Vec<(f64, f64)>, String> {
+    fn series(&self, subject: &str, point: usize, metric: &str) -> Result<Vec<(f64, f64)>, String> {
         let values =
-            (self.of)(subject, &self.places[place], metric).ok_or_else(|| format!("{subject} was not measured"))?;
+            (self.of)(subject, &self.points[point], metric).ok_or_else(|| format!("{subject} was not measured"))?;
         Ok(values.into_iter().enumerate().map(|(x, y)| (x as f64, y)).collect())
     }
 }
@@ -72,29 +75,34 @@ fn claim(keys: &str) -> Claim {
     table.try_into().unwrap()
 }
 
-/// Places along one coordinate.
-fn along(name: &str, values: &[f64]) -> Vec<Place> {
-    values.iter().map(|&value| Place::from([(name.to_owned(), Coordinate::Number(value))])).collect()
+/// Sweep points along one coordinate.
+fn along(name: &str, values: &[f64]) -> Vec<SweepPoint> {
+    values.iter().map(|&value| SweepPoint::from([(name.to_owned(), Coordinate::Number(value))])).collect()
 }
 
-fn loads(values: &[f64]) -> Vec<Place> {
+fn loads(values: &[f64]) -> Vec<SweepPoint> {
     along("load", values)
 }
 
 /// The number of a coordinate.
-fn number(place: &Place, name: &str) -> f64 {
-    match place[name] {
+fn number(point: &SweepPoint, name: &str) -> f64 {
+    match point[name] {
         Coordinate::Number(number) => number,
         Coordinate::Text(_) => f64::NAN,
     }
 }
 
-fn judged(claim: &Claim, places: Vec<Place>, of: Of<'_>) -> Judgement {
-    judge(claim, &Fake { places, of }, &|_| None)
+fn judged(claim: &Claim, points: Vec<SweepPoint>, of: Of<'_>) -> Judgement {
+    judge(claim, &Fake { points, of }, &|_| None)
 }
 
-/// Judged where a subject has the same value at every place.
+/// Judged where a subject has the same value at every sweep point.
 fn with(claim: &Claim, values: &[(&str, &[f64])]) -> Judgement {
     let values: BTreeMap<&str, Vec<f64>> = values.iter().map(|(name, seeds)| (*name, seeds.to_vec())).collect();
     judged(claim, loads(&[0.5]), &|subject, _, _| values.get(subject).cloned())
+}
+
+/// A claim of the catalogue.
+fn known(id: &str) -> &'static Claim {
+    catalogue().claim(id).unwrap()
 }

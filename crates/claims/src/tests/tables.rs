@@ -1,16 +1,11 @@
-//! Tables.
+//! Functions that compare with a published table.
 
 use super::*;
 
 use Verdict::{NotReproduced as No, NotRun, Partly, Reproduced as Yes};
 
-/// A claim of the catalogue.
-fn known(id: &str) -> &'static Claim {
-    catalogue().claim(id).unwrap()
-}
-
-fn by_workload(names: &[&str]) -> Vec<Place> {
-    names.iter().map(|name| Place::from([("workload".to_owned(), Coordinate::Text((*name).to_owned()))])).collect()
+fn by_workload(names: &[&str]) -> Vec<SweepPoint> {
+    names.iter().map(|name| SweepPoint::from([("workload".to_owned(), Coordinate::Text((*name).to_owned()))])).collect()
 }
 
 #[test]
@@ -18,8 +13,8 @@ fn cells_are_found_by_a_coordinate_and_compared_as_a_whole() {
     let claim = known("slytherin-table1-opportunity");
     let published = [(0.4, 0.013), (0.5, 0.038), (0.6, 0.19), (0.7, 0.4), (0.8, 0.56), (0.9, 0.65)];
     let judge = |change: &dyn Fn(f64) -> f64| {
-        let of = |_: &str, place: &Place, _: &str| {
-            let load = number(place, "load");
+        let of = |_: &str, point: &SweepPoint, _: &str| {
+            let load = number(point, "load");
             published.iter().find(|row| (row.0 - load).abs() < 1e-9).map(|row| vec![change(row.1)])
         };
         judged(claim, loads(&[0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]), &of)
@@ -28,7 +23,7 @@ fn cells_are_found_by_a_coordinate_and_compared_as_a_whole() {
     assert_eq!((same.verdict, same.published.as_str()), (Yes, "table of 6 rows"));
     assert_eq!(judge(&|cell| cell + 0.2).verdict, Partly);
     assert_eq!(judge(&|cell| 1.0 - cell).verdict, No);
-    let of = |_: &str, _: &Place, _: &str| Some(vec![0.013]);
+    let of = |_: &str, _: &SweepPoint, _: &str| Some(vec![0.013]);
     assert!(judged(claim, loads(&[0.4, 0.5]), &of).reason.contains("2 of 6 cells"));
 }
 
@@ -36,10 +31,10 @@ fn cells_are_found_by_a_coordinate_and_compared_as_a_whole() {
 #[test]
 fn losses_are_compared_as_multiples_of_the_baseline() {
     let claim = known("spq-table3-losses-datamining");
-    let Expected::Table(table) = &claim.expected else { panic!("it is a table") };
+    let Expected::Function(table) = &claim.expected else { panic!("it is a table") };
     let judge = |scale: f64, spq: f64| {
-        let of = move |subject: &str, place: &Place, _: &str| {
-            let load = number(place, "load") * 100.0;
+        let of = move |subject: &str, point: &SweepPoint, _: &str| {
+            let load = number(point, "load") * 100.0;
             let row = table.rows.iter().find(|row| matches!(row[0], Cell::Number(at) if (at - load).abs() < 1e-6))?;
             let at = ["spq", "dctcp", "pias"].iter().position(|name| *name == subject)?;
             let Cell::Number(cell) = row[at + 1] else { return None };
@@ -56,11 +51,11 @@ fn losses_are_compared_as_multiples_of_the_baseline() {
 }
 
 #[test]
-fn the_best_ratio_of_each_workload_has_its_own_band() {
+fn the_best_ratio_of_each_workload_has_its_own_limits() {
     let claim = known("spq-short-p999-by-workload");
     let judge = |hybrid: f64, names: &[&str]| {
-        let of = move |subject: &str, place: &Place, _: &str| {
-            let own = if place["workload"] == Coordinate::Text("hybrid".into()) { hybrid } else { 0.1 };
+        let of = move |subject: &str, point: &SweepPoint, _: &str| {
+            let own = if point["workload"] == Coordinate::Text("hybrid".into()) { hybrid } else { 0.1 };
             Some(vec![match subject {
                 "spq" => own,
                 "pias" => 1.0,
@@ -80,14 +75,14 @@ fn the_best_ratio_of_each_workload_has_its_own_band() {
 fn improvements_are_in_per_cent_of_each_topology() {
     let claim = known("superways-table3-simulation");
     let judge = |tail: f64, throughput: f64| {
-        let of = move |subject: &str, _: &Place, metric: &str| {
+        let of = move |subject: &str, _: &SweepPoint, metric: &str| {
             let own = if metric.starts_with("p99") { tail } else { throughput };
             Some(vec![if subject.starts_with("superways/") { own } else { 1.0 }])
         };
         judged(claim, loads(&[0.5]), &of)
     };
     assert_eq!(judge(0.035, 1.2).verdict, Partly, "20 % are far from 50.7 % on leaf-spine");
-    let published = |subject: &str, _: &Place, metric: &str| {
+    let published = |subject: &str, _: &SweepPoint, metric: &str| {
         let throughput = [("leaf-spine", 1.507), ("jellyfish", 1.171), ("bcube", 1.115), ("subways", 1.205)];
         let Some(topology) = subject.strip_prefix("superways/") else { return Some(vec![1.0]) };
         let (_, throughput) = throughput.iter().find(|(name, _)| *name == topology)?;
@@ -103,19 +98,19 @@ fn improvements_are_in_per_cent_of_each_topology() {
 fn rows_without_a_coordinate_are_part_of_the_quantity() {
     let claim = known("superways-aggregator-bandwidth-68pct");
     let judge = |aggregator: f64, ordinary: f64| {
-        let of = move |subject: &str, _: &Place, metric: &str| match (subject, metric) {
+        let of = move |subject: &str, _: &SweepPoint, metric: &str| match (subject, metric) {
             ("superways", "link utilisation: aggregator") => Some(vec![aggregator]),
             ("superways", "link utilisation: ordinary") => Some(vec![ordinary]),
             _ => None,
         };
-        judged(claim, vec![Place::new()], &of).verdict
+        judged(claim, vec![SweepPoint::new()], &of).verdict
     };
     assert_eq!([judge(0.6, 0.2), judge(0.4, 0.2), judge(0.2, 0.2)], [Yes, Partly, No]);
 
     let orders = known("pdq-order-table");
-    let Expected::Table(table) = &orders.expected else { panic!("it is a table") };
+    let Expected::Function(table) = &orders.expected else { panic!("it is a table") };
     let judge = |factor: f64| {
-        let of = move |_: &str, _: &Place, metric: &str| {
+        let of = move |_: &str, _: &SweepPoint, metric: &str| {
             let mut parts = metric.split(": ").skip(1);
             let (order, column) = (parts.next()?, parts.next()?);
             let row = table.rows.iter().find(|row| row[0] == Cell::Text(order.into()))?;
@@ -123,7 +118,7 @@ fn rows_without_a_coordinate_are_part_of_the_quantity() {
             let Cell::Number(cell) = row[at] else { return None };
             Some(vec![if order == "CBA" { cell * factor } else { cell }])
         };
-        judged(orders, vec![Place::new()], &of)
+        judged(orders, vec![SweepPoint::new()], &of)
     };
     assert_eq!([1.0, 1.02, 2.0].map(|factor| judge(factor).verdict), [Yes, Partly, No]);
     assert!(judge(2.0).reason.contains("(CBA, "), "{}", judge(2.0).reason);
@@ -133,8 +128,8 @@ fn rows_without_a_coordinate_are_part_of_the_quantity() {
 fn a_workload_table_is_compared_cell_by_cell() {
     let claim = known("hyline-table-workloads");
     let judge = |web: f64| {
-        let of = move |_: &str, place: &Place, _: &str| {
-            let Coordinate::Text(name) = &place["workload"] else { return None };
+        let of = move |_: &str, point: &SweepPoint, _: &str| {
+            let Coordinate::Text(name) = &point["workload"] else { return None };
             Some(vec![match name.as_str() {
                 "heavy" => 0.4,
                 "web-search" => web,
@@ -150,9 +145,9 @@ fn a_workload_table_is_compared_cell_by_cell() {
 
 #[test]
 fn a_configuration_may_deviate_if_it_is_written_down() {
-    struct Compared(Sample, Vec<Place>);
+    struct Compared(Sample, Vec<SweepPoint>);
     impl Evidence for Compared {
-        fn places(&self) -> &[Place] {
+        fn sweep_points(&self) -> &[SweepPoint] {
             &self.1
         }
         fn sample(&self, _: &str, _: usize, _: &str) -> Result<Sample, String> {
@@ -165,7 +160,7 @@ fn a_configuration_may_deviate_if_it_is_written_down() {
     let claim = known("spq-table1-parameters");
     let judge = |value: f64, note: Option<&str>| {
         let sample = Sample { note: note.map(str::to_owned), ..Sample::exact(value) };
-        judge(claim, &Compared(sample, vec![Place::new()]), &|_| None)
+        judge(claim, &Compared(sample, vec![SweepPoint::new()]), &|_| None)
     };
     assert_eq!(judge(1.0, None).verdict, Yes);
     let deviates = judge(0.9, Some("the RTO is 1 ms"));
@@ -178,8 +173,9 @@ fn a_configuration_may_deviate_if_it_is_written_down() {
 fn a_table_of_formulas_takes_the_largest_difference() {
     let claim = known("hyline-eq1-eq2-total-times");
     let judge = |error: f64| {
-        let of = move |_: &str, _: &Place, metric: &str| metric.ends_with("relative difference").then(|| vec![error]);
-        judged(claim, vec![Place::new()], &of).verdict
+        let of =
+            move |_: &str, _: &SweepPoint, metric: &str| metric.ends_with("relative difference").then(|| vec![error]);
+        judged(claim, vec![SweepPoint::new()], &of).verdict
     };
     assert_eq!([0.0, 0.02, 0.5].map(judge), [Yes, Partly, No]);
     assert_eq!(judged(claim, Vec::new(), &|_, _, _| None).verdict, NotRun);

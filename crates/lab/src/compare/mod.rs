@@ -1,9 +1,9 @@
 //! Two runs, or two schemes, side by side: by how much a metric differs, and whether that is more than chance.
 //!
-//! **Which points are compared**: those with the same swept values. **Pairs**: where every seed of the side with fewer of
-//! them is a seed of the other one too, and the measured flows of equal seeds are equal, the ratio is formed seed by seed,
-//! and what the flows have in common drops out (common random numbers: Law, Simulation Modeling and Analysis, section
-//! 11.2). Else the sides are independent samples.
+//! **Which points are compared**: those with the same swept values. **Pairs**: where every seed of the side with fewer
+//! of them is a seed of the other one too, and the measured flows of equal seeds are equal, the ratio is formed seed by
+//! seed, and what the flows have in common drops out (common random numbers: Law, Simulation Modeling and Analysis,
+//! section 11.2). Else the sides are independent samples.
 
 mod comparison;
 mod ratio;

@@ -1,11 +1,11 @@
 //! The ratio of a metric on two sides, with its interval, and whether it is more than chance.
 //!
-//! The ratio B/A is that of the means over seeds. The variance of its logarithm is the linearised one of a ratio, as
-//! in [`tailcut_results::stats`]. For pairs it is the variance of their differences, each side as a share of its mean; without
-//! pairs it is the sum of the variances of the two sides. By logarithms the answer is the same whichever side is called A. The
-//! interval is by Student's t; without pairs with the degrees of freedom of Welch ("The generalization of 'Student's' problem
-//! when several different population variances are involved", Biometrika 34, 1947). Where one side is zero for every seed the
-//! difference takes the place of the ratio.
+//! The ratio B/A is that of the means over seeds. The variance of its logarithm is the linearised one of a ratio, as in
+//! [`tailcut_results::stats`]. For pairs it is the variance of their differences, each side as a share of its mean;
+//! without pairs it is the sum of the variances of the two sides. By logarithms the answer is the same whichever side
+//! is called A. The interval is by Student's t; without pairs with the degrees of freedom of Welch ("The generalization
+//! of 'Student's' problem when several different population variances are involved", Biometrika 34, 1947). Where one
+//! side is zero for every seed the difference takes the place of the ratio.
 
 use serde::Serialize;
 use tailcut_results::stats::{Interval, t975};
@@ -150,7 +150,8 @@ fn by_ratio(ratio: f64, half: Option<f64>, method: Method) -> RatioEstimate {
     }
 }
 
-/// The ratio to `a` of what is larger than `a` by `difference`, where `half` is half of the width of the difference's interval.
+/// The ratio to `a` of what is larger than `a` by `difference`, where `half` is half of the width of the difference's
+/// interval.
 fn by_difference(a: f64, difference: f64, half: Option<f64>, method: Method) -> RatioEstimate {
     let ratio = |difference: f64| (a > 0.0).then(|| 1.0 + difference / a);
     let interval = half.map(|half| Interval { low: difference - half, high: difference + half });

@@ -26,8 +26,8 @@ pub(super) fn check_class_names(scenario: &Node) -> Result<(), Problem> {
 /// The sets that `declared`, the value of the key, declares of these classes.
 ///
 /// # Errors
-/// If it is no table of lists, a list names a class that is not there or names one twice, or a name already has a meaning
-/// in results.
+/// If it is no table of lists, a list names a class that is not there or names one twice, or a name already has a
+/// meaning in results.
 pub(super) fn of(declared: Option<&Node>, classes: &[String], size_bounds: &[Bytes]) -> Result<Vec<ClassSet>, Problem> {
     let Some(declared) = declared else { return Ok(Vec::new()) };
     let Value::Table(entries) = &declared.value else {

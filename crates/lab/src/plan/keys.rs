@@ -20,8 +20,8 @@ const KEYS: [&str; 9] = [
     settings::CHOSEN,
 ];
 
-/// Takes these keys out of the scenario and of what the command line changes, and returns them as one table, in which the
-/// command line counts.
+/// Takes these keys out of the scenario and of what the command line changes, and returns them as one table, in which
+/// the command line counts.
 pub(super) fn take(scenario: &mut Node, over: &mut Node) -> Node {
     let mut keys = Node::table();
     for key in KEYS {

@@ -86,7 +86,8 @@ pub struct Plan {
     pub points: Vec<PlannedPoint>,
     /// The scenario with everything spelled out; running it gives the same points.
     pub effective: String,
-    /// What is not wrong but probably not meant, each with the scheme and the values of the first point that it is about.
+    /// What is not wrong but probably not meant, each with the scheme and the values of the first point that it is
+    /// about.
     pub warnings: Vec<String>,
     /// The scenario file, if it is one.
     file: Option<PathBuf>,
@@ -141,8 +142,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The command that runs `point` and nothing else; `saved` is where the effective scenario stands, for a plan that was
-    /// not read from a file.
+    /// The command that runs `point` and nothing else; `saved` is where the effective scenario stands, for a plan that
+    /// was not read from a file.
     pub fn command_for(&self, point: &Point, saved: &Path) -> String {
         let mut sets: Vec<String> =
             self.axes.iter().zip(&point.values).map(|(axis, value)| format!("{}={value}", axis.path)).collect();
@@ -226,8 +227,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Makes and checks every point. The seeds of one scheme and one combination of values share a network; what each of
-    /// them draws is checked by itself.
+    /// Makes and checks every point. The seeds of one scheme and one combination of values share a network; what each
+    /// of them draws is checked by itself.
     fn expand(&mut self) -> Result<(), Problem> {
         let Layers { schemes, settings, axes, class_sets, over, .. } = &self.layers.clone();
         let factors = axes.iter().map(|swept| swept.values.len()).chain([schemes.len(), self.seeds.len()]);

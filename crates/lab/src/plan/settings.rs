@@ -1,8 +1,8 @@
 //! Settings: values that change together and have a name.
 //!
 //! `[settings.workload.hybrid]` is a layer of a scenario, with tables `scheme.NAME` for what differs between schemes.
-//! `setting.workload = "hybrid"` chooses it, and `sweep."setting.workload" = ["web-search", "hybrid"]` sweeps over layers as
-//! over the values of a key.
+//! `setting.workload = "hybrid"` chooses it, and `sweep."setting.workload" = ["web-search", "hybrid"]` sweeps over
+//! layers as over the values of a key.
 
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Node, Preset, Problem, SCHEME_TABLES};

@@ -1,4 +1,5 @@
-//! Thresholds of PIAS for a size distribution: the best ones for the exact feedback queue, beside the published ones and a single queue.
+//! Thresholds of PIAS for a size distribution: the best ones for the exact feedback queue, beside the published ones
+//! and a single queue.
 
 mod optimum;
 mod queue;

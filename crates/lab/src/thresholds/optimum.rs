@@ -1,9 +1,9 @@
 //! The thresholds that make the mean time in a feedback queue smallest.
 //!
-//! The mean time is a sum over levels, each of which depends on its two thresholds alone. Over a grid of sizes the best thresholds are therefore
-//! found for certain, level by level (dynamic programming). From there each threshold in turn goes to the best place between its neighbours,
-//! until none moves. The mean time has kinks where the distribution has, and its minima mostly lie in them: the knots of the
-//! distribution are in the grid and are tried in every step.
+//! The mean time is a sum over levels, each of which depends on its two thresholds alone. Over a grid of sizes the best
+//! thresholds are therefore found for certain, level by level (dynamic programming). From there each threshold in turn
+//! goes to the best place between its neighbours, until none moves. The mean time has kinks where the distribution has,
+//! and its minima mostly lie in them: the knots of the distribution are in the grid and are tried in every step.
 
 use super::queue::{Cut, FeedbackQueue};
 
