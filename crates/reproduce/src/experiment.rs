@@ -1,10 +1,12 @@
 //! An experiment: one figure or table of a document, drawn from the simulations of a study.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use tailcut_sim::config::from_node;
 use tailcut_sim::{Node, Problem};
 
-use super::measure::Measure;
+use crate::measure::Measure;
 
 /// One figure or table, as its file in `experiments/` says.
 #[derive(Clone, Debug, Deserialize)]
@@ -25,15 +27,15 @@ pub struct Experiment {
     #[serde(default)]
     pub note: Option<String>,
     /// What is drawn, one picture after the other.
-    pub figure: Vec<Picture>,
+    pub figure: Vec<FigureSpec>,
 }
 
-/// What is drawn.
+/// What is drawn: one picture, or one for each combination of values of the coordinates that are on no axis.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Picture {
+pub struct FigureSpec {
     /// How the numbers become a picture.
-    pub form: Form,
+    pub form: FigureForm,
     /// What stands above it, if not the title of the experiment.
     #[serde(default)]
     pub title: Option<String>,
@@ -67,9 +69,9 @@ pub struct Picture {
     /// Points that the document prints, drawn beside the measured ones; x as on the axis.
     #[serde(default)]
     pub published: Vec<(f64, f64)>,
-    /// Only these places, by the claims' name of a coordinate.
+    /// Only these sweep points, by the claims' name of a coordinate.
     #[serde(default)]
-    pub at: std::collections::BTreeMap<String, Vec<f64>>,
+    pub at: BTreeMap<String, Vec<f64>>,
 }
 
 fn one() -> f64 {
@@ -79,15 +81,15 @@ fn one() -> f64 {
 /// How numbers become a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
+pub enum FigureForm {
     /// `y` against `x`, with intervals; one picture for each value of the other coordinates.
     Lines,
-    /// The distribution of the sampled queue lengths; one picture for each place.
+    /// The distribution of the sampled queue lengths; one picture for each sweep point.
     QueueCdf,
     /// The distribution over time of the queues that lead to hosts which ask queries, as histograms record them; one
-    /// picture for each place.
+    /// picture for each sweep point.
     SinkQueueCdf,
-    /// The distribution of the FCTs of the class of `y`, one picture for each place.
+    /// The distribution of the FCTs of the class of `y`, one picture for each sweep point.
     FctCdf,
     /// The throughput over time.
     Time,
@@ -108,13 +110,15 @@ impl Experiment {
         if experiment.figure.is_empty() {
             return Err(wrong("it draws nothing".to_owned()).help("expected at least one [[figure]]"));
         }
-        for picture in &experiment.figure {
+        for figure in &experiment.figure {
             let lacks = |what: &str| wrong(format!("a figure of this form needs `{what}`"));
-            match picture.form {
-                Form::Lines if picture.x.is_none() => return Err(lacks("x")),
-                Form::Lines | Form::Time | Form::FctCdf if picture.y.is_none() => return Err(lacks("y")),
-                Form::Network => {}
-                _ if picture.series.is_empty() => return Err(lacks("series")),
+            match figure.form {
+                FigureForm::Lines if figure.x.is_none() => return Err(lacks("x")),
+                FigureForm::Lines | FigureForm::Time | FigureForm::FctCdf if figure.y.is_none() => {
+                    return Err(lacks("y"));
+                }
+                FigureForm::Network => {}
+                _ if figure.series.is_empty() => return Err(lacks("series")),
                 _ => {}
             }
         }

@@ -1,9 +1,9 @@
 //! How a quantity of a claim is measured: which statistic of which flows, or what is computed from it.
 
 use serde::Deserialize;
-
-use super::analytic::Analytic;
 use tailcut_results::ALL;
+
+use crate::throughput::Convergence;
 
 /// A quantity.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -27,9 +27,9 @@ pub struct Measure {
     /// The time until the throughput of the class is that of its fair share.
     #[serde(default)]
     pub convergence: Option<Convergence>,
-    /// What follows without a simulation.
+    /// A function of [`crate::analytic`] that computes it without a simulation.
     #[serde(default)]
-    pub analytic: Option<Analytic>,
+    pub function: Option<String>,
     /// The throughput of the class over time, in Gb/s.
     #[serde(default)]
     pub throughput: bool,
@@ -37,18 +37,4 @@ pub struct Measure {
 
 fn all() -> String {
     ALL.to_owned()
-}
-
-/// When a throughput has reached its fair share: at the first of `bins` in a row that lie within `within` of it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Convergence {
-    /// The fair share in Gb/s.
-    pub share_gbps: f64,
-    /// Relative distance from it that counts as reached.
-    pub within: f64,
-    /// Bins in a row for which it must hold.
-    pub bins: usize,
-    /// When the flows that compete begin, in µs after the start.
-    pub from_us: f64,
 }

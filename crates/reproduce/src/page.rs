@@ -2,17 +2,19 @@
 
 use std::fmt::Write;
 
-use super::{Material, Reproduced};
-use tailcut_claims::{Claim, catalogue};
+use tailcut_claims::{Judgement, catalogue};
 use tailcut_report::html::{CSS, Document, escaped};
+
+use crate::reproduced::Reproduced;
+use crate::study_run::StudyRun;
 
 /// What this page needs beside the style of every page.
 const STYLE: &str = ".picture svg{max-width:100%;height:auto}table.wrap td{white-space:normal;min-width:9em}";
 
 /// The page.
-pub(super) fn page(reproduced: &Reproduced, claims: &[&Claim], material: &Material<'_>) -> String {
+pub(crate) fn page(reproduced: &Reproduced, run: &StudyRun<'_>) -> String {
     let mut body = String::new();
-    let Material { study, scale, variant, run, .. } = material;
+    let StudyRun { study, scale, variant, info, .. } = run;
     let setting = match variant {
         Some(variant) => format!("{}, variant {variant}", scale.name()),
         None => scale.name().to_owned(),
@@ -25,10 +27,10 @@ pub(super) fn page(reproduced: &Reproduced, claims: &[&Claim], material: &Materi
         escaped(&reproduced.title),
         escaped(&reproduced.experiment.id),
         escaped(&setting),
-        escaped(&run.version),
-        run.points.len(),
-        escaped(&run.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
-        escaped(&run.command),
+        escaped(&info.version),
+        info.points.len(),
+        escaped(&info.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+        escaped(&info.command),
     );
     if let Some(what) = variant.and_then(|name| study.variants.iter().find(|known| known.name == name)) {
         let _ = writeln!(body, "<p>{}</p>", escaped(&what.what));
@@ -47,7 +49,7 @@ pub(super) fn page(reproduced: &Reproduced, claims: &[&Claim], material: &Materi
         let items: String = reproduced.undrawn.iter().map(|text| format!("<li>{}</li>", escaped(text))).collect();
         let _ = writeln!(body, "<div class=\"warnings\" role=\"note\"><p>Not drawn:</p><ul>{items}</ul></div>");
     }
-    verdicts(&mut body, reproduced, claims);
+    verdicts(&mut body, &reproduced.judgements);
     let _ = writeln!(body, "<h2>What the document leaves open</h2>");
     if study.open.is_empty() {
         let _ = writeln!(body, "<p>Nothing that this experiment needs.</p>");
@@ -78,11 +80,11 @@ pub(super) fn page(reproduced: &Reproduced, claims: &[&Claim], material: &Materi
         escaped(&study.name),
         escaped(&study.title),
         escaped(&study.name),
-        escaped(&run.scenario_toml),
+        escaped(&info.scenario_toml),
     );
     let document = Document {
         title: &reproduced.title,
-        version: &run.version,
+        version: &info.version,
         styles: &[CSS, STYLE],
         body: &body,
         credits: "",
@@ -91,25 +93,24 @@ pub(super) fn page(reproduced: &Reproduced, claims: &[&Claim], material: &Materi
     document.html()
 }
 
-fn verdicts(body: &mut String, reproduced: &Reproduced, claims: &[&Claim]) {
+fn verdicts(body: &mut String, judgements: &[Judgement]) {
     let _ = writeln!(body, "<h2>Claims</h2>");
-    if reproduced.judgements.is_empty() {
+    if judgements.is_empty() {
         let _ = writeln!(body, "<p>No claim rests on this figure alone.</p>");
         return;
     }
-    let rows: String = reproduced
-        .judgements
+    let rows: String = judgements
         .iter()
-        .zip(claims)
+        .filter_map(|judgement| Some((judgement, catalogue().claim(&judgement.id)?)))
         .map(|(judgement, claim)| {
             let document = catalogue().documents.get(&claim.document);
-            let place = document.map_or_else(String::new, |d| format!("{} ({} {})", claim.section, d.venue, d.year));
+            let section = document.map_or_else(String::new, |d| format!("{} ({} {})", claim.section, d.venue, d.year));
             format!(
                 "<tr><td><b>{}</b><br>{}<br><small>{}, priority {}: {}</small></td><td>{}</td><td>{}</td><td><b>{}</b></td>\
                  <td>{}</td></tr>",
                 escaped(&claim.id),
                 escaped(&claim.statement),
-                escaped(&place),
+                escaped(&section),
                 claim.priority.name(),
                 escaped(&claim.metric),
                 escaped(&judgement.published),

@@ -26,7 +26,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("lab", &["base", "workload", "record", "sim", "results", "report", "fixtures"]),
     (
         "reproduce",
-        &["base", "model", "host", "topology", "workload", "record", "sim", "results", "report", "claims", "lab"],
+        &[
+            "base", "model", "host", "topology", "workload", "record", "sim", "results", "report", "claims", "lab",
+            "fixtures",
+        ],
     ),
     ("cli", FRONTS_MAY),
     ("py", FRONTS_MAY),
