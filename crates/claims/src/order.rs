@@ -13,7 +13,7 @@ use crate::samples::{Operand, Samples, instance, unique};
 pub(crate) type Tiers = Vec<Vec<Operand>>;
 
 /// One comparison: the better operand, the worse one, and the indices of the sweep point and of the quantity.
-type Comparison<'a> = (&'a Operand, &'a Operand, usize, usize);
+type Pair<'a> = (&'a Operand, &'a Operand, usize, usize);
 
 /// An order in some quantities.
 pub(crate) struct Order {
@@ -130,12 +130,12 @@ fn compare(
     }
     let is_zero = |operand: &Operand, point, measure| samples.measured(operand, point, measure) == Some(0.0);
     let all_zero =
-        |&(good, bad, point, measure): &Comparison<'_>| is_zero(good, point, measure) && is_zero(bad, point, measure);
+        |&(good, bad, point, measure): &Pair<'_>| is_zero(good, point, measure) && is_zero(bad, point, measure);
     if comparisons.iter().all(all_zero) {
         return Err("both sides of every comparison are zero".into());
     }
     let agrees =
-        |comparison: &Comparison<'_>, resample: Resample<'_>| agreement(&samples, order.better, comparison, resample);
+        |comparison: &Pair<'_>, resample: Resample<'_>| agreement(&samples, order.better, comparison, resample);
     let share = |resample: Resample<'_>| {
         comparisons.iter().map(|comparison| agrees(comparison, resample)).sum::<f64>() / comparisons.len() as f64
     };
@@ -150,11 +150,7 @@ fn compare(
 }
 
 /// Every pair of operands of different tiers, at every sweep point and in every quantity where both were measured.
-fn comparisons<'o>(
-    samples: &Samples,
-    order: &'o Order,
-    exempt: &dyn Fn(&SweepPoint, &str) -> bool,
-) -> Vec<Comparison<'o>> {
+fn comparisons<'o>(samples: &Samples, order: &'o Order, exempt: &dyn Fn(&SweepPoint, &str) -> bool) -> Vec<Pair<'o>> {
     let mut comparisons = Vec::new();
     for tiers in &order.rankings {
         for (at, tier) in tiers.iter().enumerate() {
@@ -181,7 +177,7 @@ fn comparisons<'o>(
 fn agreement(
     samples: &Samples,
     better: Better,
-    &(good, bad, point, measure): &Comparison<'_>,
+    &(good, bad, point, measure): &Pair<'_>,
     resample: Resample<'_>,
 ) -> f64 {
     let value = |operand| samples.value(operand, point, measure, resample).unwrap_or(f64::NAN);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use tailcut_report::html::{CSS, Document, escaped};
+use tailcut_report::html::{CSS, HtmlDocument, escaped};
 
 use crate::catalogue::catalogue;
 use crate::judgement::Verdict;
@@ -99,7 +99,7 @@ pub fn scoreboard_html(listing: &Listing, results: &Path, version: &str) -> Stri
         }
         body += "</tbody></table></div>\n";
     }
-    let document = Document {
+    let document = HtmlDocument {
         title: "Published against measured",
         version,
         styles: &[CSS, OWN_CSS],

@@ -67,7 +67,7 @@ impl ClaimsCommand {
         };
         let verdict = match &self.verdict {
             Some(given) => {
-                // Words that a shell would part may be joined.
+                // `not-reproduced` is as good as "not reproduced", which a shell needs quotes for.
                 let joined = Verdict::ALL.map(|verdict| verdict.name().replace(' ', "-"));
                 let name = one_of("verdict", &given.replace(' ', "-"), &joined.each_ref().map(String::as_str))?;
                 Verdict::ALL.into_iter().find(|verdict| verdict.name().replace(' ', "-") == name)

@@ -106,7 +106,7 @@ impl Schema {
     /// The schema of a key, in a table or in one of the variants of a seat.
     fn property<'a>(&'a self, schema: &'a Value, key: &str) -> Option<(&'a Value, String)> {
         if let Some(property) = schema.get("properties").and_then(|p| p.get(key)) {
-            // A seat says what it is at its variant, not at its key.
+            // The key of a seat has no description of its own: each of its variants has one.
             let doc = if self.resolve(property).get("oneOf").is_some() { String::new() } else { text(property) };
             return Some((property, doc));
         }

@@ -98,7 +98,7 @@ impl Progress for Display<'_> {
             let left = (state.done < state.total).then(|| elapsed * (state.total as f64 - sum) / sum);
             let values: String = summary.values.iter().map(|value| format!(" {value}")).collect();
             let left = left.map_or_else(String::new, |left| format!(", about {left:.0} s left"));
-            // While the state is held: of two points that end at once each has a number of its own.
+            // Printed while the state is locked, so that two points that end at the same time get different numbers.
             eprintln!(
                 "{}/{} {}{values} seed {}: {} flows, {:.1} s{left}",
                 state.done,

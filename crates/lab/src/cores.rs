@@ -98,7 +98,7 @@ mod tests {
         assert_eq!(share(100, 8, None, Some(16)), (1, 16));
         assert_eq!(share(100, 8, Some(6), Some(4)), (6, 4));
         assert_eq!(share(2, 8, Some(6), Some(4)), (2, 4));
-        // The user's jobs are as many cores.
+        // If the user gives a number of jobs but not of threads, that many cores are used in all.
         assert_eq!(share(100, 8, Some(3), None), (3, 1));
         assert_eq!(share(1, 8, Some(1), None), (1, 1));
         assert_eq!(share(1, 8, Some(4), None), (1, 4));

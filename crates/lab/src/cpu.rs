@@ -96,7 +96,7 @@ mod tests {
         shares.threads = 2;
         shares.advance(1_600);
         assert_eq!(shares.thread_ns, 300.0);
-        // Another one of a thread begins: the first gets two thirds.
+        // A simulation with one thread begins beside it: the first, with two threads, gets two thirds of the time.
         shares.threads = 3;
         shares.advance(2_500);
         assert_eq!(shares.thread_ns, 600.0);

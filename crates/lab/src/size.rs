@@ -38,7 +38,8 @@ fn carried(scenario: &Scenario) -> f64 {
     let bytes_per_second = scenario.network().host_link().as_bps() as f64 / 8.0;
     let of_class = |class: &ClassForecast| {
         let part = traffic(scenario, class).and_then(sizes).map_or(1.0, |sizes| {
-            // Flows start all the time: the middles of equal parts stand for all.
+            // Flows start at any time of the run: it is cut into equal parts, and the middle of each stands for the
+            // part.
             const PARTS: u32 = 16;
             let left = (0..PARTS).map(|i| drain + duration * (f64::from(i) + 0.5) / f64::from(PARTS));
             left.map(|seconds| part_within(&sizes, seconds * bytes_per_second)).sum::<f64>() / f64::from(PARTS)
@@ -69,7 +70,7 @@ fn part_within(sizes: &Distribution, limit: f64) -> f64 {
 fn memory(scenario: &Scenario) -> f64 {
     const HOST: f64 = 168.0;
     const PORT: f64 = 330.0;
-    // Both ends and the row, and 30 packets that are under way.
+    // The state of sender and receiver and the recorder's row; and 30 packets that are under way.
     const ACTIVE_FLOW: f64 = 720.0 + 30.0 * 84.0;
     const ROW: f64 = 100.0;
     let (network, forecast) = (scenario.network(), scenario.forecast());

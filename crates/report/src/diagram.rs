@@ -29,13 +29,13 @@ pub struct Switch {
 pub struct Diagram {
     title: String,
     subtitle: String,
-    nodes: Vec<Node>,
+    nodes: Vec<DiagramNode>,
     /// Pairs of indices of nodes.
     links: Vec<(usize, usize)>,
 }
 
 /// A switch, a host, or several hosts, and where it is drawn.
-struct Node {
+struct DiagramNode {
     at: (f64, f64),
     name: String,
     is_switch: bool,
@@ -54,7 +54,7 @@ impl Diagram {
             let x = 30.0 + (width - 60.0) * (placed[switch.tier] + 0.5) / of_tier(switch.tier);
             placed[switch.tier] += 1.0;
             let y = height - 40.0 - (height - 130.0) * (switch.tier as f64 + 1.0) / (tiers as f64).max(1.0);
-            nodes.push(Node { at: (x, y), name: switch.name.clone(), is_switch: true });
+            nodes.push(DiagramNode { at: (x, y), name: switch.name.clone(), is_switch: true });
         }
         let mut links = links.to_vec();
         for (at, switch) in switches.iter().enumerate() {
@@ -67,7 +67,7 @@ impl Diagram {
             for (nth, name) in names.iter().enumerate() {
                 let x = above + room * 0.8 * ((nth as f64 + 0.5) / names.len() as f64 - 0.5);
                 links.push((at, nodes.len()));
-                nodes.push(Node { at: (x, height - 40.0), name: name.clone(), is_switch: false });
+                nodes.push(DiagramNode { at: (x, height - 40.0), name: name.clone(), is_switch: false });
             }
         }
         Diagram { title: title.to_owned(), subtitle: subtitle.to_owned(), nodes, links }

@@ -9,7 +9,7 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// A page that needs nothing beside it.
-pub struct Document<'a> {
+pub struct HtmlDocument<'a> {
     /// Its title, as plain text.
     pub title: &'a str,
     /// Version of tailcut.
@@ -24,11 +24,11 @@ pub struct Document<'a> {
     pub scripts: &'a str,
 }
 
-impl Document<'_> {
+impl HtmlDocument<'_> {
     /// The page as HTML.
     pub fn html(&self) -> String {
         let styles: String = self.styles.iter().map(|style| format!("<style>{style}</style>\n")).collect();
-        let Document { body, credits, scripts, .. } = self;
+        let HtmlDocument { body, credits, scripts, .. } = self;
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

@@ -12,7 +12,7 @@ use tailcut_results::table::{cell_of, headlines, short_path, values_of};
 use tailcut_results::{ALL, Analysis, Curve, DesignPoint, FlowSetKind, METRICS, PointCost, Row, RunInfo, describe};
 
 use crate::figure::Figure;
-use crate::html::{CSS, Document, escaped};
+use crate::html::{CSS, HtmlDocument, escaped};
 use crate::run_figures::main_axis;
 use crate::style::{Marker, colour, marker};
 
@@ -44,7 +44,7 @@ pub(crate) fn page(run: &RunInfo, analysis: &Analysis, figures: &[Figure]) -> St
         "<script type=\"application/json\" id=\"data\">{}</script>\n<script>{UPLOT}</script>\n<script>{SCRIPT}</script>\n",
         data(run, analysis)
     );
-    let document = Document {
+    let document = HtmlDocument {
         title: &run.title,
         version: &run.version,
         styles: &[UPLOT_CSS, CSS],

@@ -105,7 +105,7 @@ impl Drawing for Figure {
 
 /// Draws the names of the series from `top` on, in as many lines as they need; returns where they end.
 fn legend<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, figure: &Figure, top: f64, width: f64) -> Result<f64, String> {
-    // With schemes on the axis, it names them.
+    // If the x axis has the schemes, its labels name them, so that no legend is needed.
     if figure.kind == FigureKind::Points && matches!(&figure.x, AxisScale::Names(_)) && figure.x_label == "scheme" {
         return Ok(top - 4.0);
     }

@@ -20,12 +20,13 @@ pub(crate) fn figures(run: &RunInfo, analysis: &Analysis) -> Vec<Figure> {
     let classes: Vec<usize> =
         analysis.sets_with_flows().filter(|(_, set)| set.kind == FlowSetKind::Class).map(|(at, _)| at).collect();
     let long = long_flows(analysis, &classes);
-    // The tail matters for the classes of short flows; a workload of one class has the tail of that class.
+    // The tail of FCTs is drawn for every class but that of long flows (for the only class in any case), and for the
+    // sets of classes and of sizes.
     let short = classes.iter().copied().filter(|at| classes.len() == 1 || Some(*at) != long);
-    let several_classes = |set: &FlowSet| !matches!(set.kind, FlowSetKind::Class | FlowSetKind::All);
-    let unions = analysis.sets_with_flows().filter(|(_, set)| several_classes(set)).map(|(at, _)| at);
+    let is_set = |set: &FlowSet| !matches!(set.kind, FlowSetKind::Class | FlowSetKind::All);
+    let sets = analysis.sets_with_flows().filter(|(_, set)| is_set(set)).map(|(at, _)| at);
     let mut figures = Vec::new();
-    for at in short.chain(unions) {
+    for at in short.chain(sets) {
         let name = &analysis.sets[at].name;
         figures.extend(against(
             run,

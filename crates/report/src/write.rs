@@ -43,7 +43,7 @@ pub fn write_results(
 ) -> Result<WrittenResults, ReportError> {
     let analysis = Analysis::of(dir, run, stop)?;
     let mut files = OutputFolder::new(dir);
-    // An earlier command, or the start of this run, may have written the same.
+    // The file is not written again if an earlier command, or the start of this run, has written the same.
     let info = files.file("run.json")?;
     if !RunInfo::read(&info).is_ok_and(|known| known == *run) {
         run.write(&info)?;

@@ -9,7 +9,7 @@ use tailcut_record::read_throughput;
 use tailcut_results::Point;
 
 use crate::analytic::{self, Context};
-use crate::measure::Measure;
+use crate::measure::MeasureDefinition;
 use crate::samples::{complement, divided, interval_around, times};
 use crate::study::Subject;
 use crate::study_run::StudyRun;
@@ -59,7 +59,7 @@ impl<'a> StudyEvidence<'a> {
     ///
     /// # Errors
     /// If there is no such subject or statistic, or it has no samples.
-    pub(crate) fn measured(&self, subject: &str, point: usize, measure: &Measure) -> Result<Sample, String> {
+    pub(crate) fn measured(&self, subject: &str, point: usize, measure: &MeasureDefinition) -> Result<Sample, String> {
         if let Some(name) = &measure.function {
             return match self.compute(name, point)? {
                 (values, note) if values.len() == 1 => Ok(Sample { note, ..Sample::exact(values[0]) }),
@@ -196,7 +196,7 @@ impl Evidence for StudyEvidence<'_> {
 
     fn series(&self, subject: &str, point: usize, metric: &str) -> Result<Vec<(f64, f64)>, String> {
         match self.run.study.measures.get(metric) {
-            Some(Measure { function: Some(name), .. }) => {
+            Some(MeasureDefinition { function: Some(name), .. }) => {
                 let (values, _) = self.compute(name, point)?;
                 Ok((1..).map(f64::from).zip(values).collect())
             }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use tailcut_sim::config::from_node;
 use tailcut_sim::{Node, Problem};
 
-use crate::measure::Measure;
+use crate::measure::MeasureDefinition;
 
 /// One figure or table, as its file in `experiments/` says.
 #[derive(Clone, Debug, Deserialize)]
@@ -59,7 +59,7 @@ pub struct FigureSpec {
     pub x_max: Option<f64>,
     /// What stands on the y axis.
     #[serde(default)]
-    pub y: Option<Measure>,
+    pub y: Option<MeasureDefinition>,
     /// Words beside the y axis.
     #[serde(default)]
     pub y_label: String,

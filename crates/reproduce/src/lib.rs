@@ -34,7 +34,7 @@ use tailcut_results::OutputFolder;
 use measured::Measured;
 
 pub use experiment::{Experiment, FigureForm, FigureSpec};
-pub use measure::Measure;
+pub use measure::MeasureDefinition;
 pub use reproduced::Reproduced;
 pub use scale::Scale;
 pub use shipped::{claims_of, experiment_of, find, names, of_scheme, study};

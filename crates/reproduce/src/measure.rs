@@ -5,10 +5,10 @@ use tailcut_results::ALL;
 
 use crate::throughput::Convergence;
 
-/// A quantity.
+/// How a quantity is measured.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Measure {
+pub struct MeasureDefinition {
     /// A statistic, as in `summary.csv`.
     #[serde(default)]
     pub metric: Option<String>,
@@ -17,7 +17,7 @@ pub struct Measure {
     pub class: String,
     /// Divided by this quantity.
     #[serde(default)]
-    pub over: Option<Box<Measure>>,
+    pub over: Option<Box<MeasureDefinition>>,
     /// One less the value: the share that is missing.
     #[serde(default)]
     pub complement: bool,

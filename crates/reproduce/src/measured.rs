@@ -8,7 +8,7 @@ use tailcut_results::number::significant;
 use crate::distribution;
 use crate::evidence::StudyEvidence;
 use crate::experiment::{Experiment, FigureForm, FigureSpec};
-use crate::measure::Measure;
+use crate::measure::MeasureDefinition;
 use crate::samples::divided;
 use crate::study_run::StudyRun;
 
@@ -57,7 +57,7 @@ impl<'a> Measured<'a> {
     }
 
     /// Statistics against a coordinate, one panel for each combination of the others.
-    fn lines(&mut self, figure: &'a FigureSpec, x: &str, y: &Measure, evidence: &StudyEvidence<'_>) {
+    fn lines(&mut self, figure: &'a FigureSpec, x: &str, y: &MeasureDefinition, evidence: &StudyEvidence<'_>) {
         let point = |at: usize| &evidence.sweep_points()[at];
         let mut panels: Vec<(String, Vec<usize>)> = Vec::new();
         for at in evidence.points_at(&figure.at) {

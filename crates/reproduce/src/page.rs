@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use tailcut_claims::{Judgement, catalogue};
-use tailcut_report::html::{CSS, Document, escaped};
+use tailcut_report::html::{CSS, HtmlDocument, escaped};
 
 use crate::reproduced::Reproduced;
 use crate::study_run::StudyRun;
@@ -82,7 +82,7 @@ pub(crate) fn page(reproduced: &Reproduced, run: &StudyRun<'_>) -> String {
         escaped(&study.name),
         escaped(&info.scenario_toml),
     );
-    let document = Document {
+    let document = HtmlDocument {
         title: &reproduced.title,
         version: &info.version,
         styles: &[CSS, STYLE],

@@ -210,7 +210,7 @@ mod tests {
 
     use super::*;
     use crate::analytic;
-    use crate::measure::Measure;
+    use crate::measure::MeasureDefinition;
     use crate::scale::Scale;
 
     /// Files in a folder of the repository, without their ending.
@@ -265,11 +265,11 @@ mod tests {
     /// A quantity of a class or of a set of classes that the study does not have would only be missed when it is run.
     #[test]
     fn every_class_that_is_measured_or_drawn_is_one_of_the_study() {
-        fn classes(measure: &Measure) -> Vec<&str> {
+        fn classes(measure: &MeasureDefinition) -> Vec<&str> {
             let over = measure.over.as_deref().map(classes).unwrap_or_default();
             std::iter::once(measure.class.as_str()).chain(over).collect()
         }
-        let check = |study: &Study, name: &str, measures: &mut dyn Iterator<Item = &Measure>| {
+        let check = |study: &Study, name: &str, measures: &mut dyn Iterator<Item = &MeasureDefinition>| {
             let plan = study.plan(Scale::Quick, None, &RunArguments::default()).unwrap();
             let known = flow_set_names(&plan.classes, &plan.class_sets, &plan.size_bounds);
             for class in measures.flat_map(classes) {

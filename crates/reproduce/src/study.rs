@@ -7,7 +7,7 @@ use tailcut_lab::{Plan, RunArguments};
 use tailcut_sim::config::{from_node, suggest};
 use tailcut_sim::{Node, Problem, Value};
 
-use crate::measure::Measure;
+use crate::measure::MeasureDefinition;
 use crate::scale::Scale;
 
 /// A parameter that the document leaves open.
@@ -53,7 +53,7 @@ struct Keys {
     #[serde(default)]
     names: BTreeMap<String, Subject>,
     #[serde(default)]
-    measures: BTreeMap<String, Measure>,
+    measures: BTreeMap<String, MeasureDefinition>,
     #[serde(default)]
     open: Vec<Open>,
 }
@@ -70,7 +70,7 @@ pub struct Study {
     /// What the claims call its schemes, where the names differ.
     pub names: BTreeMap<String, Subject>,
     /// How the quantities of the claims are measured here, by the claims' words for them.
-    pub measures: BTreeMap<String, Measure>,
+    pub measures: BTreeMap<String, MeasureDefinition>,
     /// What the document leaves open.
     pub open: Vec<Open>,
     /// Other settings.

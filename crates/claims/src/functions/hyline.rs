@@ -80,10 +80,10 @@ fn order_whatever_the_deadlines(case: &Case<'_>) -> Outcome {
 }
 
 /// Where the schemes are ordered: the indices of a sweep point and of a quantity.
-type Place = (usize, usize);
+type PointAndMeasure = (usize, usize);
 
-/// The mean over pairs of places of Kendall's rank correlation between the orders of the schemes there.
-fn rank_correlation(case: &Case<'_>, pairs: &dyn Fn(&Samples) -> Vec<(Place, Place)>) -> Outcome {
+/// The mean of Kendall's rank correlation between two orders of the schemes, over pairs of sweep points or quantities.
+fn rank_correlation(case: &Case<'_>, pairs: &dyn Fn(&Samples) -> Vec<(PointAndMeasure, PointAndMeasure)>) -> Outcome {
     let claim = case.claim;
     let schemes: Vec<Operand> =
         std::iter::once(&claim.subject).chain(&claim.baseline).map(|name| Operand::of(name)).collect();
@@ -93,7 +93,7 @@ fn rank_correlation(case: &Case<'_>, pairs: &dyn Fn(&Samples) -> Vec<(Place, Pla
         return Err("there is no pair of orders to compare".into());
     }
     let mean = |resample: Resample<'_>| {
-        let values = |(point, measure): Place| -> Vec<Option<f64>> {
+        let values = |(point, measure): PointAndMeasure| -> Vec<Option<f64>> {
             schemes.iter().map(|scheme| samples.value(scheme, point, measure, resample)).collect()
         };
         let taus: Vec<f64> = pairs.iter().filter_map(|&(a, b)| kendall(&values(a), &values(b))).collect();

@@ -257,7 +257,8 @@ impl Plan {
                 let node = Arc::new(node);
                 let first = Scenario::new(&node, self.seeds[0], &self.base_dir)?;
                 for &seed in &self.seeds[1..] {
-                    // A host that is drawn may not fit another that is: a seed can be wrong where the first is right.
+                    // Some scenarios draw hosts at random, and two hosts that a seed draws may not fit each other, so
+                    // that the scenario is invalid for one seed and valid for another.
                     first.check_seed(seed).map_err(|invalid| Problem::from_invalid(invalid, &node))?;
                 }
                 self.warn(&first, &scheme.name, &values);
@@ -341,7 +342,7 @@ impl Plan {
                 }
             }
             tables.insert(scheme.name.clone(), own.into());
-            // What a scheme cannot choose is the same for all of them.
+            // The other keys are none that a scheme can choose, and therefore the same for all schemes.
             for (key, value) in whole {
                 root.insert(key, value);
             }

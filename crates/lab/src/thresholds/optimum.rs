@@ -49,7 +49,7 @@ fn knots(queue: &FeedbackQueue<'_>) -> Vec<f64> {
 fn best_on_grid(queue: &FeedbackQueue<'_>, queues: usize) -> Vec<Vec<f64>> {
     let cuts: Vec<Cut> = sizes(queue).into_iter().map(|at| queue.cut(at)).collect();
     let (start, end) = (queue.start(), queue.end());
-    // The smallest sum over the levels down to each cut, and the cut before it.
+    // For each cut: the smallest sum over the levels above it, and which cut comes before it in that sum.
     let mut sums: Vec<f64> = cuts.iter().map(|cut| queue.level(&start, cut)).collect();
     let mut before: Vec<Vec<usize>> = Vec::new();
     let mut found = Vec::new();
