@@ -82,7 +82,7 @@ MISTAKES = [
     Mistake("swept key that does not exist", '"workload.load"', '«"workload.laod"»', "unknown key `laod`", "did you mean `load`?"),
     Mistake("swept table that does not exist", '"workload.load"', '«"wrkload.load"»', "`wrkload`", "did you mean `workload`?"),
     Mistake("swept over no list", '"workload.load" = [0.4, 0.8]', '«"workload.load"» = 0.4', "swept over no list", "expected a list"),
-    Mistake("tags that no port reads", "[port]", '[host]\n«tag» = "pias"\n[port]', "no port reads them", 'expected `port.classifier = "tag"`'),
+    Mistake("tags that no port reads", "[port]", '[host]\ntag = «"pias"»\n[port]', "no port sorts by class or orders by rank", 'expected `port.classifier = "tag"`'),
     Mistake("push-out with one class", "[workload]", '[scheme.one]\nport.buffer = «"push-out"»\n[workload]', "one class", "expected `classes = 2`"),
     Mistake("unknown distribution", FIXED, 'sizes.distribution = «"websaerch"»', "`websaerch`", "did you mean `websearch`?"),
     Mistake("file that is not there", FIXED, f'sizes.file.path = «"{FILE}"»', "there is no such file", "relative to"),

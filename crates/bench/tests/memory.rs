@@ -62,7 +62,7 @@ fn an_active_flow_costs_as_much_as_is_said() {
 #[test]
 fn a_packet_costs_as_much_as_is_said() {
     let mut arena = Arena::new();
-    let packet = Packet::control(Kind::Ack, FlowId(0), HostId(0), HostId(1), 0, Instant::ZERO);
+    let packet = Packet::control(Kind::ACK, FlowId(0), HostId(0), HostId(1), 0, Instant::ZERO);
     let ids: Vec<_> = (0..1 << 12).map(|_| arena.insert(packet.clone())).collect();
     let number = ids.len() as f64;
     // Its place in the list of free ones is there when it has gone.

@@ -1,7 +1,7 @@
 //! Descriptions from the code itself: the JSON schema of a configuration, walked beside a value of it.
 
-use schemars::JsonSchema;
 use serde_json::Value;
+use tailcut_model::schema::Shape;
 
 use crate::page::Page;
 
@@ -12,149 +12,64 @@ pub(crate) struct Parameter {
     pub(crate) doc: String,
 }
 
-/// The schema of a configuration.
-pub(crate) struct Schema(Value);
+/// Every parameter of `value`, which has this shape, below `path`.
+pub(crate) fn values(shape: Shape<'_>, path: &str, value: &toml::Value) -> Vec<Parameter> {
+    let mut parameters = Vec::new();
+    walk(Some(shape), path, value, String::new(), &mut parameters);
+    parameters
+}
 
-impl Schema {
-    pub(crate) fn of<T: JsonSchema>() -> Schema {
-        Schema(schemars::schema_for!(T).to_value())
-    }
-
-    pub(crate) fn from_value(value: Value) -> Schema {
-        Schema(value)
-    }
-
-    /// The models of a seat: name and first sentence.
-    pub(crate) fn variants(&self) -> Vec<(String, String)> {
-        let Some(list) = self.0.get("oneOf").and_then(Value::as_array) else { return Vec::new() };
-        let mut variants = Vec::new();
-        for variant in list {
-            let doc = text(variant);
-            if let Some(properties) = variant.get("properties").and_then(Value::as_object) {
-                variants.extend(properties.keys().map(|name| (name.clone(), doc.clone())));
-            }
-            for name in variant.get("enum").and_then(Value::as_array).into_iter().flatten().chain(variant.get("const"))
-            {
-                variants.extend(name.as_str().map(|name| (name.to_owned(), doc.clone())));
-            }
-        }
-        variants
-    }
-
-    /// Every parameter of `value`, which this schema describes, below `path`.
-    pub(crate) fn parameters(&self, path: &str, value: &toml::Value) -> Vec<Parameter> {
-        let mut parameters = Vec::new();
-        self.walk(&self.0, path, value, String::new(), &mut parameters);
-        parameters
-    }
-
-    /// Every key of this schema, if it is a table, with its default.
-    pub(crate) fn keys(&self) -> Vec<Parameter> {
-        self.keys_in(&self.0)
-    }
-
-    /// Every key of the model `name` of this seat, with its default.
-    pub(crate) fn keys_of(&self, name: &str) -> Vec<Parameter> {
-        self.property(&self.0, name).map(|(model, _)| self.keys_in(model)).unwrap_or_default()
-    }
-
-    /// Every key of the table at a dotted path, with its default; `None` if there is no such table.
-    pub(crate) fn keys_at(&self, path: &str) -> Option<Vec<Parameter>> {
-        let mut schema = &self.0;
-        for part in path.split('.') {
-            schema = self.property(self.resolve(schema), part)?.0;
-        }
-        let keys = self.keys_in(schema);
-        (!keys.is_empty()).then_some(keys)
-    }
-
-    fn keys_in(&self, schema: &Value) -> Vec<Parameter> {
-        let tables = self.tables(schema).into_iter();
-        let properties = tables.filter_map(|table| table.get("properties").and_then(Value::as_object)).flatten();
-        properties
-            .map(|(key, property)| Parameter {
-                path: key.clone(),
-                value: match property.get("default") {
-                    Some(Value::String(text)) => format!("{text:?}"),
-                    Some(Value::Null) | None => self.kind(property),
-                    Some(value) => value.to_string(),
-                },
-                doc: text(property),
-            })
-            .collect()
-    }
-
-    fn walk(&self, schema: &Value, path: &str, value: &toml::Value, doc: String, out: &mut Vec<Parameter>) {
-        let resolved = self.resolve(schema);
-        let Some(table) = value.as_table() else {
-            out.push(Parameter { path: path.to_owned(), value: value.to_string(), doc });
-            return;
+fn walk(shape: Option<Shape<'_>>, path: &str, value: &toml::Value, doc: String, out: &mut Vec<Parameter>) {
+    let table = value.as_table().filter(|table| !table.is_empty());
+    let Some(table) = table else {
+        let value = if value.as_table().is_some() { "{}".to_owned() } else { value.to_string() };
+        out.push(Parameter { path: path.to_owned(), value, doc });
+        return;
+    };
+    for (key, child) in table {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        let below = shape.and_then(|shape| shape.key(key));
+        // The key of a seat has no description of its own: each of its models has one.
+        let doc = match shape.map(|shape| shape.variants()).unwrap_or_default().into_iter().find(|v| v.name == *key) {
+            Some(variant) => variant.doc,
+            None if below.is_some_and(Shape::is_choice) => String::new(),
+            None => below.map(Shape::doc).unwrap_or_default(),
         };
-        if table.is_empty() {
-            out.push(Parameter { path: path.to_owned(), value: "{}".to_owned(), doc });
-            return;
-        }
-        for (key, child) in table {
-            let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            match self.property(resolved, key) {
-                Some((property, doc)) => self.walk(property, &path, child, doc, out),
-                None => out.push(Parameter { path, value: child.to_string(), doc: String::new() }),
-            }
-        }
-    }
-
-    /// The schema of a key, in a table or in one of the variants of a seat.
-    fn property<'a>(&'a self, schema: &'a Value, key: &str) -> Option<(&'a Value, String)> {
-        if let Some(property) = schema.get("properties").and_then(|p| p.get(key)) {
-            // The key of a seat has no description of its own: each of its variants has one.
-            let doc = if self.resolve(property).get("oneOf").is_some() { String::new() } else { text(property) };
-            return Some((property, doc));
-        }
-        for variant in self.tables(schema) {
-            if let Some(property) = variant.get("properties").and_then(|p| p.get(key)) {
-                return Some((property, text(variant)));
-            }
-        }
-        // A table whose keys are names, such as the traffics of a workload.
-        let named = schema.get("additionalProperties").filter(|names| names.is_object());
-        named.map(|names| (names, text(names)))
-    }
-
-    /// A schema, and what it may be instead: its variants, and theirs.
-    fn tables<'a>(&'a self, schema: &'a Value) -> Vec<&'a Value> {
-        let schema = self.resolve(schema);
-        let variants = ["oneOf", "anyOf"].iter().filter_map(|k| schema.get(*k).and_then(Value::as_array)).flatten();
-        std::iter::once(schema).chain(variants.flat_map(|variant| self.tables(variant))).collect()
-    }
-
-    fn resolve<'a>(&'a self, schema: &'a Value) -> &'a Value {
-        let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix("#/$defs/")) else {
-            return schema;
-        };
-        self.0.get("$defs").and_then(|defs| defs.get(name)).unwrap_or(schema)
-    }
-
-    fn kind(&self, property: &Value) -> String {
-        let property = self.resolve(property);
-        let example = property.get("examples").and_then(|e| e.get(0)).and_then(Value::as_str);
-        match (example, property.get("type")) {
-            (Some(example), _) => format!("such as {example:?}"),
-            (None, Some(Value::String(kind))) if kind == "object" => "table".to_owned(),
-            (None, Some(Value::String(kind))) => kind.clone(),
-            (None, Some(Value::Array(kinds))) => {
-                let kinds: Vec<&str> = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect();
-                format!("{}, optional", kinds.join(" or "))
-            }
-            _ if property.get("oneOf").is_some() || property.get("anyOf").is_some() => "one of".to_owned(),
-            _ => "table".to_owned(),
-        }
+        walk(below, &path, child, doc, out);
     }
 }
 
-/// The description of a schema on one line.
-fn text(schema: &Value) -> String {
-    let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Every key of a table of this shape, with its default.
+pub(crate) fn keys(shape: Shape<'_>) -> Vec<Parameter> {
+    let tables = shape.tables();
+    let keys = tables.iter().flat_map(|table| table.keys());
+    keys.map(|(key, shape)| Parameter { path: key.to_owned(), value: default(shape), doc: shape.doc() }).collect()
+}
+
+fn default(shape: Shape<'_>) -> String {
+    match shape.default() {
+        Some(Value::String(text)) => return format!("{text:?}"),
+        // A seat: its model is what matters, whose parameters have a page of their own.
+        Some(Value::Object(model)) if shape.is_choice() => {
+            let name = model.keys().next().map_or("", String::as_str);
+            let other = shape.variants().into_iter().map(|variant| variant.name).filter(|other| other != name);
+            let other: Vec<String> = other.collect();
+            return if other.is_empty() { format!("{name:?}") } else { format!("{name:?}, or {}", other.join(", ")) };
+        }
+        Some(Value::Null) | None => {}
+        Some(value) => return value.to_string(),
+    }
+    if let Some(example) = shape.example() {
+        return format!("such as {example:?}");
+    }
+    let choices: Vec<String> = shape.variants().into_iter().map(|variant| variant.name).collect();
+    if !choices.is_empty() {
+        return format!("one of {}", choices.join(", "));
+    }
+    let kinds = shape.kinds();
+    let kinds: Vec<&str> = kinds.into_iter().map(|kind| if kind == "object" { "table" } else { kind }).collect();
+    let kinds = if kinds.is_empty() { "table".to_owned() } else { kinds.join(" or ") };
+    if shape.is_optional() { format!("{kinds}, optional") } else { kinds }
 }
 
 /// Adds names with what they stand for, one each line, the text folded below itself.

@@ -1,69 +1,74 @@
 //! `tailcut list`.
 
-use schemars::JsonSchema;
+use tailcut_model::registry::{SeatEntry, seats_of};
 use tailcut_record::schema;
 use tailcut_sim::config::suggest;
-use tailcut_sim::seats;
-use tailcut_sim::{PRESETS, Problem};
-use tailcut_topology::TopologyConfig;
+use tailcut_sim::{Config, PRESETS, Problem};
 
-use crate::describe::{Schema, columns};
+use crate::describe::columns;
 use crate::page::Page;
 
-/// A seat by its name in lists, the key that it has in a scenario, and its models.
-pub(crate) struct Seat {
-    pub(crate) name: &'static str,
-    pub(crate) key: &'static str,
-    pub(crate) schema: fn() -> Schema,
+/// Every seat, found by the type of a configuration.
+pub(crate) fn seats() -> Vec<SeatEntry> {
+    seats_of::<Config>()
 }
 
-impl Seat {
-    /// The name of one of its models: `marker` of `markers`, and `loss` as it is.
-    pub(crate) fn singular(&self) -> &'static str {
-        if self.name.ends_with("ss") { self.name } else { self.name.strip_suffix('s').unwrap_or(self.name) }
+/// The name of one of the things on a seat, as an argument: `send-order`.
+pub(crate) fn singular(seat: &SeatEntry) -> String {
+    seat.word.replace(' ', "-")
+}
+
+/// The name of all of them: `send-orders`.
+pub(crate) fn plural(seat: &SeatEntry) -> String {
+    let word = singular(seat);
+    match word.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if word.ends_with('s') => format!("{word}es"),
+        None => format!("{word}s"),
     }
 }
 
-const fn seat<T: JsonSchema>(name: &'static str, key: &'static str) -> Seat {
-    Seat { name, key, schema: Schema::of::<T> }
+/// Whether `name` means this seat: the word for what sits there, of one or of many, or the key.
+pub(crate) fn is_called(seat: &SeatEntry, name: &str) -> bool {
+    let key = seat.path.rsplit('.').next().unwrap_or_default();
+    let words = [singular(seat), plural(seat), format!("{key}s")];
+    words.iter().any(|known| known == name) || key == name || seat.path == name
 }
-
-/// Every seat.
-pub(crate) const SEATS: &[Seat] = &[
-    seat::<seats::TransportConfig>("transports", "host.transport"),
-    seat::<seats::CongestionConfig>("congestion", "host.congestion"),
-    seat::<seats::OrderConfig>("orders", "host.order"),
-    seat::<seats::TagConfig>("tags", "host.tag"),
-    seat::<seats::PaceConfig>("pacing", "host.pace"),
-    seat::<seats::ReceiveConfig>("receive-windows", "host.receive"),
-    seat::<seats::LossConfig>("loss", "port.loss"),
-    seat::<seats::ClassifierConfig>("classifiers", "port.classifier"),
-    seat::<seats::SchedulerConfig>("schedulers", "port.scheduler"),
-    seat::<seats::MarkerConfig>("markers", "port.marker"),
-    seat::<seats::BufferConfig>("buffers", "port.buffer"),
-    seat::<seats::PathConfig>("paths", "path"),
-];
 
 pub(crate) fn list(kind: Option<&str>) -> Result<(), Problem> {
     let mut out = Page::default();
-    let mut known = vec!["schemes", "topologies", "workloads", "columns"];
-    known.extend(SEATS.iter().map(|seat| seat.name));
+    let seats = seats();
+    let names: Vec<String> = seats.iter().map(plural).collect();
+    let other = ["schemes", "workloads", "columns"];
     match kind {
         None => {
-            for kind in known {
+            for kind in other {
                 print(&mut out, kind);
                 out.line("");
             }
+            for seat in &seats {
+                print_seat(&mut out, seat);
+                out.line("");
+            }
         }
-        Some(kind) if known.contains(&kind) => {
-            print(&mut out, kind);
-        }
-        Some(kind) => {
-            return Err(Problem::new(format!("there is no list of `{kind}`")).help(suggest(kind, &known)));
-        }
+        Some(kind) if other.contains(&kind) => print(&mut out, kind),
+        Some(kind) => match seats.iter().find(|seat| is_called(seat, kind)) {
+            Some(seat) => print_seat(&mut out, seat),
+            None => {
+                let known: Vec<&str> = other.into_iter().chain(names.iter().map(String::as_str)).collect();
+                return Err(Problem::new(format!("there is no list of `{kind}`")).help(suggest(kind, &known)));
+            }
+        },
     }
     out.print();
     Ok(())
+}
+
+fn print_seat(out: &mut Page, seat: &SeatEntry) {
+    let (one, many) = (singular(seat), plural(seat));
+    out.line(format_args!("{many}, key {} of a scenario (tailcut show {one} NAME)", seat.path));
+    let rows: Vec<_> = seat.models.iter().map(|model| (model.name.clone(), model.doc.clone())).collect();
+    columns(out, &rows);
 }
 
 fn print(out: &mut Page, kind: &str) {
@@ -82,19 +87,13 @@ fn print(out: &mut Page, kind: &str) {
                 .collect();
             columns(out, &rows);
         }
-        "topologies" => {
-            out.line("topologies (tailcut show topology NAME)");
-            let rows: Vec<_> =
-                TopologyConfig::KINDS.iter().map(|kind| (kind.name.to_owned(), kind.doc.join(" "))).collect();
-            columns(out, &rows);
-        }
         "workloads" => {
             out.line("flow-size distributions (tailcut show workload NAME)");
             let rows: Vec<_> =
                 tailcut_workload::distributions().iter().map(|d| (d.name.to_owned(), d.summary.to_owned())).collect();
             columns(out, &rows);
         }
-        "columns" => {
+        _ => {
             for (file, columns) in [
                 ("flows.parquet", schema::FLOW_COLUMNS.to_vec()),
                 ("queries.parquet", schema::QUERY_COLUMNS.to_vec()),
@@ -119,11 +118,6 @@ fn print(out: &mut Page, kind: &str) {
                     .collect();
                 self::columns(out, &rows);
             }
-        }
-        _ => {
-            let seat = SEATS.iter().find(|seat| seat.name == kind).expect("the kind is known");
-            out.line(format_args!("{} (key {} of a scenario)", seat.name, seat.key));
-            columns(out, &(seat.schema)().variants());
         }
     }
 }

@@ -1,26 +1,27 @@
 //! `tailcut show`.
 
+use tailcut_model::registry::SeatEntry;
+use tailcut_model::schema::Schema;
 use tailcut_sim::config::suggest;
 use tailcut_sim::seats::{HostConfig, PathConfig, PortConfig};
 use tailcut_sim::{Config, Node, Preset, Problem};
-use tailcut_topology::TopologyConfig;
 
-use crate::describe::{Parameter, Schema, parameters};
-use crate::list::SEATS;
+use crate::describe::{Parameter, keys, parameters, values};
+use crate::list::{is_called, seats, singular};
 use crate::page::Page;
 
 pub(crate) fn show(kind: &str, name: &str) -> Result<(), Problem> {
     let mut out = Page::default();
     match kind {
         "scheme" => scheme(&mut out, name)?,
-        "topology" => topology(&mut out, name)?,
         "workload" => workload(&mut out, name)?,
         "table" => table(&mut out, name)?,
-        _ => match SEATS.iter().find(|seat| seat.name == kind || seat.singular() == kind) {
-            Some(seat) => model(&mut out, &(seat.schema)(), seat.key, name)?,
+        _ => match seats().iter().find(|seat| is_called(seat, kind)) {
+            Some(seat) => model(&mut out, seat, name)?,
             None => {
-                let mut known = vec!["scheme", "topology", "workload", "table"];
-                known.extend(SEATS.iter().map(|seat| seat.singular()));
+                let words: Vec<String> = seats().iter().map(singular).collect();
+                let known = ["scheme", "workload", "table"].into_iter().chain(words.iter().map(String::as_str));
+                let known: Vec<&str> = known.collect();
                 return Err(Problem::new(format!("there is no kind `{kind}`")).help(suggest(kind, &known)));
             }
         },
@@ -56,21 +57,7 @@ where
 {
     let config: T = tailcut_sim::config::from_node(node)?;
     let value = toml::Value::try_from(&config).expect("a configuration is TOML");
-    Ok(Schema::of::<T>().parameters(path, &value))
-}
-
-fn topology(out: &mut Page, name: &str) -> Result<(), Problem> {
-    let Some(kind) = TopologyConfig::KINDS.iter().find(|kind| kind.name == name) else {
-        let names: Vec<&str> = TopologyConfig::KINDS.iter().map(|kind| kind.name).collect();
-        return Err(Problem::new(format!("there is no topology `{name}`")).help(suggest(name, &names)));
-    };
-    out.line(format_args!("[topology.{name}]"));
-    for line in kind.doc {
-        out.line(format_args!("{}", line.trim()));
-    }
-    out.line("");
-    parameters(out, &Schema::from_value((kind.schema)().to_value()).keys());
-    Ok(())
+    Ok(values(Schema::of::<T>().root(), path, &value))
 }
 
 fn workload(out: &mut Page, name: &str) -> Result<(), Problem> {
@@ -98,22 +85,30 @@ fn workload(out: &mut Page, name: &str) -> Result<(), Problem> {
 /// A table of a scenario by its dotted path.
 fn table(out: &mut Page, path: &str) -> Result<(), Problem> {
     let schema = Schema::of::<Config>();
-    let Some(keys) = schema.keys_at(path) else {
+    let shape = schema.root().path(path).filter(|shape| !shape.tables().is_empty());
+    let Some(shape) = shape else {
         let tables = ["topology", "path", "port", "host", "workload", "workload.traffic.NAME", "run", "record"];
         return Err(Problem::new(format!("a scenario has no table `{path}`")).help(suggest(path, &tables)));
     };
     out.line(format_args!("[{path}]\n"));
-    parameters(out, &keys);
+    parameters(out, &keys(shape));
     Ok(())
 }
 
-fn model(out: &mut Page, seat: &Schema, key: &str, name: &str) -> Result<(), Problem> {
-    let variants = seat.variants();
-    let Some((_, doc)) = variants.iter().find(|(variant, _)| variant == name) else {
-        let names: Vec<&str> = variants.iter().map(|(variant, _)| variant.as_str()).collect();
-        return Err(Problem::new(format!("there is no `{name}` for {key}")).help(suggest(name, &names)));
+fn model(out: &mut Page, seat: &SeatEntry, name: &str) -> Result<(), Problem> {
+    let Some(model) = seat.models.iter().find(|model| model.name == name) else {
+        let names: Vec<&str> = seat.models.iter().map(|model| model.name.as_str()).collect();
+        return Err(Problem::new(format!("there is no {} `{name}`", seat.word)).help(suggest(name, &names)));
     };
-    out.line(format_args!("{key}.{name}\n{doc}\n"));
-    parameters(out, &seat.keys_of(name));
+    let schema = Schema::of::<Config>();
+    let path = format!("{}.{name}", seat.path);
+    let shape = schema.root().path(&path).expect("what is registered is in the schema");
+    out.line(format_args!("[{path}]\n{}", model.doc));
+    let more = shape.type_doc();
+    if more != "No parameters." {
+        more.lines().for_each(|line| out.line(line));
+    }
+    out.line("");
+    parameters(out, &keys(shape));
     Ok(())
 }

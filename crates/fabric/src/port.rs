@@ -1,12 +1,10 @@
 //! An output port: lose, classify, admit, mark, queue, transmit.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Instant, PortId, Seeds, Span, prefetch};
 use tailcut_model::seat::{
     BufferPolicy, Classifier, DropReason, Loss, MAX_CLASSES, Marker, Occupancy, PortScheduler, Verdict, Waiting,
 };
-use tailcut_model::{Arena, Flags, Invalid, PacketId};
+use tailcut_model::{Arena, Flags, Invalid, Packet, PacketId, table};
 
 use crate::buffer::{self, BufferConfig, BufferSeat};
 use crate::classify::{self, ClassifierConfig, ClassifierSeat};
@@ -15,36 +13,26 @@ use crate::mark::{self, MarkerConfig, MarkerSeat};
 use crate::sched::{self, SchedulerConfig, SchedulerSeat};
 use crate::{Link, QueueHistogram, Wire};
 
-/// The `[port]` table: what every switch port does with packets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PortConfig {
-    /// Bytes that may wait in a port; `pkt` counts packets of 1500 B (240 packets: HKUST-SING/PIAS-NS2).
-    pub limit: Bytes,
-    /// Number of classes, 1 to 8; class 0 is the highest.
-    pub classes: u8,
-    /// Which packets are lost by chance as they arrive, before any other rule.
-    pub loss: LossConfig,
-    /// How packets are sorted into classes.
-    pub classifier: ClassifierConfig,
-    /// Which waiting packet goes next.
-    pub scheduler: SchedulerConfig,
-    /// When packets are marked with CE.
-    pub marker: MarkerConfig,
-    /// Which packets are let in.
-    pub buffer: BufferConfig,
-}
-
-impl Default for PortConfig {
-    fn default() -> PortConfig {
-        PortConfig {
-            limit: Bytes(240 * tailcut_base::MTU_BYTES),
-            classes: 1,
-            loss: LossConfig::Off(loss::off::Config {}),
-            classifier: ClassifierConfig::Single(classify::single::Config {}),
-            scheduler: SchedulerConfig::Strict(sched::strict::Config {}),
-            marker: MarkerConfig::Off(mark::off::Config {}),
-            buffer: BufferConfig::TailDrop(buffer::tail_drop::Config {}),
+table! {
+    /// The `[port]` table: what every switch port does with packets.
+    pub struct PortConfig {
+        values {
+            /// Bytes that may wait in a port; `pkt` counts packets of 1500 B (240 packets: HKUST-SING/PIAS-NS2).
+            limit: Bytes = Bytes(240 * tailcut_base::MTU_BYTES),
+            /// Number of classes, 1 to 8; class 0 is the highest.
+            classes: u8 = 1,
+        }
+        seats {
+            /// Which packets are lost by chance as they arrive, before any other rule.
+            loss: LossConfig = LossConfig::Off(loss::off::Config {}),
+            /// How packets are sorted into classes.
+            classifier: ClassifierConfig = ClassifierConfig::Single(classify::single::Config {}),
+            /// Which waiting packet goes next.
+            scheduler: SchedulerConfig = SchedulerConfig::Strict(sched::strict::Config {}),
+            /// When packets are marked with CE.
+            marker: MarkerConfig = MarkerConfig::Off(mark::off::Config {}),
+            /// Which packets are let in.
+            buffer: BufferConfig = BufferConfig::TailDrop(buffer::tail_drop::Config {}),
         }
     }
 }
@@ -104,14 +92,49 @@ impl Waiting for Queue<'_> {
 }
 
 /// Counts of a port's queue since the start; its [`Wire`] counts what was transmitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortStats {
     /// Packets marked with CE.
     pub marks: u64,
     /// Packets let into a lower class than their own.
     pub demotions: u64,
+    /// Packets dropped, by [`DropReason`] in the order of `DropReason::ALL`; none until the first.
+    drops: Option<Box<[u64; DropReason::ALL.len()]>>,
+}
+
+impl PortStats {
+    /// Packets dropped for this reason.
+    pub fn drops(&self, reason: DropReason) -> u64 {
+        self.all_drops()[reason as usize]
+    }
+
     /// Packets dropped, by [`DropReason`] in the order of `DropReason::ALL`.
-    pub drops: [u64; DropReason::ALL.len()],
+    pub fn all_drops(&self) -> [u64; DropReason::ALL.len()] {
+        self.drops.as_deref().copied().unwrap_or_default()
+    }
+}
+
+/// What has a word on a packet beside its port: the memory of the switch.
+pub trait Gate {
+    /// Whether a packet may wait in the port, of which so many bytes wait, or why not.
+    ///
+    /// # Errors
+    /// Why not.
+    fn admit(&mut self, packet: &Packet, waiting: u64) -> Result<(), DropReason>;
+    /// `size` bytes were pushed out of the port, of which so many bytes wait now.
+    fn pushed_out(&mut self, size: u64, waiting: u64);
+}
+
+/// Nothing has a word beside the port.
+pub struct Open;
+
+impl Gate for Open {
+    #[inline(always)]
+    fn admit(&mut self, _: &Packet, _: u64) -> Result<(), DropReason> {
+        Ok(())
+    }
+    #[inline(always)]
+    fn pushed_out(&mut self, _: u64, _: u64) {}
 }
 
 /// An output port and the link behind it.
@@ -195,14 +218,36 @@ impl Port {
         prefetch(&self.scheduler);
     }
 
+    /// Bytes that the port holds on to beside itself.
+    pub fn heap_bytes(&self) -> usize {
+        self.loss.heap_bytes()
+            + self.classifier.heap_bytes()
+            + self.marker.heap_bytes()
+            + self.buffer.heap_bytes()
+            + self.scheduler.heap_bytes()
+            + self.histogram.as_ref().map_or(0, |histogram| size_of_val(&**histogram))
+            + self.stats.drops.as_ref().map_or(0, |drops| size_of_val(&**drops))
+    }
+
     /// Counts since the start.
     pub fn stats(&self) -> &PortStats {
         &self.stats
     }
 
-    /// Counts a packet that was dropped here and never offered: a NIC's, discarded by its host.
+    /// Counts a packet that was dropped here and never offered: a NIC's, discarded by its host, or one whose link is down.
     pub fn count_drop(&mut self, reason: DropReason) {
-        self.stats.drops[reason as usize] += 1;
+        self.stats.drops.get_or_insert_default()[reason as usize] += 1;
+    }
+
+    /// Takes out everything that waits, because the link is down; the caller counts and removes it.
+    pub fn flush(&mut self, now: Instant, arena: &mut Arena) -> Vec<PacketId> {
+        let mut flushed = Vec::new();
+        while let Some(id) = self.scheduler.pop(arena) {
+            self.waiting -= 1;
+            self.set_backlog(now, self.backlog - u64::from(arena.get(id).size));
+            flushed.push(id);
+        }
+        flushed
     }
 
     /// Bytes that wait, at the time of the last call; the packet on the wire is not counted.
@@ -216,8 +261,21 @@ impl Port {
     }
 
     /// A packet arrives at the port. Packets that it pushes out are appended to `evicted`; the caller removes them.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Instant, arena: &mut Arena, id: PacketId, evicted: &mut Vec<PacketId>) -> Offered {
+        self.offer_through(now, arena, id, evicted, &mut Open)
+    }
+
+    /// The same at a switch where something else has a word on the packet, once the port would take it.
+    #[inline(always)]
+    pub fn offer_through(
+        &mut self,
+        now: Instant,
+        arena: &mut Arena,
+        id: PacketId,
+        evicted: &mut Vec<PacketId>,
+        gate: &mut impl Gate,
+    ) -> Offered {
         self.catch_up(now, arena);
         let packet = arena.get(id);
         if self.loss.loses(packet) {
@@ -232,13 +290,20 @@ impl Port {
             match self.buffer.admit(occupancy, class, size, &queue) {
                 Verdict::Take => break (class, occupancy),
                 Verdict::Drop(reason) => return self.refuse(reason),
-                Verdict::PushOut => evicted.push(self.evict(now, arena)),
+                Verdict::PushOut => {
+                    let pushed = self.evict(now, arena);
+                    gate.pushed_out(u64::from(arena.get(pushed).size), self.backlog);
+                    evicted.push(pushed);
+                }
                 Verdict::Demote => match self.demote(arena, id, class, size) {
                     Ok(class) => break (class, self.occupancy(class)),
                     Err(reason) => return self.refuse(reason),
                 },
             }
         };
+        if let Err(reason) = gate.admit(arena.get(id), self.backlog) {
+            return self.refuse(reason);
+        }
         if self.marker.mark(occupancy, class, size) && capable {
             let packet = arena.get_mut(id);
             packet.flags.set(Flags::CE);
@@ -277,11 +342,21 @@ impl Port {
     /// Sends the next packet that waits, at the moment at which the transmitter became free for it.
     #[inline]
     fn send_next(&mut self, arena: &mut Arena) -> Option<Instant> {
+        self.send_waiting(arena).1
+    }
+
+    /// Sends the next packet that waits, at the moment at which the transmitter became free for it. Returns the packet, and when it lands if
+    /// no other is on the way: the moment to call [`Port::land`].
+    ///
+    /// # Panics
+    /// If nothing waits.
+    #[inline(always)]
+    pub fn send_waiting(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {
         let begins = self.wire.free_at();
         let id = self.scheduler.pop(arena).expect("a packet waits");
         self.waiting -= 1;
         self.set_backlog(begins, self.backlog - u64::from(arena.get(id).size));
-        self.wire.transmit(begins, arena, id)
+        (id, self.wire.transmit(begins, arena, id))
     }
 
     /// Records from now on for how long the queue is how long.

@@ -31,6 +31,8 @@ pub struct Wire {
     ps_per_byte: u32,
     free_agreed: bool,
     leads_elsewhere: bool,
+    /// Whether the link is down, and `busy_until` is when it will be up.
+    is_blocked: bool,
     stats: WireStats,
 }
 
@@ -46,6 +48,7 @@ impl Wire {
             flight: List::new(),
             free_agreed: false,
             leads_elsewhere: false,
+            is_blocked: false,
             stats: WireStats::default(),
         }
     }
@@ -66,9 +69,9 @@ impl Wire {
         &self.stats
     }
 
-    /// Time spent transmitting until `now`: of the packet on the wire, only the part that has passed.
+    /// Time spent transmitting until `now`: of the packet on the wire, only the part that has passed, or all of it if the link is down.
     pub fn busy(&self, now: Instant) -> Span {
-        self.stats.busy - self.busy_until.saturating_since(now)
+        if self.is_blocked { self.stats.busy } else { self.stats.busy - self.busy_until.saturating_since(now) }
     }
 
     /// Whether the transmitter is free.
@@ -83,9 +86,20 @@ impl Wire {
         self.busy_until
     }
 
+    /// Nothing is sent before `until`: the link is down.
+    pub fn block(&mut self, until: Instant) {
+        self.busy_until = self.busy_until.max(until);
+        self.is_blocked = true;
+    }
+
+    /// The link is up again.
+    pub fn unblock(&mut self) {
+        self.is_blocked = false;
+    }
+
     /// Time that a packet of `bytes` occupies the link, rounded up to a picosecond.
     #[inline]
-    fn tx_time(&self, bytes: u16) -> Span {
+    pub fn tx_time(&self, bytes: u16) -> Span {
         match self.ps_per_byte {
             0 => self.link.rate.tx_time(u64::from(bytes)),
             ps => Span::from_ps(u64::from(ps) * u64::from(bytes)),

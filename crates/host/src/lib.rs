@@ -15,10 +15,8 @@ pub mod transport;
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_base::BitRate;
-use tailcut_model::Invalid;
+use tailcut_model::{Invalid, table};
 
 use congestion::{CongestionConfig, FlowContext};
 use order::OrderConfig;
@@ -27,22 +25,25 @@ use receive::ReceiveConfig;
 use tag::TagConfig;
 use transport::{TransportConfig, TransportSeat};
 
-/// The `[host]` table: what every host does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct HostConfig {
-    /// How bytes become packets and are made sure to arrive.
-    pub transport: TransportConfig,
-    /// What sets the window of a flow.
-    pub congestion: CongestionConfig,
-    /// Which flow of the host sends next.
-    pub order: OrderConfig,
-    /// Which priority a data packet carries.
-    pub tag: TagConfig,
-    /// When the next packet of a flow may go, whatever its window says.
-    pub pace: PaceConfig,
-    /// How much the senders may have on its way to the host.
-    pub receive: ReceiveConfig,
+table! {
+    /// The `[host]` table: what every host does.
+    pub struct HostConfig {
+        values {}
+        seats {
+            /// How bytes become packets and are made sure to arrive.
+            transport: TransportConfig = TransportConfig::Tcp(transport::tcp::Config::default()),
+            /// What sets the window of a flow.
+            congestion: CongestionConfig = CongestionConfig::Newreno(congestion::newreno::Config::default()),
+            /// Which flow of the host sends next.
+            order: OrderConfig = OrderConfig::RoundRobin(order::round_robin::Config::default()),
+            /// Which priority a data packet carries.
+            tag: TagConfig = TagConfig::Off(tag::off::Config::default()),
+            /// When the next packet of a flow may go, whatever its window says.
+            pace: PaceConfig = PaceConfig::Off(pace::off::Config::default()),
+            /// How much the senders may have on its way to the host.
+            receive: ReceiveConfig = ReceiveConfig::Unlimited(receive::unlimited::Config::default()),
+        }
+    }
 }
 
 /// Hosts go with their part of the network from thread to thread, and share their configuration.
@@ -52,19 +53,6 @@ const _: () = {
     assert_send::<TransportSeat>();
     assert_sync::<HostConfig>();
 };
-
-impl Default for HostConfig {
-    fn default() -> HostConfig {
-        HostConfig {
-            transport: TransportConfig::Tcp(transport::tcp::Config::default()),
-            congestion: CongestionConfig::Newreno(congestion::newreno::Config::default()),
-            order: OrderConfig::RoundRobin(order::round_robin::Config::default()),
-            tag: TagConfig::Off(tag::off::Config::default()),
-            pace: PaceConfig::Off(pace::off::Config::default()),
-            receive: ReceiveConfig::Unlimited(receive::unlimited::Config::default()),
-        }
-    }
-}
 
 impl HostConfig {
     /// Checks what the types do not; paths are relative to the `[host]` table.
@@ -87,14 +75,16 @@ impl HostConfig {
 pub struct HostContext {
     /// What every host does; many hosts share it.
     pub config: Arc<HostConfig>,
-    /// Rate of the host's link.
+    /// Rate of the host's link; of the first, if it has several.
     pub nic: BitRate,
+    /// Interfaces that the host has.
+    pub nics: u8,
 }
 
 impl HostContext {
     /// A host by itself, with a link of 10 Gb/s.
     pub fn of(config: HostConfig) -> HostContext {
-        HostContext { config: Arc::new(config), nic: BitRate::gbps(10) }
+        HostContext { config: Arc::new(config), nic: BitRate::gbps(10), nics: 1 }
     }
 
     /// The transport of the host.

@@ -48,6 +48,17 @@ pub struct FlowSpec {
     pub deadline: Option<Span>,
     /// Whether it counts in the results: it arrived after the warm-up.
     pub measured: bool,
+    /// The way between its hosts, which the network decides: workloads leave it as it is by default.
+    pub path: PathFacts,
+}
+
+/// What a host may know of the way to another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathFacts {
+    /// Links from one host to the other.
+    pub hops: u8,
+    /// Round-trip time of a full packet and its ACK in an idle network, if they come back as they go.
+    pub rtt: Span,
 }
 
 const PAGE: usize = 1024;

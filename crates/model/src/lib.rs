@@ -6,20 +6,29 @@
 //!
 //! Invariant: no policy lives here, and nothing here reads a clock.
 
+mod custom;
+mod facts;
 mod flow;
+mod header;
+mod invalid;
 mod packet;
 mod register;
+pub mod registry;
+pub mod schema;
 pub mod seat;
+mod table;
+mod words;
 
-pub use flow::{ClassId, FlowId, FlowSpec, FlowTable, Query, QueryId};
+pub use custom::{Custom, Made};
+pub use facts::{Entry, Fact, Facts, Speaker, Thing};
+pub use flow::{ClassId, FlowId, FlowSpec, FlowTable, PathFacts, Query, QueryId};
+pub use header::{Direction, Fields, Header};
+pub use invalid::{FileSpot, Invalid};
 pub use packet::{Arena, Flags, Kind, List, Packet, PacketId, SACK_BLOCKS, SackBlock};
+pub use registry::{Around, Build, Demand, Parameters, Seat};
+pub use words::{nearest, suggest};
 
 #[doc(hidden)]
 pub mod reexport {
     pub use {schemars, serde};
 }
-
-mod invalid;
-mod words;
-pub use invalid::{FileSpot, Invalid};
-pub use words::{nearest, suggest};

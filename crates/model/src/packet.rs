@@ -6,7 +6,7 @@
 
 use tailcut_base::{HEADER_BYTES, HostId, Instant, prefer_large_pages, prefetch};
 
-use crate::FlowId;
+use crate::{FlowId, Header};
 
 /// The place of a packet in its [`Arena`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -23,24 +23,28 @@ impl PacketId {
     }
 }
 
-/// What a packet is for.
+/// What a packet is for: [`Kind::DATA`] and [`Kind::ACK`] are everybody's, all others belong to one transport.
+///
+/// The number of a kind is part of every digest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Kind {
+pub struct Kind(u8);
+
+impl Kind {
     /// Bytes of a flow.
-    Data,
+    pub const DATA: Kind = Kind(0);
     /// An acknowledgement without data.
-    Ack,
-    /// Opens a connection.
-    Syn,
-    /// Answers a SYN.
-    SynAck,
-    /// Tells a sender how many hosts answer the same query now.
-    Update,
-    /// Allows a sender to send up to a byte of its flow.
-    Grant,
-    /// Asks a sender to send bytes of its flow again.
-    Resend,
+    pub const ACK: Kind = Kind(1);
+
+    /// A kind of packet that belongs to a transport, which gives it a number of its own.
+    pub const fn own(number: u8) -> Kind {
+        Kind(2 + number)
+    }
+
+    /// The number of the kind among all kinds.
+    #[inline]
+    pub const fn number(self) -> u8 {
+        self.0
+    }
 }
 
 /// One-bit facts in a packet's header.
@@ -106,11 +110,9 @@ pub struct Packet {
     pub dst: HostId,
     /// Bytes on the wire, header included.
     pub size: u16,
-    /// Data: bytes of the flow that it carries. ACK and SYN-ACK: see [`Packet::advertised`].
+    /// Data: bytes of the flow that it carries. Others: what their transport says.
     pub payload: u16,
-    /// Data: offset of its first byte in the flow. ACK: the next byte that the receiver expects. Grant: one past the last byte that
-    /// may be sent. Resend: the first byte that is missing.
-    /// Update: the class of the connection.
+    /// Data: offset of its first byte in the flow. ACK: the next byte that the receiver expects. Others: what their transport says.
     pub seq: u64,
     /// Data: when its NIC began to transmit it. ACK: the same moment of the packet that caused it, echoed.
     pub sent: Instant,
@@ -125,7 +127,7 @@ pub struct Packet {
     pub connection: u32,
     /// How many switches would have marked it: a counter of the simulator, for opportunity studies.
     pub marks: u8,
-    /// Depends on the kind; see [`Packet::sack`], [`Packet::rank`] and [`Packet::flow_bytes`].
+    /// Depends on the kind; see [`Packet::sack`], [`Packet::rank`], [`Packet::flow_bytes`] and [`Packet::word`].
     aux: [u32; 2 * SACK_BLOCKS],
 }
 
@@ -168,7 +170,7 @@ impl Packet {
         flow_bytes: u64,
         sent: Instant,
     ) -> Packet {
-        let mut packet = Packet::control(Kind::Data, flow, src, dst, seq, sent);
+        let mut packet = Packet::control(Kind::DATA, flow, src, dst, seq, sent);
         packet.payload = payload;
         packet.size += payload;
         packet.aux[2] = flow_bytes as u32;
@@ -179,13 +181,13 @@ impl Packet {
     /// Whether it acknowledges and carries nothing else.
     #[inline]
     pub fn is_pure_ack(&self) -> bool {
-        self.kind == Kind::Ack
+        self.kind == Kind::ACK
     }
 
     /// Data: size of the whole flow in bytes, so that the receiver knows the end.
     #[inline]
     pub fn flow_bytes(&self) -> u64 {
-        debug_assert_eq!(self.kind, Kind::Data);
+        debug_assert_eq!(self.kind, Kind::DATA);
         u64::from(self.aux[2]) | u64::from(self.aux[3]) << 32
     }
 
@@ -194,7 +196,7 @@ impl Packet {
     #[inline]
     pub fn rank(&self) -> u64 {
         match self.kind {
-            Kind::Data => u64::from(self.aux[0]) | u64::from(self.aux[1]) << 32,
+            Kind::DATA => u64::from(self.aux[0]) | u64::from(self.aux[1]) << 32,
             _ => 0,
         }
     }
@@ -202,67 +204,26 @@ impl Packet {
     /// Sets the rank of a data packet.
     #[inline]
     pub fn set_rank(&mut self, rank: u64) {
-        debug_assert_eq!(self.kind, Kind::Data);
+        debug_assert_eq!(self.kind, Kind::DATA);
         self.aux[0] = rank as u32;
         self.aux[1] = (rank >> 32) as u32;
     }
 
-    /// The receive window that an ACK or SYN-ACK advertises, in segments; `None` if it limits nothing.
-    #[inline]
-    pub fn advertised(&self) -> Option<u16> {
-        debug_assert!(matches!(self.kind, Kind::Ack | Kind::SynAck));
-        (self.payload != 0).then_some(self.payload)
+    /// A field of a kind that belongs to a transport, which says what it means.
+    pub fn word(&self, at: usize) -> u32 {
+        debug_assert!(self.kind.number() >= Kind::own(0).number(), "the fields of data and ACKs have names");
+        self.aux[at]
     }
 
-    /// Sets the receive window that an ACK or SYN-ACK advertises, in segments.
-    ///
-    /// # Panics
-    /// If it is zero, in debug builds: nothing would ever open it again.
-    #[inline]
-    pub fn set_advertised(&mut self, segments: u16) {
-        debug_assert!(matches!(self.kind, Kind::Ack | Kind::SynAck) && segments > 0);
-        self.payload = segments;
-    }
-
-    /// The incast degree that a SYN-ACK or an update carries: how many hosts answer the same query; 1 outside of an incast.
-    pub fn degree(&self) -> u32 {
-        debug_assert!(matches!(self.kind, Kind::SynAck | Kind::Update));
-        self.aux[0].max(1)
-    }
-
-    /// Sets the incast degree that a SYN-ACK or an update carries.
-    pub fn set_degree(&mut self, degree: u32) {
-        debug_assert!(matches!(self.kind, Kind::SynAck | Kind::Update));
-        self.aux[0] = degree;
-    }
-
-    /// The class in which the sender is to send what a grant allows.
-    pub fn granted_class(&self) -> u8 {
-        debug_assert_eq!(self.kind, Kind::Grant);
-        self.aux[0] as u8
-    }
-
-    /// Sets the class in which the sender is to send what a grant allows.
-    pub fn set_granted_class(&mut self, class: u8) {
-        debug_assert_eq!(self.kind, Kind::Grant);
-        self.aux[0] = u32::from(class);
-    }
-
-    /// One past the last byte that a resend asks for.
-    pub fn resend_end(&self) -> u64 {
-        debug_assert_eq!(self.kind, Kind::Resend);
-        self.seq + u64::from(self.aux[0])
-    }
-
-    /// Sets one past the last byte that a resend asks for; of more than 4 GB it asks for the first 4 GB.
-    pub fn set_resend_end(&mut self, end: u64) {
-        debug_assert_eq!(self.kind, Kind::Resend);
-        self.aux[0] = u32::try_from(end - self.seq).unwrap_or(u32::MAX);
+    /// Sets a field of a kind that belongs to a transport.
+    pub fn set_word(&mut self, at: usize, value: u32) {
+        debug_assert!(self.kind.number() >= Kind::own(0).number(), "the fields of data and ACKs have names");
+        self.aux[at] = value;
     }
 
     /// The SACK blocks of an ACK, most recent first.
     pub fn sack(&self) -> impl Iterator<Item = SackBlock> {
-        debug_assert_ne!(self.kind, Kind::Data);
+        debug_assert_ne!(self.kind, Kind::DATA);
         let (base, aux) = (self.seq, self.aux);
         (0..SACK_BLOCKS)
             .map(move |i| (aux[2 * i], aux[2 * i + 1]))
@@ -273,12 +234,12 @@ impl Packet {
     /// Whether an ACK carries any SACK block.
     #[inline]
     pub fn has_sack(&self) -> bool {
-        self.kind == Kind::Ack && self.aux[1] != 0
+        self.kind == Kind::ACK && self.aux[1] != 0
     }
 
     /// Writes up to [`SACK_BLOCKS`] blocks, which lie above `seq`. A block more than 4 GB above it is left out.
     pub fn set_sack(&mut self, blocks: impl IntoIterator<Item = SackBlock>) {
-        debug_assert_eq!(self.kind, Kind::Ack);
+        debug_assert_eq!(self.kind, Kind::ACK);
         self.aux = [0; 2 * SACK_BLOCKS];
         let mut at = 0;
         for block in blocks {
@@ -312,6 +273,8 @@ pub struct Arena {
     links: Vec<Link>,
     free: Vec<PacketId>,
     made: u64,
+    /// The headers of packets by their ids, if packets have any.
+    headers: Option<Vec<Header>>,
 }
 
 impl Arena {
@@ -320,12 +283,57 @@ impl Arena {
         Arena::default()
     }
 
+    /// An empty arena whose packets have headers that switches read and write.
+    pub fn with_headers() -> Arena {
+        Arena { headers: Some(Vec::new()), ..Arena::default() }
+    }
+
+    /// Whether packets have headers that switches read and write.
+    #[inline]
+    pub fn has_headers(&self) -> bool {
+        self.headers.is_some()
+    }
+
+    /// The header of a packet; a packet that was never given one has none that says anything.
+    ///
+    /// # Panics
+    /// If packets have no headers.
+    pub fn header(&self, id: PacketId) -> &Header {
+        &self.headers.as_ref().expect("packets have headers")[id.index()]
+    }
+
+    /// The header of a packet, if packets have any.
+    #[inline]
+    pub fn header_if_any(&self, id: PacketId) -> Option<&Header> {
+        self.headers.as_ref().map(|headers| &headers[id.index()])
+    }
+
+    /// The packet and its header, to change both.
+    ///
+    /// # Panics
+    /// If packets have no headers.
+    pub fn get_with_header(&mut self, id: PacketId) -> (&mut Packet, &mut Header) {
+        let header = &mut self.headers.as_mut().expect("packets have headers")[id.index()];
+        (&mut self.packets[id.index()], header)
+    }
+
+    /// Gives a packet its header.
+    ///
+    /// # Panics
+    /// If packets have no headers.
+    pub fn set_header(&mut self, id: PacketId, header: Header) {
+        self.headers.as_mut().expect("packets have headers")[id.index()] = header;
+    }
+
     /// Takes in a packet.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         self.made += 1;
         if let Some(id) = self.free.pop() {
             self.packets[id.index()] = packet;
+            if let Some(headers) = &mut self.headers {
+                headers[id.index()] = Header::default();
+            }
             return id;
         }
         self.grow(packet)
@@ -337,6 +345,9 @@ impl Arena {
         let room = self.packets.capacity();
         self.packets.push(packet);
         self.links.push(Link { next: PacketId::NONE, previous: PacketId::NONE, arrival: Instant::ZERO });
+        if let Some(headers) = &mut self.headers {
+            headers.push(Header::default());
+        }
         if self.packets.capacity() > room {
             prefer_large_pages(&self.packets);
             prefer_large_pages(&self.links);
@@ -400,6 +411,7 @@ impl Arena {
     pub fn heap_bytes(&self) -> usize {
         self.packets.capacity() * (size_of::<Packet>() + size_of::<Link>())
             + self.free.capacity() * size_of::<PacketId>()
+            + self.headers.as_ref().map_or(0, |headers| headers.capacity() * size_of::<Header>())
     }
 }
 
@@ -483,7 +495,7 @@ mod tests {
     use super::*;
 
     fn ack(seq: u64) -> Packet {
-        Packet::control(Kind::Ack, FlowId(1), HostId(0), HostId(1), seq, Instant::ZERO)
+        Packet::control(Kind::ACK, FlowId(1), HostId(0), HostId(1), seq, Instant::ZERO)
     }
 
     #[test]
@@ -502,19 +514,6 @@ mod tests {
         let mut packet = Packet::data(FlowId(1), HostId(0), HostId(1), 0, 1460, 1 << 40, Instant::ZERO);
         packet.set_rank(u64::MAX - 5);
         assert_eq!((packet.rank(), packet.flow_bytes(), packet.size), (u64::MAX - 5, 1 << 40, 1500));
-    }
-
-    #[test]
-    fn grants_and_resends_say_which_bytes_they_are_about() {
-        let control = |kind| Packet::control(kind, FlowId(1), HostId(0), HostId(1), 1 << 40, Instant::ZERO);
-        let mut grant = control(Kind::Grant);
-        grant.set_granted_class(7);
-        assert_eq!((grant.granted_class(), grant.seq, grant.class, grant.size), (7, 1 << 40, 0, 40));
-        let mut resend = control(Kind::Resend);
-        resend.set_resend_end((1 << 40) + 1460);
-        assert_eq!(resend.resend_end(), (1 << 40) + 1460);
-        resend.set_resend_end(1 << 41);
-        assert_eq!(resend.resend_end(), (1 << 40) + u64::from(u32::MAX));
     }
 
     proptest! {

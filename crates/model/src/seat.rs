@@ -7,6 +7,8 @@
 //! | scheduler of a port | [`PortScheduler`] | port | `fabric/sched` |
 //! | marker | [`Marker`] | port | `fabric/mark` |
 //! | buffer policy | [`BufferPolicy`] | port | `fabric/buffer` |
+//! | memory | [`Memory`] | switch | `fabric/memory` |
+//! | agent | [`Agent`] | switch | `fabric/agent` |
 //! | path choice | [`PathChoice`] | switch | `topology/path` |
 //! | transport | [`Transport`] | host | `host/transport` |
 //! | congestion control | [`CongestionControl`] | flow | `host/congestion` |
@@ -15,9 +17,9 @@
 //! | pacing | [`Pacer`] | host | `host/pace` |
 //! | receive window | [`ReceiveWindow`] | host | `host/receive` |
 
-use tailcut_base::{HostId, Instant, Span};
+use tailcut_base::{BitRate, HostId, Instant, Span};
 
-use crate::{Arena, FlowId, FlowSpec, FlowTable, List, Packet, PacketId};
+use crate::{Arena, FlowId, FlowSpec, FlowTable, Header, List, Packet, PacketId};
 
 /// Most classes that a port can have.
 pub const MAX_CLASSES: usize = 8;
@@ -46,16 +48,28 @@ pub enum DropReason {
     ClassFull,
     /// Discarded by its own host before its transmission: no room in the NIC, or for a flow that matters more.
     NicQueue,
+    /// No room in the memory that the ports of the switch share.
+    MemoryFull,
+    /// More waits for the port than the switch's memory grants it.
+    OverThreshold,
+    /// Its link was down, or went down while it was on its way.
+    LinkDown,
+    /// No way leads to its host.
+    NoRoute,
 }
 
 impl DropReason {
     /// Every reason, in the order of their columns.
-    pub const ALL: [DropReason; 5] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::PortFull,
         DropReason::PushedOut,
         DropReason::RandomLoss,
         DropReason::ClassFull,
         DropReason::NicQueue,
+        DropReason::MemoryFull,
+        DropReason::OverThreshold,
+        DropReason::LinkDown,
+        DropReason::NoRoute,
     ];
 
     /// The name in results.
@@ -66,6 +80,10 @@ impl DropReason {
             DropReason::RandomLoss => "random_loss",
             DropReason::ClassFull => "class_full",
             DropReason::NicQueue => "nic_queue",
+            DropReason::MemoryFull => "memory_full",
+            DropReason::OverThreshold => "over_threshold",
+            DropReason::LinkDown => "link_down",
+            DropReason::NoRoute => "no_route",
         }
     }
 }
@@ -128,6 +146,97 @@ pub trait PortScheduler {
     fn class_bytes(&self, class: u8) -> u64;
     /// Whether the packet that `evict` would take out is worse than `packet`, which would come to `class`.
     fn has_worse(&self, packet: &Packet, class: u8) -> bool;
+}
+
+/// What waits in one port of a switch, for its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortUse {
+    /// Number of the port in its switch, from 0.
+    pub port: u32,
+    /// Bytes that wait there. The packet on the wire is not counted.
+    pub bytes: u64,
+}
+
+/// What waits in a switch, for its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// Bytes that wait in all ports.
+    pub used: u64,
+    /// Bytes that may wait in all ports.
+    pub size: u64,
+}
+
+/// Shares the memory of a switch among its ports. What a port allows itself, its buffer policy says before.
+///
+/// Everything is told in the order of time: the departures of all ports before the arrival that comes after them.
+pub trait Memory {
+    /// Bytes that the ports share; `None` if each has its own, and the memory decides nothing.
+    fn size(&self) -> Option<u64>;
+    /// Whether a packet may wait for a port, or why not; it is not counted yet. A packet that finds its port idle is asked for too: it passes
+    /// through the memory, and has left it when it is on the wire.
+    fn admit(&mut self, now: Instant, packet: &Packet, port: PortUse, pool: Pool) -> Result<(), DropReason>;
+    /// A packet waits for a port now; it is counted.
+    fn on_enqueue(&mut self, now: Instant, packet: &Packet, port: PortUse, pool: Pool) {
+        let _ = (now, packet, port, pool);
+    }
+    /// `size` bytes have left a port: on the wire, or pushed out. They are not counted any longer.
+    fn on_dequeue(&mut self, now: Instant, size: u64, port: PortUse, pool: Pool) {
+        let _ = (now, size, port, pool);
+    }
+    /// A packet was refused, by this memory or by its port.
+    fn on_drop(&mut self, now: Instant, packet: &Packet, port: PortUse, pool: Pool) {
+        let _ = (now, packet, port, pool);
+    }
+}
+
+/// What an agent may know of a port of its switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentPort {
+    /// Number of the port in its switch, from 0.
+    pub port: u32,
+    /// Rate of its link.
+    pub rate: BitRate,
+    /// Bytes that wait there.
+    pub queue: u64,
+    /// Bytes that it has begun to send since the start.
+    pub sent: u64,
+}
+
+/// Where a packet comes from and goes to at a switch: the ports of the switch on the two links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// The port back to where the packet comes from.
+    pub ingress: AgentPort,
+    /// The port by which it will go on.
+    pub egress: AgentPort,
+}
+
+/// Reads and writes the headers of packets at a switch. A packet that comes back on the way by which those of its flow went out has the ports
+/// of them the other way round; [`Thing::SymmetricWays`](crate::Thing) sees to that.
+pub trait Agent {
+    /// Whether it does anything.
+    fn is_on(&self) -> bool;
+    /// A packet on its way from the sender to the receiver of its flow is about to be offered to its port.
+    fn on_forward(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing);
+    /// A packet on its way back is about to be offered to its port.
+    fn on_reverse(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing);
+    /// A packet has begun to leave a port, at a moment that may lie in the past of other calls, but never before that of one for the same
+    /// port. Called only if [`Agent::watches_departures`].
+    fn on_departure(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, port: AgentPort) {
+        let _ = (now, packet, header, port);
+    }
+    /// Whether it wants to hear of departures.
+    fn watches_departures(&self) -> bool {
+        false
+    }
+    /// When it wants to be called next, if it does. Asked after every other call.
+    fn timer(&self) -> Option<Instant> {
+        None
+    }
+    /// The moment has come that it asked for.
+    fn on_timer(&mut self, now: Instant) {
+        let _ = now;
+    }
 }
 
 /// Chooses one of several equal next hops.
@@ -201,11 +310,14 @@ pub struct Window {
     pub ssthresh: f64,
     /// Largest `cwnd` allowed.
     pub max: f64,
+    /// Packets follow each other no closer than this, start to start: how a congestion control holds a flow below one packet in a round
+    /// trip, or to a rate. Zero if it does not.
+    pub gap: Span,
 }
 
 /// What one ACK told the sender.
-#[derive(Clone, Copy, Debug)]
-pub struct AckSample {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckSample<'a> {
     /// When it came.
     pub now: Instant,
     /// Bytes that it acknowledged cumulatively for the first time.
@@ -222,6 +334,10 @@ pub struct AckSample {
     pub window_limited: bool,
     /// Smoothed round-trip time, after this ACK.
     pub srtt: Span,
+    /// Round-trip time of the packet that caused this ACK.
+    pub rtt: Span,
+    /// The header that switches wrote into on the way out, as the receiver sent it back; `None` where there are no such headers.
+    pub header: Option<&'a Header>,
 }
 
 /// Sets the window of one flow.
@@ -229,7 +345,11 @@ pub trait CongestionControl {
     /// Whether data packets of the flow are ECN-capable.
     fn ecn_capable(&self) -> bool;
     /// An ACK arrived. Returns whether the window was cut, so that the next packet carries CWR.
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool;
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool;
+    /// Whether it may ever set [`Window::gap`].
+    fn paces(&self) -> bool {
+        false
+    }
     /// Loss was inferred from duplicate ACKs or SACK with `flight` bytes outstanding (RFC 5681 equation 4).
     fn on_loss(&mut self, window: &mut Window, flight: u64) {
         window.halve(flight);
@@ -261,10 +381,16 @@ pub struct PaceView {
     pub cwnd: f64,
     /// How many hosts answer the same query, as the sender was told; 1 outside of an incast.
     pub degree: u32,
+    /// [`Window::gap`].
+    pub gap: Span,
 }
 
 /// Spaces the packets of a flow.
 pub trait Pacer {
+    /// Whether packets may have to wait.
+    fn is_on(&self) -> bool;
+    /// Whether senders must be told how many hosts answer the same query.
+    fn is_degree_aware(&self) -> bool;
     /// When the next packet is due, after one that was due at `due` and began to leave at `sent`, which is later if something else
     /// held it back.
     fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant;
@@ -274,6 +400,8 @@ pub trait Pacer {
 
 /// Decides how much the senders may have on its way to one host, beside what their own windows allow.
 pub trait ReceiveWindow {
+    /// The window of a new flow in segments, before anything is advertised; `None` if nothing ever is.
+    fn initial_window(&self) -> Option<u16>;
     /// The flow in `slot` begins, and has the first window.
     fn on_open(&mut self, now: Instant, slot: u32);
     /// A data packet of the flow in `slot` has arrived.
@@ -299,6 +427,8 @@ pub struct Turn {
 /// Decides which flow of a host sends next. A flow that may send `n` packets more than it has told before says so by
 /// `offer`; the NIC asks `next` each time it is free.
 pub trait SendOrder {
+    /// Whether windows are pushed into the NIC, so that what was offered counts as sent.
+    fn is_queue(&self) -> bool;
     /// The flow in `slot` may send `packets` more packets; `left` bytes of it are still to send, whether they may or not.
     fn offer(&mut self, now: Instant, slot: u32, packets: u32, left: u64);
     /// Who sends next, or discards. One packet is taken off what the flow offered; whether it still has anything to send is
@@ -378,6 +508,20 @@ pub enum Wish {
         /// What the sender did.
         report: SenderReport,
     },
+    /// The sender gives the flow up.
+    Abandoned {
+        /// Which flow.
+        flow: FlowId,
+        /// What the sender did.
+        report: SenderReport,
+    },
+    /// The receiver lets go of a flow without every byte, because its sender has given up.
+    LetGo {
+        /// Which flow.
+        flow: FlowId,
+        /// What the receiver saw.
+        report: ReceiverReport,
+    },
 }
 
 /// What a transport may touch while it handles an event.
@@ -386,20 +530,32 @@ pub struct HostCx<'a> {
     pub now: Instant,
     /// The host whose transport is called.
     pub host: HostId,
+    /// In `on_send`: the interface by which packets leave for the receiver; 0 in a host with one.
+    pub nic: u8,
     /// All packets.
     pub arena: &'a mut Arena,
     /// Where each flow's ends are.
     pub flows: &'a mut FlowTable,
-    /// Control packets (ACK, SYN) that wait for the NIC; they go before data.
+    /// Control packets (ACK, SYN) that wait for the NIC; they go before data. In a host with several interfaces they go by the one that leads to
+    /// their host.
     pub control: &'a mut List,
     /// What the transport asks for, in order.
     pub wishes: &'a mut Vec<Wish>,
+    /// The header of the data packet that `poll_send` gives, where packets have headers: all zero before the call.
+    pub header: &'a mut Header,
 }
 
 impl HostCx<'_> {
     /// Hands a control packet to the NIC.
     pub fn send_control(&mut self, packet: Packet) {
         let id = self.arena.insert(packet);
+        self.control.push_back(self.arena, id);
+    }
+
+    /// Hands a control packet with a header to the NIC.
+    pub fn send_control_with(&mut self, packet: Packet, header: Header) {
+        let id = self.arena.insert(packet);
+        self.arena.set_header(id, header);
         self.control.push_back(self.arena, id);
     }
 }
@@ -414,17 +570,15 @@ pub trait Transport {
     fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId);
     /// A timer that was wished for fires.
     fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId);
-    /// The NIC is free: the next data packet, if any flow may send. The time is that at which the NIC became free, if
+    /// Interface `nic` is free: the next data packet, if any flow may send by it. The time is that at which the interface became free, if
     /// something waited for it; the call may come later, but before any other call of this host.
-    fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet>;
-    /// Whether `poll_send` might give a packet.
-    fn wants_to_send(&self) -> bool;
+    fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet>;
+    /// Whether `poll_send` might give a packet for interface `nic`.
+    fn wants_to_send(&self, nic: u8) -> bool;
     /// No timer that `poll_send` wishes for fires sooner than this after the call.
     fn shortest_timer(&self) -> Span;
     /// Reports of the flows that have not ended, for a run that is cut off.
     fn unfinished(&self) -> Vec<Unfinished>;
-    /// Bytes that the host's flows hold on to.
-    fn heap_bytes(&self) -> usize;
 }
 
 /// An end of a flow that is still open when the run is cut off.

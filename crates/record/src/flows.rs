@@ -69,6 +69,7 @@ impl Rows for FlowColumns {
             "ideal_ns" => times(|row| row.ideal.as_ns_f64()),
             "slowdown" => maybe_times(FlowRow::slowdown),
             "measured" => Values::Booleans(rows.iter().map(|row| row.measured).collect()),
+            "abandoned" => Values::Booleans(rows.iter().map(|row| row.abandoned).collect()),
             "packets" => integers(|row| row.packets),
             "retransmissions" => integers(|row| row.retransmissions),
             "timeouts" => integers(|row| row.timeouts),
@@ -117,8 +118,8 @@ fn read_group(group: &Group<'_>, classes: &[String], rows: &mut FlowColumns) -> 
     let (size, packets, retransmissions) = (count("size_bytes")?, count("packets")?, count("retransmissions")?);
     let (timeouts, drops, max_packet_drops) = (count("timeouts")?, count("drops")?, number("max_packet_drops")?);
     let (reordered, ce_marks, multi_marked) = (count("reordered")?, count("ce_marks")?, count("multi_marked")?);
-    let (start, ideal, measured) =
-        (group.doubles("start_ns")?, group.doubles("ideal_ns")?, group.booleans("measured")?);
+    let (start, ideal) = (group.doubles("start_ns")?, group.doubles("ideal_ns")?);
+    let (measured, abandoned) = (group.booleans("measured")?, group.booleans("abandoned")?);
     let (received, acknowledged) = (group.maybe_doubles("end_ns")?, group.maybe_doubles("ack_ns")?);
     let (deadline, query_start) = (group.maybe_doubles("deadline_ns")?, group.maybe_doubles("query_start_ns")?);
     for at in 0..group.rows() {
@@ -132,6 +133,7 @@ fn read_group(group: &Group<'_>, classes: &[String], rows: &mut FlowColumns) -> 
             size: size[at],
             start: instant(start[at]),
             measured: measured[at],
+            abandoned: abandoned[at],
             received: received[at].map(instant),
             acknowledged: acknowledged[at].map(instant),
             ideal: span(ideal[at]),

@@ -263,7 +263,7 @@ mod tests {
     use proptest::prelude::*;
     use tailcut_base::HostId;
     use tailcut_model::seat::{DropReason, ReceiverReport, SenderReport, Unfinished};
-    use tailcut_model::{ClassId, FlowId, Query, QueryId};
+    use tailcut_model::{ClassId, FlowId, PathFacts, Query, QueryId};
 
     use super::*;
     use crate::{FlowColumns, GROUP_ROWS, Recorder, Sink};
@@ -368,6 +368,7 @@ mod tests {
             connection: 0,
             deadline: None,
             measured: query > 1,
+            path: PathFacts::default(),
         }
     }
 

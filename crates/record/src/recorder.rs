@@ -36,6 +36,10 @@ pub struct Totals {
     pub received_bytes: u64,
     /// Flows whose sender knows that.
     pub acknowledged: u64,
+    /// Flows whose sender gave up, and whose last byte has not reached the receiver.
+    pub abandoned: u64,
+    /// Payload of those flows in bytes.
+    pub abandoned_bytes: u64,
     /// Flows that have started and whose ends have not both reported.
     pub open: u64,
     /// Data packets dropped, the late ones included.
@@ -118,6 +122,7 @@ impl Recorder {
             size: spec.size,
             start: spec.start,
             measured: spec.measured,
+            abandoned: false,
             received: None,
             acknowledged: None,
             ideal,
@@ -185,6 +190,32 @@ impl Recorder {
         self.totals.acknowledged += 1;
     }
 
+    /// The sender of `flow` gives up.
+    ///
+    /// # Panics
+    /// If the flow is not active or its sender has reported before.
+    pub fn abandoned(&mut self, flow: FlowId, report: SenderReport) {
+        let slot = self.slot(flow);
+        self.at(slot).row.abandoned = true;
+        self.sender(flow, None, report);
+    }
+
+    /// The receiver of `flow` lets go of it without every byte.
+    ///
+    /// # Panics
+    /// If the flow is not active or its receiver has reported before.
+    pub fn let_go(&mut self, flow: FlowId, report: ReceiverReport) {
+        let slot = self.slot(flow);
+        self.set_received(slot, None, report);
+        self.close(flow, slot);
+    }
+
+    /// Whether the sender of `flow`, whose other end is still open, has given up.
+    pub fn is_abandoned(&self, flow: FlowId) -> bool {
+        let open = self.slots.get(flow).and_then(|slot| self.open[slot as usize].as_ref());
+        open.is_some_and(|open| open.row.abandoned)
+    }
+
     /// The run is cut off while an end of a flow is open.
     ///
     /// # Panics
@@ -192,11 +223,7 @@ impl Recorder {
     pub fn cut_off(&mut self, end: Unfinished) {
         match end {
             Unfinished::Sender(flow, report) => self.sender(flow, None, report),
-            Unfinished::Receiver(flow, report) => {
-                let slot = self.slot(flow);
-                self.set_received(slot, None, report);
-                self.close(flow, slot);
-            }
+            Unfinished::Receiver(flow, report) => self.let_go(flow, report),
         }
     }
 
@@ -280,6 +307,10 @@ impl Recorder {
             self.slots.clear(flow);
             self.free.push(slot);
             self.totals.open -= 1;
+            if open.row.abandoned && open.row.received.is_none() {
+                self.totals.abandoned += 1;
+                self.totals.abandoned_bytes += open.row.size;
+            }
             self.complete(&open.row);
         }
     }
@@ -352,7 +383,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use tailcut_base::HostId;
-    use tailcut_model::{ClassId, Query, QueryId};
+    use tailcut_model::{ClassId, PathFacts, Query, QueryId};
 
     use super::*;
     use crate::GROUP_ROWS;
@@ -368,11 +399,34 @@ mod tests {
             connection: 0,
             deadline: Some(Span::from_ps(800)),
             measured: true,
+            path: PathFacts::default(),
         }
     }
 
     const SENT: SenderReport = SenderReport { packets: 6, retransmissions: 2, timeouts: 1 };
     const SEEN: ReceiverReport = ReceiverReport { packets: 4, reordered: 1, ce_marks: 3, multi_marked: 2 };
+
+    #[test]
+    fn a_flow_that_was_given_up_is_counted_once_whatever_its_receiver_says() {
+        let nothing = ReceiverReport::default();
+        let mut recorder = Recorder::new();
+        for flow in 0..4 {
+            recorder.start(FlowId(flow), &spec(0), Span::ZERO);
+            recorder.abandoned(FlowId(flow), SENT);
+            assert!(recorder.is_abandoned(FlowId(flow)));
+        }
+        // Its last bytes were on their way; the others end by a message, at the end of the run, and never.
+        recorder.received(FlowId(0), Instant::from_ps(9), SEEN);
+        recorder.let_go(FlowId(1), nothing);
+        recorder.cut_off(Unfinished::Receiver(FlowId(2), nothing));
+        let totals = *recorder.totals();
+        assert_eq!((totals.received, totals.received_bytes), (1, 5_000));
+        assert_eq!((totals.abandoned, totals.abandoned_bytes), (2, 10_000));
+        assert_eq!((totals.acknowledged, totals.open), (0, 1));
+        let rows: Vec<FlowRow> = recorder.finish().unwrap().flows.rows().collect();
+        assert!(rows.iter().all(|row| row.abandoned && row.acknowledged.is_none() && row.packets == 6));
+        assert_eq!(rows.iter().filter(|row| row.received.is_some()).count(), 1);
+    }
 
     #[test]
     fn a_row_holds_what_both_ends_reported() {
@@ -403,6 +457,7 @@ mod tests {
                 size: 5_000,
                 start: Instant::from_ps(100),
                 measured: true,
+                abandoned: false,
                 received: Some(Instant::from_ps(900)),
                 acknowledged: Some(Instant::from_ps(950)),
                 ideal: Span::from_ps(50),

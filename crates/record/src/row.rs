@@ -26,6 +26,8 @@ pub struct FlowRow {
     pub start: Instant,
     /// Whether it counts in the results: it started after the warm-up.
     pub measured: bool,
+    /// Whether its sender gave it up; it may have been received all the same.
+    pub abandoned: bool,
     /// When the last byte reached the receiver; `None` if the run ended before: the flow is censored.
     pub received: Option<Instant>,
     /// When the sender knew that; `None` if the run ended before.

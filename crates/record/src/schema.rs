@@ -103,6 +103,12 @@ pub const FLOW_COLUMNS: &[Column] = &[
     ),
     nullable("slowdown", Double, "", "fct_ns / ideal_ns; null if the flow is censored."),
     column("measured", Boolean, "", "Whether the flow counts in the results: it started after the warm-up."),
+    column(
+        "abandoned",
+        Boolean,
+        "",
+        "Whether its sender gave the flow up before all of it was acknowledged; it may have been received all the same.",
+    ),
     column("packets", Integer, "packets", "Data packets sent, retransmissions included."),
     column("retransmissions", Integer, "packets", "Data packets that carried bytes sent before."),
     column("timeouts", Integer, "", "Expiries of the retransmission timer."),

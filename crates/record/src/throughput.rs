@@ -76,7 +76,7 @@ impl Throughput {
     /// # Panics
     /// If the flow was not expected.
     pub fn add(&mut self, now: Instant, packet: &Packet) {
-        if packet.kind != Kind::Data {
+        if packet.kind != Kind::DATA {
             return;
         }
         if now >= self.until {
@@ -212,7 +212,7 @@ mod tests {
                 let (class, part) = flows[flow];
                 let data = Packet::data(FlowId(flow as u32), HostId(0), HostId(1), 0, bytes, 1 << 40, Instant::ZERO);
                 parts[part].add(Instant::from_ps(now), &data);
-                parts[part].add(Instant::from_ps(now), &data.answer(Kind::Ack, 0));
+                parts[part].add(Instant::from_ps(now), &data.answer(Kind::ACK, 0));
                 *oracle.entry((now / width * width, class)).or_default() += u64::from(bytes);
             }
             let bins = ThroughputBin::sum(parts.into_iter().map(Throughput::into_bins));

@@ -177,7 +177,7 @@ fn on_base(mut node: Node, find: &dyn Fn(&str) -> Option<(String, String)>) -> R
     let own = list(node.take("open"));
     open.retain(|entry| own.iter().all(|other| parameter(other) != parameter(entry)));
     open.extend(own);
-    below.merge(node);
+    below.merge_at(node, &["scenario", "quick", "paper", "variant.*"]);
     if let Value::Table(entries) = &mut below.value {
         entries.push(("open".to_owned(), Node { value: Value::Array(open), ..Node::table() }));
     }

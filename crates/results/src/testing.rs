@@ -26,6 +26,7 @@ pub(crate) fn flow(flow: u32, class: u8, fct_us: Option<u64>) -> FlowRow {
         size: 10_000,
         start,
         measured: true,
+        abandoned: false,
         received,
         acknowledged: received.map(|at| at + Span::from_us(2)),
         ideal: Span::from_us(10),

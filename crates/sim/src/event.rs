@@ -1,12 +1,12 @@
 //! What the calendar's keys mean: the class of the event, who scheduled it, and what it needs to know.
 //!
 //! At equal times the class decides, then the entity, then the rest: a NIC becomes free before packets land, packets land
-//! before control events, control events come before timers. An entity has at most one event of a class and flow pending at
+//! before control events, control events come before timers of hosts, and these before those of switches. An entity has at most one event of a class and flow pending at
 //! a time, so no counter is needed to tell two apart. The entity is numbered over the whole network, so that the order does
 //! not depend on how it is cut between threads; where the entity stands in its part is told by the low half, which
 //! decides nothing.
 
-use tailcut_base::{HostId, PortId};
+use tailcut_base::{HostId, PortId, SwitchId};
 use tailcut_model::FlowId;
 
 /// Where the link behind a port ends, by the number in the tables of its part.
@@ -21,10 +21,12 @@ pub(crate) enum End {
 /// An event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
-    /// The NIC of a host is free, and the host has more to send.
-    Free(HostId),
+    /// An interface of a host is free, and the host has more to send by it.
+    Free(HostId, u8),
     /// The first packet in flight behind a port reaches the far end.
     Land(PortId, End),
+    /// The same behind a port of a switch whose ports have something in common, or on a link that fails.
+    LandManaged(PortId, End),
     /// The time in which results are measured begins.
     MeasureFrom,
     /// The next flow of the workload starts.
@@ -33,14 +35,19 @@ pub(crate) enum Event {
     MeasureUntil,
     /// The queues are sampled.
     Sample,
+    /// Something about the links changes: the number of the change.
+    Change(u32),
     /// A timer of a flow fires at a host.
     Timer(HostId, FlowId),
+    /// The agent of a switch asked to be called.
+    Agent(SwitchId),
 }
 
 const FREE: u64 = 0;
 const LAND: u64 = 1;
 const CONTROL: u64 = 2;
 const TIMER: u64 = 3;
+const AGENT: u64 = 4;
 
 const CLASS_SHIFT: u32 = 60;
 const ENTITY_SHIFT: u32 = 32;
@@ -50,23 +57,42 @@ const MEASURE_FROM: u64 = 0;
 const NEXT_FLOW: u64 = 1;
 const MEASURE_UNTIL: u64 = 2;
 const SAMPLE: u64 = 3;
+const CHANGE: u64 = 4;
 
 /// Set in the low half of a landing that is at a host.
 const AT_HOST: u32 = 1 << 31;
+/// Set in the low half of a landing that needs a closer look.
+const MANAGED: u32 = 1 << 30;
+
+impl End {
+    fn low(self) -> u32 {
+        match self {
+            End::Switch(switch) => switch,
+            End::Host(host) => host | AT_HOST,
+        }
+    }
+
+    #[inline]
+    fn of_low(low: u32) -> End {
+        if low & AT_HOST == 0 { End::Switch(low & !MANAGED) } else { End::Host(low & !(AT_HOST | MANAGED)) }
+    }
+}
 
 impl Event {
     /// The calendar's key: 4 bits of class, 28 of entity, 32 of what the event needs to know.
     #[inline]
     pub(crate) fn key(self) -> u64 {
         let (class, entity, low) = match self {
-            Event::Free(host) => (FREE, u64::from(host.0), 0),
-            Event::Land(port, End::Switch(switch)) => (LAND, u64::from(port.0), switch),
-            Event::Land(port, End::Host(host)) => (LAND, u64::from(port.0), host | AT_HOST),
+            Event::Free(host, nic) => (FREE, u64::from(host.0), u32::from(nic)),
+            Event::Land(port, end) => (LAND, u64::from(port.0), end.low()),
+            Event::LandManaged(port, end) => (LAND, u64::from(port.0), end.low() | MANAGED),
             Event::MeasureFrom => (CONTROL, MEASURE_FROM, 0),
             Event::NextFlow => (CONTROL, NEXT_FLOW, 0),
             Event::MeasureUntil => (CONTROL, MEASURE_UNTIL, 0),
             Event::Sample => (CONTROL, SAMPLE, 0),
+            Event::Change(nth) => (CONTROL, CHANGE, nth),
             Event::Timer(host, flow) => (TIMER, u64::from(host.0), flow.0),
+            Event::Agent(switch) => (AGENT, u64::from(switch.0), 0),
         };
         debug_assert!(entity <= ENTITY_MASK, "a network has fewer than 2^28 ports");
         class << CLASS_SHIFT | entity << ENTITY_SHIFT | u64::from(low)
@@ -76,7 +102,7 @@ impl Event {
     #[inline]
     pub(crate) fn landing(key: u64) -> Option<(PortId, End)> {
         match Event::of_key(key) {
-            Event::Land(port, end) => Some((port, end)),
+            Event::Land(port, end) | Event::LandManaged(port, end) => Some((port, end)),
             _ => None,
         }
     }
@@ -85,15 +111,17 @@ impl Event {
     pub(crate) fn of_key(key: u64) -> Event {
         let (entity, low) = ((key >> ENTITY_SHIFT & ENTITY_MASK) as u32, key as u32);
         match key >> CLASS_SHIFT {
-            LAND if low & AT_HOST == 0 => Event::Land(PortId(entity), End::Switch(low)),
-            LAND => Event::Land(PortId(entity), End::Host(low & !AT_HOST)),
-            FREE => Event::Free(HostId(entity)),
+            LAND if low & MANAGED == 0 => Event::Land(PortId(entity), End::of_low(low)),
+            LAND => Event::LandManaged(PortId(entity), End::of_low(low)),
+            FREE => Event::Free(HostId(entity), low as u8),
             TIMER => Event::Timer(HostId(entity), FlowId(low)),
+            AGENT => Event::Agent(SwitchId(entity)),
             _ => match u64::from(entity) {
                 MEASURE_FROM => Event::MeasureFrom,
                 NEXT_FLOW => Event::NextFlow,
                 MEASURE_UNTIL => Event::MeasureUntil,
-                _ => Event::Sample,
+                SAMPLE => Event::Sample,
+                _ => Event::Change(low),
             },
         }
     }
@@ -106,17 +134,23 @@ mod tests {
     #[test]
     fn keys_sort_by_class_then_entity_then_flow_and_come_back() {
         let events = [
-            Event::Free(HostId(1)),
-            Event::Free(HostId((1 << 28) - 1)),
-            Event::Land(PortId(0), End::Host((1 << 31) - 1)),
+            Event::Free(HostId(1), 0),
+            Event::Free(HostId(1), 7),
+            Event::Free(HostId((1 << 28) - 1), 0),
+            Event::Land(PortId(0), End::Host((1 << 30) - 1)),
             Event::Land(PortId(7), End::Switch(0)),
+            Event::LandManaged(PortId(7), End::Switch(3)),
+            Event::LandManaged(PortId(7), End::Host(0)),
             Event::MeasureFrom,
             Event::NextFlow,
             Event::MeasureUntil,
             Event::Sample,
+            Event::Change(0),
+            Event::Change(9),
             Event::Timer(HostId(3), FlowId(1)),
             Event::Timer(HostId(3), FlowId(u32::MAX)),
             Event::Timer(HostId(4), FlowId(0)),
+            Event::Agent(SwitchId(2)),
         ];
         assert!(events.map(Event::key).is_sorted_by(|a, b| a < b));
         for event in events {

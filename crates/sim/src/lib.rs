@@ -5,12 +5,14 @@
 
 pub mod config;
 mod event;
+mod failures;
 mod outcome;
 mod preset;
 mod scenario;
+mod together;
 mod world;
 
-pub use config::{Config, Node, Origin, Problem, Source, Value};
+pub use config::{Config, NicConfig, Node, Origin, Problem, Source, Value};
 pub use outcome::{EndReason, Engine, Outcome, Stopped};
 pub use preset::{PRESETS, Preset, SCHEME_TABLES};
 pub use scenario::Scenario;
@@ -23,12 +25,12 @@ pub mod thresholds {
 
 /// The configuration of every seat, and of the tables that hold them.
 pub mod seats {
-    pub use tailcut_fabric::PortConfig;
     pub use tailcut_fabric::buffer::BufferConfig;
     pub use tailcut_fabric::classify::ClassifierConfig;
     pub use tailcut_fabric::loss::LossConfig;
     pub use tailcut_fabric::mark::MarkerConfig;
     pub use tailcut_fabric::sched::SchedulerConfig;
+    pub use tailcut_fabric::{PortConfig, SwitchConfig};
     pub use tailcut_host::HostConfig;
     pub use tailcut_host::congestion::CongestionConfig;
     pub use tailcut_host::order::OrderConfig;

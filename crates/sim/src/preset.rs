@@ -44,7 +44,7 @@ presets! {
 const DESCRIPTION: [&str; 3] = ["title", "paper", "summary"];
 
 /// Tables that a scheme may set; the network and the traffic are not a scheme's to choose.
-pub const SCHEME_TABLES: [&str; 3] = ["host", "path", "port"];
+pub const SCHEME_TABLES: [&str; 5] = ["host", "nic", "path", "port", "switch"];
 
 impl Preset {
     /// The preset of this name.

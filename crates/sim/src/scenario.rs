@@ -1,23 +1,18 @@
 //! A scenario that cannot be wrong: built from a configuration, checked, ready to run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tailcut_base::{Seeds, Span, wire_bytes};
-use tailcut_fabric::classify::ClassifierConfig;
-use tailcut_fabric::mark::MarkerConfig;
-use tailcut_fabric::sched::SchedulerConfig;
-use tailcut_host::HostConfig;
-use tailcut_host::congestion::CongestionConfig;
-use tailcut_host::tag::TagConfig;
-use tailcut_host::tag::thresholds::Thresholds;
-use tailcut_host::transport::TransportConfig;
-use tailcut_model::Invalid;
+use tailcut_base::{PortId, Seeds, Span, SwitchId};
+use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
+use tailcut_model::{Around, Demand, Facts, Invalid, Thing, suggest};
 use tailcut_record::Throughput;
-use tailcut_topology::Network;
-use tailcut_topology::path::PathConfig;
-use tailcut_workload::{Forecast, Places, Workload};
+use tailcut_topology::{Network, Node};
+use tailcut_workload::{Forecast, Places, SizeMixture, Workload};
 
-use crate::config::{Config, Node, Problem};
+use crate::config::{self, Config, NicConfig, Problem};
+use crate::failures::{Outages, links_named};
+use crate::together;
 
 /// One simulation, checked.
 #[derive(Debug)]
@@ -28,6 +23,36 @@ pub struct Scenario {
     base_dir: PathBuf,
     forecast: Forecast,
     classes: Vec<String>,
+    facts: Facts,
+    outages: Outages,
+    tables: Tables,
+}
+
+/// Which named table of settings holds for which port and switch, by its place in the list.
+#[derive(Debug, Default)]
+struct Tables {
+    port_of_tier: Vec<Option<usize>>,
+    port: BTreeMap<PortId, usize>,
+    switch_of_tier: Vec<Option<usize>>,
+    switch: BTreeMap<SwitchId, usize>,
+}
+
+/// What models may ask about the traffic.
+struct Offer {
+    load: Option<f64>,
+    sizes: SizeMixture,
+}
+
+impl Demand for Offer {
+    fn load(&self) -> Option<f64> {
+        self.load
+    }
+    fn part_up_to(&self, cap: u64) -> f64 {
+        self.sizes.part_up_to(cap)
+    }
+    fn equal_parts(&self, cap: u64, parts: usize) -> Vec<u64> {
+        self.sizes.equal_parts(cap, parts)
+    }
 }
 
 impl Scenario {
@@ -35,7 +60,7 @@ impl Scenario {
     ///
     /// # Errors
     /// If a value cannot be, or seats do not go together; the problem points to its place.
-    pub fn new(node: &Node, seed: u64, base_dir: &Path) -> Result<Scenario, Problem> {
+    pub fn new(node: &config::Node, seed: u64, base_dir: &Path) -> Result<Scenario, Problem> {
         let config = Config::from_node(node)?;
         Scenario::from_config(config, seed, base_dir).map_err(|invalid| Problem::from_invalid(invalid, node))
     }
@@ -45,28 +70,45 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::new`], with the dotted path of the key instead of its place.
     pub fn from_config(mut config: Config, seed: u64, base_dir: &Path) -> Result<Scenario, Invalid> {
-        let network = config.topology.build()?;
-        // What goes with the load is looked up here: no tag knows the workload.
-        config.host.tag.resolve(config.workload.load).map_err(|e| e.within("host.tag"))?;
-        config.port.validate().map_err(|e| e.within("port"))?;
+        let mut network = config.topology.build(&()).map_err(|e| e.within("topology"))?;
+        for (name, change) in &config.link {
+            let ports = links_named(&network, name).map_err(|e| e.within(&format!("link.{name}")))?;
+            ports.into_iter().for_each(|port| network.change_link(port, change.rate, change.delay));
+        }
+        let tables = Tables::new(&config, &network)?;
+        let places = places(&network);
+        let workload = Workload::new(&config.workload, &places, Seeds::new(seed), base_dir)?;
+        // What depends on the traffic is looked up here: no model knows the workload.
+        let demand = Offer { load: config.workload.load, sizes: workload.sizes() };
+        for (path, seat) in config.seats_mut() {
+            seat.resolve(&demand).map_err(|e| e.within(&path))?;
+        }
+        for (name, port) in config.port.each() {
+            port.validate().map_err(|e| named(e, "port", name))?;
+        }
+        if let NicConfig::Queue(queue) = &config.nic {
+            queue.validate().map_err(|e| e.within("queue").within("nic"))?;
+        }
         config.host.validate().map_err(|e| e.within("host"))?;
-        check_transport(&config)?;
-        check_seats(&config)?;
+        let facts = config.facts();
+        together::check(&config, &facts)?;
         if config.record.queue_sample == Span::ZERO {
             return Err(Invalid::new("record.queue_sample", "samples cannot be taken all the time")
                 .help("expected a positive time, such as \"100us\""));
         }
-        let places = places(&network);
-        let workload = Workload::new(&config.workload, &places, Seeds::new(seed), base_dir)?;
-        if let TransportConfig::Homa(homa) = &mut config.host.transport {
-            // No transport knows the workload either.
-            let (sizes, unasked) = (workload.sizes(), homa.window());
-            homa.resolve(sizes.part_up_to(unasked), |levels| sizes.equal_parts(unasked, levels));
-        }
         let forecast = workload.forecast().clone();
         check_throughput(&config, forecast.duration)?;
         let classes = workload.classes().to_vec();
-        Ok(Scenario { config, network, seed, base_dir: base_dir.to_owned(), forecast, classes })
+        let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
+        let base_dir = base_dir.to_owned();
+        let scenario = Scenario { config, network, seed, base_dir, forecast, classes, facts, outages, tables };
+        for switch in scenario.network.switches().ids() {
+            let table = scenario.tables.of_switch(&scenario.network, switch);
+            let name = table.map(|at| scenario.config.switch.named[at].0.as_str());
+            let checked = scenario.switch_config(switch).validate(&scenario.switch_context(switch));
+            checked.map_err(|e| named(e, "switch", name))?;
+        }
+        Ok(scenario)
     }
 
     /// Whether the same scenario is right with another seed, which draws other hosts.
@@ -80,6 +122,45 @@ impl Scenario {
     /// The configuration, every default spelled out.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// What a port of a switch does.
+    pub fn port_config(&self, port: PortId) -> &PortConfig {
+        let config = &self.config.port;
+        self.tables.of_port(&self.network, port).map_or(&config.all, |at| &config.named[at].1)
+    }
+
+    /// What an interface of a host does with packets that wait in it, if any ever do: those that its host hands over, or those that it passes on.
+    pub fn nic_config(&self) -> Option<&PortConfig> {
+        match &self.config.nic {
+            NicConfig::Queue(queue) => Some(queue),
+            NicConfig::Pull(_) if self.network.relays() => {
+                Some(self.config.port.of(HOST_TIER).unwrap_or(&self.config.port.all))
+            }
+            NicConfig::Pull(_) => None,
+        }
+    }
+
+    /// What the ports of a switch have in common.
+    pub fn switch_config(&self, switch: SwitchId) -> &SwitchConfig {
+        let config = &self.config.switch;
+        self.tables.of_switch(&self.network, switch).map_or(&config.all, |at| &config.named[at].1)
+    }
+
+    /// What the models of a switch know of it.
+    pub(crate) fn switch_context(&self, switch: SwitchId) -> SwitchContext {
+        let ports = self.network.switch_ports(switch).map(|port| self.network.ports()[PortId(port)].rate);
+        SwitchContext { switch, seeds: Seeds::new(self.seed), ports: ports.collect() }
+    }
+
+    /// When which links are down.
+    pub(crate) fn outages(&self) -> &Outages {
+        &self.outages
+    }
+
+    /// What everything in the scenario says of itself.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// The network.
@@ -123,63 +204,15 @@ impl Scenario {
         let rtt = self.longest_rtt();
         let rate = self.network.host_link();
         let bdp = (rate.as_bps() as f64 / 8.0 * rtt.as_secs_f64()) as u64;
-        if config.port.limit.0 < bdp {
+        if config.port.all.limit.0 < bdp {
             warnings.push(format!(
                 "the buffer of a port, {}, is below the bandwidth-delay product of {bdp} B ({rate} x {rtt})",
                 config.port.limit
             ));
         }
-        warnings.extend(self.warnings_of_transport(rtt, bdp));
-        let tcp = matches!(config.host.transport, TransportConfig::Tcp(_));
-        match (&config.host.congestion, &config.port.marker) {
-            (CongestionConfig::Dctcp(_), MarkerConfig::Off(_)) => {
-                warnings.push("DCTCP runs over ports that never mark: it behaves as NewReno".to_owned());
-            }
-            (CongestionConfig::Newreno(_), MarkerConfig::Step(_)) if tcp => {
-                warnings.push("ports mark, but no packet is ECN-capable under NewReno: nothing is marked".to_owned());
-            }
-            _ => {}
-        }
-        if let MarkerConfig::Step(step) = &config.port.marker
-            && step.threshold.resolve(config.port.limit.0) >= config.port.limit.0
-        {
-            warnings.push(format!("the marking threshold, {}, is not below the buffer of the port, {}: packets are dropped and not marked", step.threshold, config.port.limit));
-        }
-        if tcp
-            && matches!(config.port.classifier, ClassifierConfig::Tag(_))
-            && matches!(config.host.tag, TagConfig::Off(_))
-        {
-            warnings.push("ports sort by tag, but hosts write none: every packet joins class 0".to_owned());
-        }
-        warnings
-    }
-
-    /// The same for what the transport says, where the longest round trip is this and a host's link carries `bdp` bytes in it.
-    fn warnings_of_transport(&self, rtt: Span, bdp: u64) -> Vec<String> {
-        let mut warnings = Vec::new();
-        match &self.config.host.transport {
-            TransportConfig::Tcp(tcp) => {
-                if tcp.min_rto < rtt {
-                    warnings.push(format!("min_rto, {}, is below the round-trip time of the longest path, {rtt}: packets are sent again before their ACK can come", tcp.min_rto));
-                }
-                let sprays = matches!(self.config.path, PathConfig::Spray(_) | PathConfig::RoundRobin(_));
-                if sprays && tcp.fast_retransmit && tcp.dup_thresh < 20 {
-                    warnings.push("packets are sprayed over paths while three of them out of order mean a loss: consider `fast_retransmit = false` or a `dup_thresh` of 20 or more".to_owned());
-                }
-            }
-            TransportConfig::Homa(homa) => {
-                if homa.resend < rtt {
-                    warnings.push(format!("resend, {}, is below the round-trip time of the longest path, {rtt}: packets are asked for again before they can come", homa.resend));
-                }
-                let on_the_way = wire_bytes(homa.window());
-                if on_the_way < bdp {
-                    warnings.push(format!("rtt_bytes, {}, are with their headers less than the bandwidth-delay product of {bdp} B: a message alone does not fill the longest path", homa.rtt_bytes));
-                }
-                if !matches!(self.config.port.marker, MarkerConfig::Off(_)) {
-                    warnings.push("ports mark, but no packet is ECN-capable under Homa: nothing is marked".to_owned());
-                }
-            }
-        }
+        let around = Around { rtt, bdp, port_limit: config.port.limit.0, sprays: self.facts.has(Thing::Spraying) };
+        warnings.extend(config.seats().into_iter().flat_map(|(_, seat, _)| seat.warnings(&around)));
+        warnings.extend(together::warnings(&self.facts));
         warnings
     }
 
@@ -200,6 +233,72 @@ impl Scenario {
         let first = tailcut_base::HostId(0);
         (1..hosts).map(|h| self.network.rtt(first, tailcut_base::HostId(h))).max().unwrap_or(Span::ZERO)
     }
+}
+
+/// The name under which `[port.NAME]` means the interfaces of hosts that pass packets on.
+const HOST_TIER: &str = "host";
+
+/// What is wrong with a table `key`, or the named one below it.
+fn named(invalid: Invalid, key: &str, name: Option<&str>) -> Invalid {
+    match name {
+        Some(name) => invalid.within(name).within(key),
+        None => invalid.within(key),
+    }
+}
+
+impl Tables {
+    fn new(config: &Config, network: &Network) -> Result<Tables, Invalid> {
+        let tier = |name: &str| network.tiers().iter().position(|tier| tier == name);
+        let mut tables = Tables {
+            port_of_tier: vec![None; network.tiers().len()],
+            switch_of_tier: vec![None; network.tiers().len()],
+            ..Tables::default()
+        };
+        for (at, (name, _)) in config.port.named.iter().enumerate() {
+            if let Some(tier) = tier(name) {
+                tables.port_of_tier[tier] = Some(at);
+            } else if name != HOST_TIER {
+                let ports = links_named(network, name).unwrap_or_default();
+                if ports.is_empty() {
+                    return Err(unknown("port", name, PortConfig::KEYS, network));
+                }
+                ports.into_iter().for_each(|port| _ = tables.port.insert(port, at));
+            }
+        }
+        for (at, (name, _)) in config.switch.named.iter().enumerate() {
+            match (tier(name), network.switch_named(name)) {
+                (Some(tier), _) => tables.switch_of_tier[tier] = Some(at),
+                (None, Some(switch)) => _ = tables.switch.insert(switch, at),
+                (None, None) => return Err(unknown("switch", name, SwitchConfig::KEYS, network)),
+            }
+        }
+        Ok(tables)
+    }
+
+    fn of_port(&self, network: &Network, port: PortId) -> Option<usize> {
+        if let Some(&at) = self.port.get(&port) {
+            return Some(at);
+        }
+        match network.ports()[port].owner {
+            Node::Switch(switch) => self.port_of_tier[network.switches()[switch].tier.index()],
+            Node::Host(_) => None,
+        }
+    }
+
+    fn of_switch(&self, network: &Network, switch: SwitchId) -> Option<usize> {
+        let of_tier = self.switch_of_tier[network.switches()[switch].tier.index()];
+        self.switch.get(&switch).copied().or(of_tier)
+    }
+}
+
+/// A named table that means nothing.
+fn unknown(key: &str, name: &str, own: &[&str], network: &Network) -> Invalid {
+    let tiers = network.tiers().iter().map(String::as_str);
+    let known: Vec<&str> = tiers.chain(own.iter().copied()).collect();
+    let example = network.port_name(PortId(0));
+    let one = if key == "port" { format!("a port, such as \"{example}\"") } else { "a switch".to_owned() };
+    Invalid::new(format!("{key}.{name}"), format!("the network has no tier and {one} of this name"))
+        .help(suggest(name, &known))
 }
 
 fn places(network: &Network) -> Places {
@@ -235,106 +334,4 @@ fn check_throughput(config: &Config, arrivals: Span) -> Result<(), Invalid> {
         return refuse(message, format!("expected at least \"{least}\", or a shorter `run.drain`"));
     }
     Ok(())
-}
-
-/// Seats that a transport leaves nothing to do are refused, and ports that do not do what it needs.
-fn check_transport(config: &Config) -> Result<(), Invalid> {
-    let TransportConfig::Homa(homa) = &config.host.transport else { return Ok(()) };
-    let refuse = |path: &str, what: String, expected: String| Err(Invalid::new(path, what).help(expected));
-    let default = HostConfig::default();
-    if config.host.tag != default.tag {
-        return refuse(
-            "host.tag",
-            "Homa gives its packets their priorities itself".to_owned(),
-            "expected `host.tag = \"off\"` with `host.transport.homa`".to_owned(),
-        );
-    }
-    if config.host.congestion != default.congestion {
-        return refuse(
-            "host.congestion",
-            "Homa has no window that a congestion control could set".to_owned(),
-            "expected none with `host.transport.homa`".to_owned(),
-        );
-    }
-    if config.host.pace != default.pace {
-        return refuse(
-            "host.pace",
-            "Homa has no window that could be paced: its receivers decide when packets come".to_owned(),
-            "expected `host.pace = \"off\"` with `host.transport.homa`".to_owned(),
-        );
-    }
-    if config.host.receive != default.receive {
-        return refuse(
-            "host.receive",
-            "Homa's receivers grant bytes, and have no window to advertise".to_owned(),
-            "expected `host.receive = \"unlimited\"` with `host.transport.homa`".to_owned(),
-        );
-    }
-    if !matches!(config.port.classifier, ClassifierConfig::Tag(_)) {
-        return refuse(
-            "port.classifier",
-            "Homa writes priorities into packets, and no port reads them".to_owned(),
-            "expected `port.classifier = \"tag\"` with `host.transport.homa`".to_owned(),
-        );
-    }
-    if config.port.classes < homa.levels {
-        return refuse(
-            "port.classes",
-            format!("Homa has {} levels, and the port has {} classes", homa.levels, config.port.classes),
-            format!("expected {} classes, or fewer `host.transport.homa.levels`", homa.levels),
-        );
-    }
-    Ok(())
-}
-
-/// Seats that do not go together are refused: a tag that no port reads is a scheme that does nothing.
-fn check_seats(config: &Config) -> Result<(), Invalid> {
-    let ranked = match config.port.scheduler {
-        SchedulerConfig::Ranked(_) | SchedulerConfig::Pfabric(_) | SchedulerConfig::Srpt(_) => true,
-        SchedulerConfig::Strict(_) => false,
-    };
-    let by_tag = matches!(config.port.classifier, ClassifierConfig::Tag(_));
-    let refuse = |path: &str, what: &str, expected: &str| Err(Invalid::new(path, what).help(expected));
-    match &config.host.tag {
-        TagConfig::Off(_) => Ok(()),
-        TagConfig::Remaining(_) if !ranked => refuse(
-            "host.tag",
-            "`remaining` ranks packets by what is left of their flow, and no port orders by rank",
-            "expected `port.scheduler = \"pfabric\"`, \"srpt\" or \"ranked\" with it",
-        ),
-        TagConfig::FlowRank(_) if !ranked => refuse(
-            "host.tag",
-            "`flow-rank` gives each size its own rank, and no port orders by rank",
-            "expected `port.scheduler = \"ranked\"` with it",
-        ),
-        TagConfig::Pias(_) | TagConfig::Resqueue(_) | TagConfig::FlowSize(_) if !by_tag && !ranked => refuse(
-            "host.tag",
-            "hosts write priorities into packets, and no port reads them",
-            "expected `port.classifier = \"tag\"` with it",
-        ),
-        TagConfig::Pias(pias) if by_tag => check_thresholds("pias", &pias.thresholds, 0, config.port.classes),
-        TagConfig::Resqueue(resqueue) if by_tag => {
-            check_thresholds("resqueue", &resqueue.thresholds, 1, config.port.classes)
-        }
-        TagConfig::FlowSize(_) if by_tag && config.port.classes < 2 => refuse(
-            "host.tag",
-            "`flow-size` writes two priorities, and the port has one class",
-            "expected `port.classes = 2` or more",
-        ),
-        _ => Ok(()),
-    }
-}
-
-/// The priorities of these thresholds, and the reserved ones above them, must be classes of the port.
-fn check_thresholds(tag: &str, thresholds: &Thresholds, reserved: usize, classes: u8) -> Result<(), Invalid> {
-    let key = format!("host.tag.{tag}.thresholds");
-    let thresholds = thresholds.resolve(None).map_err(|e| e.within(&key))?.len();
-    let priorities = thresholds + 1 + reserved;
-    if priorities <= usize::from(classes) {
-        return Ok(());
-    }
-    let with = if reserved > 0 { " with the reserved one" } else { "" };
-    let message =
-        format!("{thresholds} thresholds make {priorities} priorities{with}, and the port has {classes} classes");
-    Err(Invalid::new(key, message).help("expected fewer thresholds or more `port.classes`"))
 }

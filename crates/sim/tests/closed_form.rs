@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{HELD_BACK, P1, P2, P3, P4, P9, SCHEMES, bottleneck, fcts, listed, port, rows, run, star};
+use common::{P1, P2, P3, P4, P9, bottleneck, fcts, listed, port, rows, run, schemes, star};
 
 /// Picoseconds.
 const US: u64 = 1_000_000;
@@ -50,7 +50,7 @@ fn one_packet_in_an_idle_network_takes_its_delays_and_transmissions() {
 
 /// The schemes that send a window as fast as the link takes it.
 fn at_once() -> impl Iterator<Item = &'static str> {
-    SCHEMES.into_iter().filter(|scheme| !HELD_BACK.contains(scheme))
+    schemes().into_iter().filter(|scheme| !common::is_held_back(scheme))
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{P9, SCHEMES, bottleneck, fcts, listed, port, rows, run};
+use common::{P9, bottleneck, fcts, listed, port, rows, run, schemes};
 use tailcut_record::FlowRow;
 use tailcut_sim::{EndReason, Outcome};
 
@@ -166,7 +166,7 @@ fn on_one_path_and_without_loss_only_slytherin_and_homa_reorder() {
     // No timeout for flows that wait for others.
     let seats = "[port]\nlimit = \"4MB\"\n[host.transport.tcp]\nmin_rto = \"10ms\"\n[host.tag]\n";
     let text = format!("path = \"flow-ecmp\"\n{FOUR_SPINES}{seats}{}", listed(&flows));
-    for scheme in SCHEMES.into_iter().filter(|scheme| !scheme.starts_with("slytherin") && *scheme != "homa") {
+    for scheme in schemes().into_iter().filter(|scheme| !scheme.starts_with("slytherin") && *scheme != "homa") {
         let text = text.replace(
             "[host.tag]\n",
             match scheme {

@@ -123,7 +123,7 @@ fn a_message_that_is_lost_as_a_whole_is_sent_again_and_so_is_one_whose_acknowled
 fn levels_follow_the_sizes_of_the_workload() {
     let resolved = |text: &str| match &scenario("homa", &(star(9) + text), 1).config().host.transport {
         TransportConfig::Homa(homa) => homa.clone(),
-        TransportConfig::Tcp(_) => panic!("it is Homa's preset"),
+        _ => panic!("it is Homa's preset"),
     };
     let text = |distribution: &str, load: f64| {
         format!(
@@ -156,5 +156,5 @@ fn warnings_are_about_the_transport_that_runs() {
     let soon = warnings(&homa("rtt_bytes = \"72pkt\"\nresend = \"80us\""));
     assert!(soon.len() == 1 && soon[0].starts_with("resend, 80"), "{soon:?}");
     let marks = warnings(&(homa("rtt_bytes = \"72pkt\"") + "[port]\nmarker = \"step\"\n"));
-    assert!(marks.len() == 1 && marks[0].contains("no packet is ECN-capable under Homa"), "{marks:?}");
+    assert!(marks.len() == 1 && marks[0].contains("uses ECN-capable packets, and there are none"), "{marks:?}");
 }

@@ -5,15 +5,19 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use common::cases::{Case, cases, config};
-use common::rows;
+use common::{rows, schemes};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use tailcut_base::{HostId, packets, wire_bytes};
+use tailcut_model::Thing;
+use tailcut_model::registry::{ModelEntry, seats_of};
 use tailcut_model::seat::DropReason;
 use tailcut_record::{FlowRow, Recorder};
-use tailcut_sim::{EndReason, Outcome, Scenario, World};
+use tailcut_sim::{Config, EndReason, Outcome, Scenario, World};
 use tailcut_topology::Node;
 
 fn run(scenario: &Scenario) -> Outcome {
@@ -25,13 +29,14 @@ fn check_flows(case: &Case, scenario: &Scenario, outcome: &Outcome) -> Result<()
     let network = scenario.network();
     let all = rows(outcome);
     let no_loss = outcome.totals.drops.total() == 0 && outcome.control_drops == 0;
+    let one_way = case.one_path || !scenario.facts().has(Thing::Spraying);
     for (row, flow) in all.iter().zip(&case.flows) {
         prop_assert_eq!((row.src, row.dst, row.size, row.start.as_ps()), (flow.0, flow.1, flow.2, flow.3 * 1000));
         let fct = row.fct().expect("every flow is finished");
         let route = network.route(HostId(row.src), HostId(row.dst));
         prop_assert_eq!(row.ideal, route.ideal_fct(row.size));
         prop_assert!(fct >= route.fct_floor(row.size), "{row:?}");
-        if case.one_way && row.reordered == 0 {
+        if one_way && row.reordered == 0 {
             prop_assert!(fct >= row.ideal, "{row:?}");
         }
         prop_assert!(row.acknowledged.is_some_and(|at| Some(at) > row.received), "{row:?}");
@@ -133,6 +138,26 @@ proptest! {
         check_ports(&case, &scenario, &outcome)?;
         check_cut_off(&case, &outcome)?;
     }
+}
+
+/// A model is tested by being registered: the scenarios above put it on its seat.
+#[test]
+fn random_scenarios_reach_every_registered_model_and_preset() {
+    let mut runner = TestRunner::deterministic();
+    let mut drawn = BTreeSet::new();
+    for _ in 0..3000 {
+        let case = cases().new_tree(&mut runner).expect("every choice makes a case").current();
+        let scenario = case.scenario("1s");
+        drawn.extend(scenario.config().seats().into_iter().map(|(path, seat, _)| format!("{path}.{}", seat.model())));
+        drawn.insert(case.scheme.to_owned());
+    }
+    let models = seats_of::<Config>().into_iter().flat_map(|seat| {
+        let of_seat = move |model: ModelEntry| format!("{}.{}", seat.path, model.name);
+        seat.models.into_iter().map(of_seat)
+    });
+    let missing: Vec<String> =
+        models.chain(schemes().into_iter().map(str::to_owned)).filter(|name| !drawn.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?} are in none of 3000 random scenarios");
 }
 
 /// The scenarios above are worth their time: they reach what can go wrong.

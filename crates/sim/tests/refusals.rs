@@ -61,33 +61,104 @@ fn values_of_every_seat_are_refused_at_their_key() {
 #[test]
 fn seats_that_do_not_go_together_are_refused() {
     for (scheme, text, part) in [
-        ("homa", "[host]\ntag = \"pias\"\n", "Homa gives its packets their priorities itself"),
-        ("homa", "[host]\ncongestion = \"dctcp\"\n", "no window that a congestion control could set"),
-        ("homa", "[host]\npace = \"icon\"\n", "no window that could be paced"),
-        ("homa", "[host]\nreceive = \"ictcp\"\n", "grant bytes, and have no window to advertise"),
-        ("homa", "[port]\nclassifier = \"ce-or-ack\"\n", "Homa writes priorities into packets, and no port reads them"),
-        ("homa", "[port]\nclasses = 7\n", "Homa has 8 levels, and the port has 7 classes"),
-        ("homa", "[host.transport.homa]\nlevels = 3\n[port]\nclasses = 2\n", "Homa has 3 levels"),
-        ("dctcp", "[host]\ntransport = \"homa\"\n", "no window that a congestion control could set"),
-        ("tcp", "[host]\ntransport = \"homa\"\n", "no port reads them"),
-        ("dctcp", "[host]\ntag = \"pias\"\n", "no port reads them"),
-        ("dctcp", "[host]\ntag = \"flow-size\"\n", "no port reads them"),
+        (
+            "homa",
+            "[host]\ntag = \"pias\"\n",
+            "`host.tag = \"pias\"` needs a transport whose packets a tag gives their priority",
+        ),
+        ("homa", "[host]\ncongestion = \"dctcp\"\n", "`host.congestion = \"dctcp\"` needs a transport with a window"),
+        ("homa", "[host]\npace = \"icon\"\n", "`host.pace = \"icon\"` needs a transport with a window"),
+        ("homa", "[host]\nreceive = \"ictcp\"\n", "`host.receive = \"ictcp\"` needs a transport with a window"),
+        (
+            "homa",
+            "[port]\nclassifier = \"ce-or-ack\"\n",
+            "`host.transport = \"homa\"` writes priorities into packets, and no port sorts by class",
+        ),
+        ("homa", "[port]\nclasses = 7\n", "writes 8 classes, and the port has 7"),
+        ("homa", "[host.transport.homa]\nlevels = 3\n[port]\nclasses = 2\n", "writes 3 classes, and the port has 2"),
+        ("dctcp", "[host]\ntransport = \"homa\"\n", "`host.transport = \"homa\"` writes priorities into packets"),
+        ("tcp", "[host]\ntransport = \"homa\"\n", "no port sorts by class"),
+        ("dctcp", "[host]\ntag = \"pias\"\n", "no port sorts by class or orders by rank"),
+        ("dctcp", "[host]\ntag = \"flow-size\"\n", "no port sorts by class or orders by rank"),
         ("dctcp", "[host]\ntag = \"flow-rank\"\n", "no port orders by rank"),
+        (
+            "dctcp",
+            "[host]\ntag = \"attained\"\n",
+            "ranks packets by what their flow has sent, and no port orders by rank",
+        ),
         ("dctcp", "[host]\ntag = \"remaining\"\n", "by what is left of their flow, and no port orders by rank"),
         ("pfabric", "[port]\nscheduler = \"strict\"\n", "no port orders by rank"),
         ("pfabric", "[port]\nclasses = 2\n", "`pfabric` keeps one queue, and the port has 2 classes"),
         ("srpt", "[port]\nclasses = 2\n", "`srpt` keeps one queue, and the port has 2 classes"),
-        ("pias", "[port]\nclasses = 2\n", "3 priorities"),
+        ("pias", "[port]\nclasses = 2\n", "writes 3 classes, and the port has 2"),
         ("pias", "[host.tag.pias.thresholds]\npublished = \"hybrid\"\n", "the workload has no `load`"),
-        ("dctcp", "[host]\ntag = \"resqueue\"\n", "no port reads them"),
-        ("resqueue", "[port]\nclasses = 3\n", "4 priorities with the reserved one"),
+        ("dctcp", "[host]\ntag = \"resqueue\"\n", "no port sorts by class"),
+        ("resqueue", "[port]\nclasses = 3\n", "writes 4 classes, and the port has 3"),
         ("dctcp", "[port]\nbuffer = \"reserved\"\n", "the port has one"),
-        ("sjf", "[port]\nclasses = 1\nmarker = \"off\"\n", "the port has one class"),
+        ("sjf", "[port]\nclasses = 1\nmarker = \"off\"\n", "writes 2 classes, and the port has 1"),
         ("dctcp", "[port]\nbuffer = \"push-out\"\n", "the port has one class"),
         ("dctcp", "[port]\nbuffer = \"divided\"\n", "the port has one class"),
         ("sjf@full", "[port]\nclasses = 2\n", "the port has 2 classes"),
     ] {
         let problem = refusal(scheme, text);
         assert!(problem.message().contains(part), "{}", problem.render(false));
+        assert!(problem.help_text().is_some() && problem.origin().is_some(), "{}", problem.render(false));
     }
+}
+
+/// What would be right is found among what is registered.
+#[test]
+fn a_refusal_names_the_models_that_would_do() {
+    let help = |scheme, text| refusal(scheme, text).help_text().unwrap_or_default().to_owned();
+    assert_eq!(help("homa", "[host]\npace = \"icon\"\n"), "expected `host.transport = \"tcp\"`");
+    let ranked = help("dctcp", "[host]\ntag = \"remaining\"\n");
+    for model in ["ranked", "pfabric", "srpt"] {
+        assert!(ranked.contains(&format!("`port.scheduler = \"{model}\"`")), "{ranked}");
+    }
+}
+
+/// A model that does nothing of its own here is said to.
+#[test]
+fn what_is_void_is_warned_of() {
+    let warnings = |scheme, text: &str| {
+        let text = star(3) + text + &listed(&[(0, 1, 1, 0)]);
+        Scenario::new(&node(scheme, &text), 1, Path::new(".")).unwrap().warnings().join("\n")
+    };
+    for (scheme, text, part) in [
+        (
+            "dctcp",
+            "[port]\nmarker = \"off\"\n",
+            "`host.congestion = \"dctcp\"` uses ports that mark packets, and there are none: it behaves as NewReno",
+        ),
+        ("l2dct", "[port]\nmarker = \"off\"\n", "`host.congestion = \"l2dct\"` uses ports that mark packets"),
+        ("d2tcp", "[port]\nmarker = \"off\"\n", "`host.congestion = \"d2tcp\"` uses ports that mark packets"),
+        (
+            "d2tcp",
+            "",
+            "`host.congestion = \"d2tcp\"` uses flows with deadlines, and there are none: it behaves as DCTCP",
+        ),
+        (
+            "tcp",
+            "[port]\nmarker = \"step\"\n",
+            "`port.marker = \"step\"` uses ECN-capable packets, and there are none: nothing is marked",
+        ),
+        ("pfabric", "[port]\nmarker = \"step\"\n", "`port.marker = \"step\"` uses ECN-capable packets"),
+        ("homa", "[port]\nmarker = \"step\"\n", "`port.marker = \"step\"` uses ECN-capable packets"),
+        (
+            "pias",
+            "[host]\ntag = \"off\"\n",
+            "`port.classifier = \"tag\"` uses a class in data packets, and hosts write none",
+        ),
+        (
+            "pfabric",
+            "[host]\ntag = \"off\"\n",
+            "`port.scheduler = \"pfabric\"` uses a rank in data packets, and hosts write none",
+        ),
+        ("slytherin", "[port]\nmarker = \"off\"\n", "`port.classifier = \"ce-or-ack\"` uses ports that mark packets"),
+        ("icon", "", "`host.pace = \"icon\"` uses queries that many hosts answer, and there are none"),
+    ] {
+        let said = warnings(scheme, text);
+        assert!(said.contains(part), "{scheme} {text}: {said}");
+    }
+    assert_eq!(warnings("dctcp", ""), "");
 }

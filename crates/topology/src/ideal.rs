@@ -11,6 +11,7 @@
 //! the links and not of the packets.
 
 use tailcut_base::{BitRate, HEADER_BYTES, MSS_BYTES, MTU_BYTES, Span, packets};
+use tailcut_model::PathFacts;
 
 /// One link of a route.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +38,12 @@ impl Route {
     /// Time that one packet of `bytes` on the wire takes from end to end.
     pub fn packet_time(&self, bytes: u64) -> Span {
         self.delay() + self.links.iter().map(|link| link.rate.tx_time(bytes)).sum()
+    }
+
+    /// What the hosts at its ends may know of it.
+    pub fn facts(&self) -> PathFacts {
+        let rtt = self.packet_time(MTU_BYTES) + self.packet_time(HEADER_BYTES);
+        PathFacts { hops: u8::try_from(self.links.len()).unwrap_or(u8::MAX), rtt }
     }
 
     /// [`ideal_fct`] on this route.

@@ -17,8 +17,8 @@ pub mod path;
 mod route;
 mod wiring;
 
-pub use generate::{Kind, LinkConfig, MAX_DELAY, MAX_PORTS, TopologyConfig};
+pub use generate::{LinkConfig, MAX_DELAY, MAX_PORTS, TopologyConfig};
 pub use ideal::{Hop, Route, fct_floor, ideal_fct};
-pub use network::{Network, Node, PortName, PortSpec, SwitchInfo, Tier};
+pub use network::{Network, Node, NodeName, PortName, PortSpec, SwitchInfo, Tier};
 pub use path::{Path, PathConfig, PathContext};
 pub use route::{LeafSpine, NextHops, Router, Table};

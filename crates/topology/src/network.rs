@@ -5,8 +5,10 @@ use std::ops::Range;
 
 use tailcut_base::{BitRate, HEADER_BYTES, HostId, Id, IdVec, MTU_BYTES, PortId, Span, SwitchId};
 
+use tailcut_model::Invalid;
+
 use crate::ideal::{Hop, Route};
-use crate::route::{LeafSpine, Router, Table};
+use crate::route::{LeafSpine, NextHops, Router, Table};
 use crate::wiring::{Ports, Wiring};
 
 /// One end of a link.
@@ -18,22 +20,14 @@ pub enum Node {
     Switch(SwitchId),
 }
 
-/// Where a switch stands.
+/// Where a switch stands: a tier of the network, by its number from the hosts up.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Tier {
-    /// Hosts are attached to it.
-    Leaf,
-    /// It joins other switches only.
-    Spine,
-}
+pub struct Tier(pub(crate) u8);
 
 impl Tier {
-    /// The name in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Tier::Leaf => "leaf",
-            Tier::Spine => "spine",
-        }
+    /// The tier's number, from 0.
+    pub fn index(self) -> usize {
+        usize::from(self.0)
     }
 }
 
@@ -74,31 +68,145 @@ const _: () = {
 
 /// Hosts, switches, ports and the ways between them.
 ///
-/// Port `h` is the interface of host `h`; the ports of the switches follow, those of one switch side by side: the ports
-/// toward its hosts first, in the order of the hosts.
+/// The interfaces of the hosts come first, in the order of the hosts: where each host has one, port `h` is that of host `h`. The ports of the
+/// switches follow, those of one switch side by side, in the order in which its cables were laid: those toward its hosts first.
 #[derive(Clone, Debug)]
 pub struct Network {
     hosts: u32,
+    tiers: Vec<String>,
     switches: IdVec<SwitchId, SwitchInfo>,
     ports: IdVec<PortId, PortSpec>,
+    /// First interface of each host, and one past the last one of the last host; `None` if each has one.
+    first_nic: Option<Vec<u32>>,
     first_port: Vec<u32>,
     rack_switches: Vec<SwitchId>,
+    /// The rack of each host where hosts have several links; elsewhere it is its group in the router.
+    rack_of: Option<IdVec<HostId, u32>>,
     router: Router,
+    /// Whether hosts forward what is not for them.
+    relays: bool,
+    /// Whether the ways between two hosts differ in rates or delays.
+    is_irregular: bool,
     uplink_capacity_bps: Option<u64>,
 }
 
 impl Network {
+    /// No rack.
+    pub const NO_RACK: u32 = u32::MAX;
+
     /// The network of these cables. `computed` routes it if its generator knows a rule; shortest paths are looked for
     /// otherwise.
-    pub(crate) fn new(wiring: Wiring, computed: Option<LeafSpine>, uplink_capacity_bps: Option<u64>) -> Network {
+    ///
+    /// # Errors
+    /// If the ways through it are too many to be stored.
+    pub(crate) fn new(
+        wiring: Wiring,
+        computed: Option<LeafSpine>,
+        uplink_capacity_bps: Option<u64>,
+    ) -> Result<Network, Invalid> {
         let wired = wiring.ports();
         let rack_switches = wired.rack_switches();
+        let rack = |host| match wired.switch_of(host) {
+            Some(switch) => rack_switches.binary_search(&switch).expect("a switch with hosts has a rack") as u32,
+            None => Network::NO_RACK,
+        };
+        let rack_of = wired.first_nic.is_some().then(|| (0..wired.hosts).map(|host| rack(HostId(host))).collect());
+        let is_computed = computed.is_some();
         let router = match computed {
             Some(rule) => Router::LeafSpine(rule),
-            None => Router::Table(Table::shortest_paths(&wired, &rack_switches)),
+            None => {
+                let slices = Table::slices_of(&wired);
+                if slices > Table::MOST_SLICES {
+                    let message = format!("the ways through this network are {slices} entries of a table");
+                    return Err(Invalid::new("", message).help(format!(
+                        "expected at most {}: fewer nodes, or fewer hosts with several links",
+                        Table::MOST_SLICES
+                    )));
+                }
+                Router::Table(Table::shortest_paths(&wired, &|_| false))
+            }
         };
-        let Ports { hosts, switches, ports, first_port } = wired;
-        Network { hosts, switches, ports, first_port, rack_switches, router, uplink_capacity_bps }
+        let Ports { hosts, tiers, switches, ports, first_nic, first_port, relays } = wired;
+        let mut network = Network {
+            hosts,
+            tiers,
+            switches,
+            ports,
+            first_nic,
+            first_port,
+            rack_switches,
+            rack_of,
+            router,
+            relays,
+            is_irregular: false,
+            uplink_capacity_bps,
+        };
+        network.is_irregular = !is_computed && network.has_unequal_ways();
+        Ok(network)
+    }
+
+    /// The cables, without the ways through them.
+    fn wired(&self) -> Ports {
+        Ports {
+            hosts: self.hosts,
+            tiers: self.tiers.clone(),
+            switches: self.switches.clone(),
+            ports: self.ports.clone(),
+            first_nic: self.first_nic.clone(),
+            first_port: self.first_port.clone(),
+            relays: self.relays,
+        }
+    }
+
+    /// The ways through the network while these ports are dead: their links carry nothing.
+    pub fn router_without(&self, dead: &[PortId]) -> Router {
+        match dead {
+            [] => self.router.clone(),
+            _ => Router::Table(Table::shortest_paths(&self.wired(), &|port| dead.contains(&port))),
+        }
+    }
+
+    /// Changes the link behind a port, in this direction alone.
+    pub fn change_link(&mut self, port: PortId, rate: Option<BitRate>, delay: Option<Span>) {
+        let spec = &mut self.ports[port];
+        spec.rate = rate.unwrap_or(spec.rate);
+        spec.delay = delay.unwrap_or(spec.delay);
+        self.is_irregular = true;
+    }
+
+    /// Whether some node has a choice between links of different rates or delays.
+    fn has_unequal_ways(&self) -> bool {
+        let link = |port: PortId| (self.ports[port].rate, self.ports[port].delay);
+        let differ = |hops: NextHops| {
+            (1..hops.count).any(|i| link(self.router.port(hops, i)) != link(self.router.port(hops, 0)))
+        };
+        // All hosts of a rack are reached alike, and so is a host with several links by itself.
+        let targets =
+            (0..self.hosts).map(HostId).filter(|&host| self.nics(host).len() > 1 || self.is_first_of_rack(host));
+        let nodes = || self.switches.ids().map(Node::Switch).chain(self.many_linked().map(Node::Host));
+        targets.flat_map(|host| nodes().map(move |node| (node, host))).any(|(node, host)| match node {
+            Node::Switch(switch) => differ(self.router.next_hops(switch, host)),
+            Node::Host(at) => at != host && differ(self.router.next_hops_of_host(at, host)),
+        })
+    }
+
+    fn is_first_of_rack(&self, host: HostId) -> bool {
+        host.0 == 0 || self.rack_of(HostId(host.0 - 1)) != self.rack_of(host)
+    }
+
+    /// Hosts with several links.
+    fn many_linked(&self) -> impl Iterator<Item = HostId> {
+        (0..self.hosts).map(HostId).filter(|&host| self.nics(host).len() > 1)
+    }
+
+    /// Whether the ways between two hosts differ in rates or delays, so that no completion time is known to be the least.
+    pub fn is_irregular(&self) -> bool {
+        self.is_irregular
+    }
+
+    /// Whether hosts forward what is not for them.
+    pub fn relays(&self) -> bool {
+        self.relays
     }
 
     /// Number of hosts.
@@ -111,12 +219,14 @@ impl Network {
         &self.switches
     }
 
-    /// The tiers of the switches, each once, ascending.
-    pub fn tiers(&self) -> Vec<Tier> {
-        let mut tiers: Vec<Tier> = self.switches.iter().map(|switch| switch.tier).collect();
-        tiers.sort_unstable();
-        tiers.dedup();
-        tiers
+    /// The names of the tiers of switches, from the hosts up.
+    pub fn tiers(&self) -> &[String] {
+        &self.tiers
+    }
+
+    /// The name of a tier.
+    pub fn tier_name(&self, tier: Tier) -> &str {
+        &self.tiers[tier.index()]
     }
 
     /// The ports, of hosts and switches.
@@ -129,9 +239,58 @@ impl Network {
         &self.router
     }
 
-    /// The interface of a host.
+    /// The first interface of a host; most hosts have one.
     pub fn nic(&self, host: HostId) -> PortId {
-        PortId(host.0)
+        PortId(self.nics(host).start)
+    }
+
+    /// The interfaces of a host, as indices of [`Network::ports`].
+    pub fn nics(&self, host: HostId) -> Range<u32> {
+        match &self.first_nic {
+            None => host.0..host.0 + 1,
+            Some(first) => first[host.index()]..first[host.index() + 1],
+        }
+    }
+
+    /// The ports of a node, as indices of [`Network::ports`].
+    pub fn ports_of(&self, node: Node) -> Range<u32> {
+        match node {
+            Node::Host(host) => self.nics(host),
+            Node::Switch(switch) => self.switch_ports(switch),
+        }
+    }
+
+    /// The ports of a name: `leaf3->spine2` for one direction, `leaf3--spine2` for both. More than one for each if two nodes are joined by
+    /// several links.
+    pub fn ports_named(&self, name: &str) -> Vec<PortId> {
+        let (a, b, both) = match (name.split_once("->"), name.split_once("--")) {
+            (Some((a, b)), _) => (a, b, false),
+            (None, Some((a, b))) => (a, b, true),
+            (None, None) => return Vec::new(),
+        };
+        let joins = |spec: &PortSpec, from: &str, to: &str| {
+            self.node_name(spec.owner).to_string() == from && self.node_name(spec.peer).to_string() == to
+        };
+        let named = |(_, spec): &(PortId, &PortSpec)| joins(spec, a, b) || both && joins(spec, b, a);
+        self.ports.iter_enumerated().filter(named).map(|(port, _)| port).collect()
+    }
+
+    /// The number of a node among all nodes: switches first, then hosts.
+    pub fn number(&self, node: Node) -> u32 {
+        match node {
+            Node::Switch(switch) => switch.0,
+            Node::Host(host) => self.switches.len() as u32 + host.0,
+        }
+    }
+
+    /// The name of a node in results: `leaf3`, `host17`.
+    pub fn node_name(&self, node: Node) -> NodeName<'_> {
+        NodeName { network: self, node }
+    }
+
+    /// The switch of this name.
+    pub fn switch_named(&self, name: &str) -> Option<SwitchId> {
+        self.switches.iter_enumerated().find(|(_, switch)| switch.name == name).map(|(id, _)| id)
     }
 
     /// The ports of a switch, as indices of [`Network::ports`].
@@ -149,10 +308,13 @@ impl Network {
         self.rack_switches.len() as u32
     }
 
-    /// The rack of a host, from 0.
+    /// The rack of a host, from 0: the switch that its first link leads to. [`Network::NO_RACK`] if it leads to another host.
     #[inline]
     pub fn rack_of(&self, host: HostId) -> u32 {
-        self.router.rack_of(host)
+        match &self.rack_of {
+            None => self.router.group_of(host),
+            Some(racks) => racks[host],
+        }
     }
 
     /// The switch of a rack.
@@ -162,9 +324,10 @@ impl Network {
 
     /// The hosts of a rack, ascending.
     pub fn hosts_of_rack(&self, rack: u32) -> impl Iterator<Item = HostId> {
-        self.ports_of_rack(rack).filter_map(|port| match self.ports[port].peer {
-            Node::Host(host) => Some(host),
-            Node::Switch(_) => None,
+        self.ports_of_rack(rack).filter_map(move |port| match self.ports[port].peer {
+            // A host with several links is of the rack of the first.
+            Node::Host(host) if self.nic(host) == self.ports[port].reverse => Some(host),
+            _ => None,
         })
     }
 
@@ -180,9 +343,11 @@ impl Network {
         self.uplink_capacity_bps
     }
 
-    /// Rate of the link of a host. Every host has the same, but for the receiver of a single bottleneck.
+    /// Rate at which a host can send, by all of its links. Every host has the same, but for the receiver of a single bottleneck and in networks
+    /// from files, where it is that of host 0.
     pub fn host_link(&self) -> BitRate {
-        self.ports[self.nic(HostId(0))].rate
+        let bps = self.nics(HostId(0)).map(|nic| self.ports[PortId(nic)].rate.as_bps()).fold(0, u64::saturating_add);
+        BitRate::from_bps(bps).expect("a link has a rate")
     }
 
     /// Rate of a rack's hosts over the rate of its uplinks, in the rack where it is largest; above 1 the hosts can
@@ -207,7 +372,7 @@ impl Network {
         (0..self.racks()).map(leaving).sum::<f64>() / (hosts * (hosts - 1.0))
     }
 
-    /// The links of a shortest way from one host to another: the first alternative at each switch.
+    /// The links of a shortest way from one host to another: the first alternative at each node, or the first of the fastest where they differ.
     pub fn route(&self, src: HostId, dst: HostId) -> Route {
         let mut route = Route::default();
         self.route_into(src, dst, &mut route);
@@ -221,16 +386,30 @@ impl Network {
     pub fn route_into(&self, src: HostId, dst: HostId, route: &mut Route) {
         assert!(src != dst, "a host has no route to itself");
         route.links.clear();
-        let mut port = self.nic(src);
+        let mut hops = self.router.next_hops_of_host(src, dst);
         loop {
+            let port = self.first_choice(hops);
             let PortSpec { rate, delay, peer, .. } = self.ports[port];
             route.links.push(Hop { rate, delay });
-            match peer {
-                Node::Host(_) => return,
-                Node::Switch(at) => port = self.router.port(self.router.next_hops(at, dst), 0),
-            }
-            debug_assert!(route.links.len() <= self.switches.len() + 1, "a shortest way passes a switch once");
+            hops = match peer {
+                Node::Host(host) if host == dst => return,
+                Node::Host(host) => self.router.next_hops_of_host(host, dst),
+                Node::Switch(at) => self.router.next_hops(at, dst),
+            };
+            let nodes = self.switches.len() + self.hosts as usize;
+            debug_assert!(route.links.len() <= nodes + 1, "a shortest way passes a node once");
         }
+    }
+
+    /// The first of the alternatives; where they are not alike, the first of the fastest.
+    #[inline]
+    fn first_choice(&self, hops: NextHops) -> PortId {
+        let first = self.router.port(hops, 0);
+        if !self.is_irregular {
+            return first;
+        }
+        let speed = |port: PortId| (std::cmp::Reverse(self.ports[port].rate), self.ports[port].delay);
+        (0..hops.count).map(|i| self.router.port(hops, i)).min_by_key(|&port| speed(port)).unwrap_or(first)
     }
 
     /// Round-trip time between two hosts of an idle network: a full data packet out and a pure ACK back.
@@ -246,6 +425,8 @@ impl Network {
             + self.ports.heap_bytes()
             + self.first_port.capacity() * size_of::<u32>()
             + self.rack_switches.capacity() * size_of::<SwitchId>()
+            + self.rack_of.as_ref().map_or(0, IdVec::heap_bytes)
+            + self.first_nic.as_ref().map_or(0, |first| first.capacity() * size_of::<u32>())
             + self.router.heap_bytes()
     }
 
@@ -262,21 +443,26 @@ pub struct PortName<'a> {
     port: PortId,
 }
 
-impl PortName<'_> {
-    fn write_node(&self, f: &mut fmt::Formatter<'_>, node: Node) -> fmt::Result {
-        match node {
-            Node::Host(host) => write!(f, "host{host}"),
-            Node::Switch(switch) => f.write_str(&self.network.switches[switch].name),
-        }
-    }
-}
-
 impl fmt::Display for PortName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PortSpec { owner, peer, .. } = self.network.ports[self.port];
-        self.write_node(f, owner)?;
-        f.write_str("->")?;
-        self.write_node(f, peer)
+        write!(f, "{}->{}", self.network.node_name(owner), self.network.node_name(peer))
+    }
+}
+
+/// Writes the name of a node.
+#[derive(Clone, Copy)]
+pub struct NodeName<'a> {
+    network: &'a Network,
+    node: Node,
+}
+
+impl fmt::Display for NodeName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.node {
+            Node::Host(host) => write!(f, "host{host}"),
+            Node::Switch(switch) => f.write_str(&self.network.switches[switch].name),
+        }
     }
 }
 
@@ -290,13 +476,7 @@ mod tests {
     impl Network {
         /// The same network with the ways looked for instead of computed.
         fn with_table(&self) -> Network {
-            let wired = Ports {
-                hosts: self.hosts,
-                switches: self.switches.clone(),
-                ports: self.ports.clone(),
-                first_port: self.first_port.clone(),
-            };
-            let table = Table::shortest_paths(&wired, &self.rack_switches);
+            let table = Table::shortest_paths(&self.wired(), &|_| false);
             Network { router: Router::Table(table), ..self.clone() }
         }
     }
@@ -319,7 +499,7 @@ mod tests {
                 core_link: link("40Gbps", "1us"),
                 switch_delay: Span::ZERO,
             };
-            let computed = TopologyConfig::LeafSpine(config).build().unwrap();
+            let computed = TopologyConfig::LeafSpine(config).build(&()).unwrap();
             prop_assert!(matches!(computed.router, Router::LeafSpine(_)));
             let found = computed.with_table();
             for host in (0..computed.hosts).map(HostId) {
@@ -342,7 +522,7 @@ mod tests {
             core_link: link("10Gbps", "10us"),
             switch_delay: Span::ZERO,
         };
-        let found = TopologyConfig::LeafSpine(config).build().unwrap().with_table();
+        let found = TopologyConfig::LeafSpine(config).build(&()).unwrap().with_table();
         // One slice of 8 bytes for each of 96 switches and 64 racks, and 64·32 ports up, 32·64 down and 128 to hosts.
         assert!(found.router.heap_bytes() < 96 * 64 * 8 + 2 * (2 * 64 * 32 + 128) * 4 + 128 * 4 + 1);
     }

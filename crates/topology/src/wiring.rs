@@ -7,12 +7,14 @@ use tailcut_base::{HostId, Id, IdVec, PortId, Span, SwitchId};
 use crate::generate::LinkConfig;
 use crate::network::{Node, PortSpec, SwitchInfo, Tier};
 
-/// Hosts, switches and cables. The ports of a switch are numbered in the order in which its cables were added.
+/// Hosts, switches and cables. The ports of a switch, and those of a host, are numbered in the order in which their cables were added.
 pub(crate) struct Wiring {
     hosts: u32,
+    tiers: Vec<String>,
     switches: IdVec<SwitchId, SwitchInfo>,
     cables: Vec<Cable>,
     switch_delay: Span,
+    relays: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -24,16 +26,33 @@ struct Cable {
 /// What the cables amount to.
 pub(crate) struct Ports {
     pub(crate) hosts: u32,
+    /// The names of the tiers.
+    pub(crate) tiers: Vec<String>,
     pub(crate) switches: IdVec<SwitchId, SwitchInfo>,
     pub(crate) ports: IdVec<PortId, PortSpec>,
+    /// First port of each host, and one past the last port of the last one; `None` if each host has one, of its own number.
+    pub(crate) first_nic: Option<Vec<u32>>,
     /// First port of each switch, and one past the last port of the last one.
     pub(crate) first_port: Vec<u32>,
+    /// Whether hosts forward what is not for them.
+    pub(crate) relays: bool,
 }
 
 impl Wiring {
     /// `hosts` hosts and nothing else yet; each switch will hold a packet for `switch_delay` on arrival.
     pub(crate) fn new(hosts: u32, switch_delay: Span) -> Wiring {
-        Wiring { hosts, switches: IdVec::new(), cables: Vec::new(), switch_delay }
+        Wiring { hosts, tiers: Vec::new(), switches: IdVec::new(), cables: Vec::new(), switch_delay, relays: false }
+    }
+
+    /// Hosts forward what is not for them.
+    pub(crate) fn relay(&mut self) {
+        self.relays = true;
+    }
+
+    /// Adds a tier of switches; tiers are numbered from the hosts up.
+    pub(crate) fn tier(&mut self, name: &str) -> Tier {
+        self.tiers.push(name.to_owned());
+        Tier(self.tiers.len() as u8 - 1)
     }
 
     /// Adds a switch.
@@ -44,64 +63,95 @@ impl Wiring {
     /// Attaches the next `count` hosts, from `first` on, to a switch.
     pub(crate) fn hosts(&mut self, first: u32, count: u32, switch: SwitchId, link: LinkConfig) {
         for host in first..first + count {
-            self.cables.push(Cable { ends: [Node::Host(HostId(host)), Node::Switch(switch)], link });
+            self.cable(Node::Host(HostId(host)), Node::Switch(switch), link);
         }
     }
 
     /// Joins two switches.
     pub(crate) fn join(&mut self, a: SwitchId, b: SwitchId, link: LinkConfig) {
-        self.cables.push(Cable { ends: [Node::Switch(a), Node::Switch(b)], link });
+        self.cable(Node::Switch(a), Node::Switch(b), link);
     }
 
-    /// Numbers the ports: one for each host first, then those of each switch.
-    pub(crate) fn ports(self) -> Ports {
-        let mut degree = vec![0u32; self.switches.len()];
-        for end in self.cables.iter().flat_map(|cable| cable.ends) {
-            if let Node::Switch(switch) = end {
-                degree[switch.index()] += 1;
-            }
-        }
-        let mut first_port = Vec::with_capacity(degree.len() + 1);
-        let mut total = self.hosts;
-        for degree in degree {
-            first_port.push(total);
-            total += degree;
-        }
-        first_port.push(total);
+    /// Lays a cable.
+    pub(crate) fn cable(&mut self, a: Node, b: Node, link: LinkConfig) {
+        self.cables.push(Cable { ends: [a, b], link });
+    }
 
-        let mut free = first_port.clone();
+    /// Numbers the ports: those of each host first, then those of each switch.
+    ///
+    /// # Panics
+    /// If a host has no link: generators attach every host.
+    pub(crate) fn ports(self) -> Ports {
+        let (hosts, switches) = (self.hosts as usize, self.switches.len());
+        let node = |end: Node| match end {
+            Node::Host(host) => host.index(),
+            Node::Switch(switch) => hosts + switch.index(),
+        };
+        let mut degree = vec![0u32; hosts + switches];
+        for end in self.cables.iter().flat_map(|cable| cable.ends) {
+            degree[node(end)] += 1;
+        }
+        assert!(degree[..hosts].iter().all(|&links| links > 0), "every host has a link");
+        let mut first = Vec::with_capacity(degree.len() + 1);
+        let mut total = 0;
+        for links in &degree {
+            first.push(total);
+            total += links;
+        }
+        first.push(total);
+
+        let mut free = first.clone();
         let mut ports: Vec<Option<PortSpec>> = vec![None; total as usize];
         for Cable { ends, link } in self.cables {
-            let [a, b] = ends.map(|end| match end {
-                Node::Host(host) => PortId(host.0),
-                Node::Switch(switch) => {
-                    let port = PortId(free[switch.index()]);
-                    free[switch.index()] += 1;
-                    port
-                }
+            let [a, b] = ends.map(|end| {
+                let port = PortId(free[node(end)]);
+                free[node(end)] += 1;
+                port
             });
             for (port, reverse, owner, peer) in [(a, b, ends[0], ends[1]), (b, a, ends[1], ends[0])] {
                 let processing = if matches!(peer, Node::Switch(_)) { self.switch_delay } else { Span::ZERO };
                 let spec = PortSpec { owner, peer, rate: link.rate, delay: link.delay + processing, reverse };
-                let before = ports[port.index()].replace(spec);
-                assert!(before.is_none(), "a host has one link");
+                ports[port.index()] = Some(spec);
             }
         }
-        let ports = ports.into_iter().map(|port| port.expect("every host has a link")).collect();
-        Ports { hosts: self.hosts, switches: self.switches, ports, first_port }
+        let ports = ports.into_iter().map(|port| port.expect("a cable has two ends")).collect();
+        let has_one = degree[..hosts].iter().all(|&links| links == 1);
+        Ports {
+            hosts: self.hosts,
+            tiers: self.tiers,
+            switches: self.switches,
+            ports,
+            first_nic: (!has_one).then(|| first[..=hosts].to_vec()),
+            first_port: first[hosts..].to_vec(),
+            relays: self.relays,
+        }
     }
 }
 
 impl Ports {
-    /// The ports of a switch.
-    pub(crate) fn of(&self, switch: SwitchId) -> Range<u32> {
-        self.first_port[switch.index()]..self.first_port[switch.index() + 1]
+    /// The ports of a node.
+    pub(crate) fn of(&self, node: Node) -> Range<u32> {
+        match (node, &self.first_nic) {
+            (Node::Host(host), None) => host.0..host.0 + 1,
+            (Node::Host(host), Some(first)) => first[host.index()]..first[host.index() + 1],
+            (Node::Switch(switch), _) => self.first_port[switch.index()]..self.first_port[switch.index() + 1],
+        }
     }
 
-    /// Switches that hosts are attached to, ascending: one for each rack.
+    /// The switch at the other end of a host's first link: the switch of its rack. A host whose first link leads to another host has none.
+    pub(crate) fn switch_of(&self, host: HostId) -> Option<SwitchId> {
+        match self.ports[PortId(self.of(Node::Host(host)).start)].peer {
+            Node::Switch(switch) => Some(switch),
+            Node::Host(_) => None,
+        }
+    }
+
+    /// Switches to which hosts are attached by their first link, ascending: one for each rack.
     pub(crate) fn rack_switches(&self) -> Vec<SwitchId> {
-        let has_hosts =
-            |&switch: &SwitchId| self.of(switch).any(|port| matches!(self.ports[PortId(port)].peer, Node::Host(_)));
-        self.switches.ids().filter(has_hosts).collect()
+        let mut switches: Vec<SwitchId> = (0..self.hosts).filter_map(|host| self.switch_of(HostId(host))).collect();
+        switches.sort_unstable();
+        switches.dedup();
+        switches.shrink_to_fit();
+        switches
     }
 }

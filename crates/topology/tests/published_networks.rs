@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tailcut_base::{BitRate, HostId, Id, MTU_BYTES, PortId, Span, SwitchId};
 use tailcut_topology::generate::{dumbbell, leaf_spine, single_bottleneck, star};
-use tailcut_topology::{LinkConfig, Network, Node, Tier, TopologyConfig};
+use tailcut_topology::{LinkConfig, Network, Node, TopologyConfig};
 
 const NO_DELAY: Span = Span::ZERO;
 
@@ -22,7 +22,7 @@ fn leaf_spine(sizes: [u32; 3], host_link: LinkConfig, core_link: LinkConfig) -> 
         core_link,
         switch_delay: NO_DELAY,
     })
-    .build()
+    .build(&())
     .unwrap()
 }
 
@@ -54,7 +54,7 @@ fn line(hosts: &[u32]) -> Network {
         core_link: link("10Gbps", "13.333us"),
         switch_delay: NO_DELAY,
     })
-    .build()
+    .build(&())
     .unwrap()
 }
 
@@ -65,13 +65,13 @@ fn incast(senders: u32) -> Network {
         receiver_link: Some(link("1Gbps", "2us")),
         switch_delay: "25us".parse().unwrap(),
     })
-    .build()
+    .build(&())
     .unwrap()
 }
 
 fn star(hosts: u32) -> Network {
     let config = star::Config { hosts, host_link: link("10Gbps", "1us"), switch_delay: NO_DELAY };
-    TopologyConfig::Star(config).build().unwrap()
+    TopologyConfig::Star(config).build(&()).unwrap()
 }
 
 fn all() -> Vec<Network> {
@@ -220,8 +220,8 @@ fn a_line_of_three_switches_has_two_bottlenecks() {
 fn a_line_may_pass_switches_without_hosts() {
     let network = line(&[3, 0, 0, 0, 2]);
     assert_eq!((network.hosts(), network.switches().len(), network.racks()), (5, 5, 2));
-    let tiers: Vec<Tier> = network.switches().iter().map(|switch| switch.tier).collect();
-    assert_eq!(tiers, [Tier::Leaf, Tier::Spine, Tier::Spine, Tier::Spine, Tier::Leaf]);
+    let tiers: Vec<&str> = network.switches().iter().map(|switch| network.tier_name(switch.tier)).collect();
+    assert_eq!(tiers, ["leaf", "spine", "spine", "spine", "leaf"]);
     assert_eq!(network.route(HostId(0), HostId(4)).links.len(), 6);
 }
 
@@ -345,9 +345,9 @@ fn processing_is_charged_at_switches_only() {
         core_link: link("1Gbps", "0.1us"),
         switch_delay: NO_DELAY,
     };
-    let without = TopologyConfig::LeafSpine(config.clone()).build().unwrap();
+    let without = TopologyConfig::LeafSpine(config.clone()).build(&()).unwrap();
     config.switch_delay = us("25");
-    let with = TopologyConfig::LeafSpine(config).build().unwrap();
+    let with = TopologyConfig::LeafSpine(config).build(&()).unwrap();
     for (before, after) in without.ports().iter().zip(with.ports().iter()) {
         let extra = if matches!(after.peer, Node::Switch(_)) { us("25") } else { Span::ZERO };
         assert_eq!(after.delay, before.delay + extra);

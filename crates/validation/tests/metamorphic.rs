@@ -69,7 +69,7 @@ proptest! {
     #[test]
     fn a_network_that_is_slower_in_everything_does_the_same_later(case in cases(), k in 2u64..9) {
         // A pacer and a receive window follow the smoothed round trip, which is rounded.
-        prop_assume!(!case.text.contains("pace") && !case.text.contains("receive") && !common::HELD_BACK.contains(&case.scheme));
+        prop_assume!(!case.text.contains("pace") && !case.text.contains("receive") && !common::is_held_back(case.scheme));
         let k = if k == 7 { 10 } else if k == 3 || k == 6 { 4 } else { k };
         let text = case.text.replace("7777777777bps", "8Gbps");
         let mut tree = node(case.scheme, &format!("{text}[run]\ndrain = \"1000000s\"\n{}", listed(&case.flows)));
@@ -188,7 +188,7 @@ fn the_numbers_of_hosts_in_their_racks_mean_nothing_where_no_flow_is_hashed() {
 /// What hosts 0 to 3 of a star do among themselves is nothing to hosts 4 to 7, however much it is.
 #[test]
 fn flows_that_share_no_port_do_not_touch_each_other() {
-    for scheme in common::SCHEMES {
+    for scheme in common::schemes() {
         let ours: Vec<_> =
             (0..40).map(|nth| (nth % 4, (nth + 1 + nth / 4 % 3) % 4, 90_000, 3_000 * u64::from(nth))).collect();
         let others: Vec<_> = (0..40).map(|nth| (4 + nth % 3, 7, 200_000, 2_900 * u64::from(nth))).collect();

@@ -9,6 +9,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tailcut_base::{Bytes, Span};
+use tailcut_model::{Facts, Thing};
 
 /// The traffic that the hosts offer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +45,21 @@ pub struct Config {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Traffic>")]
     pub traffic: TrafficList,
+}
+
+impl Config {
+    /// What the traffic provides.
+    pub fn facts(&self, facts: &mut Facts) {
+        let all = || self.traffic.0.iter().map(|(_, traffic)| traffic);
+        if all().any(|traffic| traffic.incast.is_some()) {
+            facts.provides(Thing::Incast);
+        }
+        let listed = |traffic: &Traffic| traffic.list.iter().flatten().any(|flow| flow.deadline.is_some());
+        // What a file says is not known here.
+        if all().any(|traffic| traffic.deadline.is_some() || traffic.file.is_some() || listed(traffic)) {
+            facts.provides(Thing::Deadlines);
+        }
+    }
 }
 
 /// What a load of 1 is. The papers call all three "load".

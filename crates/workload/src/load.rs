@@ -225,7 +225,7 @@ impl Spread {
 #[cfg(test)]
 mod tests {
     use tailcut_base::{HostId, Instant};
-    use tailcut_model::ClassId;
+    use tailcut_model::{ClassId, PathFacts};
 
     use super::*;
 
@@ -240,6 +240,7 @@ mod tests {
             connection: 0,
             deadline: None,
             measured: true,
+            path: PathFacts::default(),
         }
     }
 

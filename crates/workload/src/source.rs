@@ -1,7 +1,7 @@
 //! One traffic at work: it says when its next event is, and gives the flows of an event.
 
 use tailcut_base::{HostId, Instant, Seeds, Stream};
-use tailcut_model::{ClassId, FlowSpec, Query, QueryId};
+use tailcut_model::{ClassId, FlowSpec, PathFacts, Query, QueryId};
 
 use crate::arrivals::{Gap, after};
 use crate::config::Gaps;
@@ -131,6 +131,7 @@ impl Generator {
             connection: 0,
             deadline: deadlines.as_mut().and_then(DeadlineSource::draw),
             measured: true,
+            path: PathFacts::default(),
         };
         let (sizes, draws) = (&self.sizes, &mut self.draws);
         let mut draw = || sizes.draw(draws.unit());
@@ -207,6 +208,7 @@ impl Source {
                     connection: 0,
                     deadline: flow.deadline,
                     measured: true,
+                    path: PathFacts::default(),
                 });
             }
         }

@@ -6,35 +6,11 @@ use std::path::{Path, PathBuf};
 
 use super::{Finding, Texts, is_source, source};
 
-/// Folders whose files are models, each registered by a line `Variant in file,`.
-const SEATS: [&str; 10] = [
-    "crates/fabric/src/buffer",
-    "crates/fabric/src/classify",
-    "crates/fabric/src/mark",
-    "crates/fabric/src/sched",
-    "crates/host/src/congestion",
-    "crates/host/src/order",
-    "crates/host/src/tag",
-    "crates/host/src/transport",
-    "crates/topology/src/generate",
-    "crates/topology/src/path",
-];
-
 /// What makes a file of a seat a model rather than a helper of models.
-const MODEL: &str = "pub struct Config";
+const MODEL: [&str; 2] = ["pub struct Config", "no_parameters!("];
 
 pub(super) fn check(texts: &Texts) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for seat in SEATS.map(Path::new) {
-        let parent = seat.join("mod.rs");
-        if texts.get(&parent).is_none_or(|text| registered(&source::code(text)).is_empty()) {
-            findings.push(Finding::new(
-                &parent,
-                None,
-                "registers no model: if it has moved, tell xtask/src/tidy/modules.rs",
-            ));
-        }
-    }
     for (file, text) in texts.iter().filter(|(file, _)| is_source(file)) {
         let Some((parent, name)) = parent_of(texts, file) else { continue };
         let Some(declaring) = texts.get(&parent) else { continue };
@@ -42,14 +18,23 @@ pub(super) fn check(texts: &Texts) -> Vec<Finding> {
         let is_registered = registered(&declaring).iter().any(|module| *module == name);
         if !is_registered && !declared(&declaring).iter().any(|module| *module == name) {
             findings.push(Finding::new(file, None, format!("is no module of {}", parent.display())));
-        } else if !is_registered
-            && SEATS.iter().any(|seat| parent == Path::new(seat).join("mod.rs"))
-            && source::code(text).contains(MODEL)
-        {
-            findings.push(Finding::new(file, None, format!("is a model that {} does not register", parent.display())));
+        } else if !is_registered && is_seat(&declaring) {
+            let code = source::code(text);
+            if MODEL.iter().any(|model| code.contains(model)) {
+                findings.push(Finding::new(
+                    file,
+                    None,
+                    format!("is a model that {} does not register", parent.display()),
+                ));
+            }
         }
     }
     findings
+}
+
+/// Whether a file registers the models of a seat, which lie in its folder.
+fn is_seat(code: &str) -> bool {
+    code.contains("register! {")
 }
 
 /// The folder in which the modules lie that a file declares.
@@ -97,10 +82,8 @@ mod tests {
     const SEAT: &str =
         "//! Seat.\nmod helper;\nregister! {\n    config C;\n    /// One.\n    One in one,\n    Big in big,\n}\n";
 
-    /// The findings beside those on seats that the few files do not have.
     fn findings(files: &[(&str, &str)]) -> Vec<String> {
-        let found = shown(&check(&texts(files)));
-        found.into_iter().filter(|f| !f.contains("registers no model")).collect()
+        shown(&check(&texts(files)))
     }
 
     #[test]
@@ -124,12 +107,19 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_that_has_moved_is_missed() {
-        let found =
-            shown(&check(&texts(&[("crates/fabric/src/mark/mod.rs", "//! No `One in one,` here.\nfn f() {}")])));
-        assert_eq!(found.len(), SEATS.len(), "{found:?}");
-        let found = shown(&check(&texts(&[("crates/fabric/src/mark/mod.rs", SEAT)])));
-        assert_eq!(found.iter().filter(|f| f.contains("registers no model")).count(), SEATS.len() - 1, "{found:?}");
+    fn a_folder_is_a_seat_if_its_file_registers_models() {
+        let model = "//! M.\ntailcut_model::no_parameters!(());\n";
+        let found = |declaring| {
+            findings(&[
+                ("crates/any/src/lib.rs", "mod seat;"),
+                ("crates/any/src/seat/mod.rs", declaring),
+                ("crates/any/src/seat/helper.rs", model),
+                ("crates/any/src/seat/one.rs", model),
+                ("crates/any/src/seat/big.rs", model),
+            ])
+        };
+        assert_eq!(found("mod helper; mod one; mod big;"), [""; 0]);
+        assert_eq!(found(SEAT).len(), 1);
     }
 
     #[test]

@@ -9,8 +9,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
+use tailcut_model::{Build, Invalid, Parameters};
 
 use crate::PortContext;
 use crate::mark::Threshold;
@@ -49,8 +49,15 @@ struct Limits {
     overflow: Overflow,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["", "overflow = \"demote\""];
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = PortContext;
+
+    fn build(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
         if port.classes < 2 {
             return Err(Invalid::new("", "`divided` gives each class its part, and the port has one class")
                 .help("expected `classes = 2` or more, or `buffer = \"tail-drop\"`"));
@@ -79,6 +86,10 @@ impl Model {
         }
         Ok(Model(Box::new(Limits { of_class, overflow: config.overflow })))
     }
+
+    fn heap_bytes(&self) -> usize {
+        size_of::<Limits>() + self.0.of_class.capacity() * size_of::<u64>()
+    }
 }
 
 impl BufferPolicy for Model {
@@ -105,7 +116,7 @@ mod tests {
 
     fn build(limits: Option<&[u64]>, port: PortContext) -> Result<Model, Invalid> {
         let limits = limits.map(|limits| limits.iter().map(|&bytes| Threshold::Bytes(Bytes(bytes))).collect());
-        Model::new(&Config { limits, overflow: Overflow::Demote }, &port)
+        Model::build(&Config { limits, overflow: Overflow::Demote }, &port)
     }
 
     #[test]
@@ -117,7 +128,7 @@ mod tests {
             assert_eq!(build(Some(&limits), port).unwrap().0.of_class, limits);
         }
         let config = Config { limits: Some(vec![Threshold::Percent(50.0); 4]), overflow: Overflow::Drop };
-        assert_eq!(Model::new(&config, &port).unwrap().0.of_class, [5000; 4]);
+        assert_eq!(Model::build(&config, &port).unwrap().0.of_class, [5000; 4]);
     }
 
     #[test]

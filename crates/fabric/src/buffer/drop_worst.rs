@@ -4,27 +4,11 @@
 //! arriving one. As many are dropped as it takes until the arriving packet fits: pFabric's public code drops one, since its
 //! packets have one size.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
 
 use crate::PortContext;
 
-/// No parameters: the limit is the port's, and which packet is the worst is its scheduler's to say.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// The policy.
-#[derive(Debug)]
-pub struct Model;
-
-impl Model {
-    pub(crate) fn new(_: &Config, _: &PortContext) -> Result<Model, Invalid> {
-        Ok(Model)
-    }
-}
+tailcut_model::no_parameters!(PortContext);
 
 impl BufferPolicy for Model {
     #[inline]

@@ -7,7 +7,7 @@ use crate::PortContext;
 
 register! {
     /// Who may use the buffer.
-    config BufferConfig;
+    config BufferConfig, seat "buffer";
     /// The buffer policy of one port.
     model BufferSeat, dispatch match_buffer, build(PortContext);
     /// One limit for the whole port; a packet that does not fit is dropped.

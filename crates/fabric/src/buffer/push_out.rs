@@ -3,17 +3,12 @@
 //! As the authors of Slytherin coded it (hrezae2/IWQoS18, `dcn/model/simple-priority-ecn-queue.cc`); Algorithm 1 of the
 //! paper does not have it. The lowest class itself is refused one byte earlier than under tail drop, also as coded.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
+use tailcut_model::{Build, Invalid};
 
 use crate::PortContext;
 
-/// No parameters: the limit is the port's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
+tailcut_model::no_parameters!();
 
 /// The policy.
 #[derive(Debug)]
@@ -21,8 +16,11 @@ pub struct Model {
     lowest: u8,
 }
 
-impl Model {
-    pub(crate) fn new(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
+impl Build for Model {
+    type Config = Config;
+    type Context = PortContext;
+
+    fn build(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
         if port.classes < 2 {
             return Err(Invalid::new("", "`push-out` needs a class to evict from, and the port has one class")
                 .help("expected `classes = 2` or more, or `buffer = \"tail-drop\"`"));

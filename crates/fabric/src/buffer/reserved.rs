@@ -7,8 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, MTU_BYTES};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
+use tailcut_model::{Build, Invalid, Parameters};
 
 use crate::PortContext;
 use crate::mark::Threshold;
@@ -38,8 +38,15 @@ pub struct Model {
     kept_free: u32,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["limit = \"50%\"", "limit = \"50%\", dedicated = false"];
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = PortContext;
+
+    fn build(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
         if port.classes < 2 {
             return Err(Invalid::new(
                 "",

@@ -3,27 +3,11 @@
 //! As in the priority queue of the public PIAS scripts for ns-2 (HKUST-SING/PIAS-NS2), where low-priority backlog can cause
 //! drops of high-priority arrivals.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
 
 use crate::PortContext;
 
-/// No parameters: the limit is the port's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// The policy.
-#[derive(Debug)]
-pub struct Model;
-
-impl Model {
-    pub(crate) fn new(_: &Config, _: &PortContext) -> Result<Model, Invalid> {
-        Ok(Model)
-    }
-}
+tailcut_model::no_parameters!(PortContext);
 
 impl BufferPolicy for Model {
     #[inline]

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Bytes;
 use tailcut_model::seat::Classifier;
-use tailcut_model::{Flags, Invalid, Kind, Packet};
+use tailcut_model::{Build, Facts, Flags, Invalid, Kind, Packet, Parameters, Thing};
 
 use crate::PortContext;
 
@@ -41,8 +41,21 @@ pub struct Model {
     largest_flow: u64,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["", "acks = false", "marked = false", "largest_flow = \"20KB\""];
+
+    fn facts(&self, facts: &mut Facts) {
+        if self.marked {
+            facts.idle_without(Thing::Marks, "there are none: no packet is promoted for its mark");
+        }
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = PortContext;
+
+    fn build(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
         if port.classes < 2 {
             return Err(Invalid::new("", "`ce-or-ack` sorts into two classes, and the port has one")
                 .help("expected `classes = 2` or more"));
@@ -54,10 +67,12 @@ impl Model {
         }
         Ok(Model { marked, acks, largest_flow: largest_flow.map_or(u64::MAX, |size| size.0) })
     }
+}
 
+impl Model {
     #[inline]
     fn promotes_flow_of(&self, packet: &Packet) -> bool {
-        packet.kind != Kind::Data || packet.flow_bytes() <= self.largest_flow
+        packet.kind != Kind::DATA || packet.flow_bytes() <= self.largest_flow
     }
 }
 

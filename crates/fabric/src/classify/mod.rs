@@ -7,7 +7,7 @@ use crate::PortContext;
 
 register! {
     /// How a port sorts packets into classes.
-    config ClassifierConfig;
+    config ClassifierConfig, seat "classifier";
     /// The classifier of one port.
     model ClassifierSeat, dispatch match_classifier, build(PortContext);
     /// Every packet joins class 0.

@@ -1,26 +1,11 @@
 //! Every packet joins class 0: a FIFO port.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use tailcut_model::Packet;
 use tailcut_model::seat::Classifier;
-use tailcut_model::{Invalid, Packet};
 
 use crate::PortContext;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// The classifier.
-#[derive(Debug)]
-pub struct Model;
-
-impl Model {
-    pub(crate) fn new(_: &Config, _: &PortContext) -> Result<Model, Invalid> {
-        Ok(Model)
-    }
-}
+tailcut_model::no_parameters!(PortContext);
 
 impl Classifier for Model {
     #[inline]

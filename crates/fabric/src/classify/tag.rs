@@ -1,26 +1,13 @@
 //! The class that the sender wrote into the packet; classes that the port does not have fold into its last one.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_model::seat::Classifier;
-use tailcut_model::{Invalid, Packet};
+use tailcut_model::{Packet, Thing};
 
 use crate::PortContext;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// The classifier.
-#[derive(Debug)]
-pub struct Model;
-
-impl Model {
-    pub(crate) fn new(_: &Config, _: &PortContext) -> Result<Model, Invalid> {
-        Ok(Model)
-    }
-}
+tailcut_model::no_parameters!(PortContext, |facts| {
+    facts.idle_without(Thing::Class, "hosts write none: every packet joins class 0")
+});
 
 impl Classifier for Model {
     #[inline]

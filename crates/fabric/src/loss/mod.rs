@@ -17,7 +17,7 @@ pub struct LossContext {
 
 register! {
     /// Which packets are lost by chance.
-    config LossConfig;
+    config LossConfig, seat "loss";
     /// The losses of one port.
     model LossSeat, dispatch match_loss, build(LossContext);
     /// None.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Stream;
 use tailcut_model::seat::Loss;
-use tailcut_model::{Invalid, Kind, Packet};
+use tailcut_model::{Build, Invalid, Kind, Packet, Parameters};
 
 use super::LossContext;
 
@@ -45,8 +45,15 @@ struct Draws {
     stream: Stream,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, context: &LossContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["probability = 0.01", "probability = 0.1, of = \"all\""];
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = LossContext;
+
+    fn build(config: &Config, context: &LossContext) -> Result<Model, Invalid> {
         let Config { probability, of } = *config;
         if !(0.0..1.0).contains(&probability) {
             return Err(Invalid::new(
@@ -63,7 +70,7 @@ impl Model {
 impl Loss for Model {
     fn loses(&mut self, packet: &Packet) -> bool {
         let Draws { probability, of, stream } = &mut *self.0;
-        (*of == Of::All || packet.kind == Kind::Data) && stream.unit() < *probability
+        (*of == Of::All || packet.kind == Kind::DATA) && stream.unit() < *probability
     }
 }
 
@@ -76,7 +83,7 @@ mod tests {
 
     fn model(probability: f64, of: Of, seed: u64, port: u32) -> Model {
         let context = LossContext { seeds: Seeds::new(seed), port: PortId(port) };
-        Model::new(&Config { probability, of }, &context).unwrap()
+        Model::build(&Config { probability, of }, &context).unwrap()
     }
 
     fn data() -> Packet {
@@ -84,7 +91,7 @@ mod tests {
     }
 
     fn ack() -> Packet {
-        Packet::control(Kind::Ack, FlowId(0), HostId(1), HostId(0), 0, Instant::ZERO)
+        Packet::control(Kind::ACK, FlowId(0), HostId(1), HostId(0), 0, Instant::ZERO)
     }
 
     fn losses(model: &mut Model, packet: &Packet, packets: u32) -> Vec<u32> {
@@ -124,7 +131,7 @@ mod tests {
     fn what_is_no_probability_or_loses_everything_is_refused() {
         let context = LossContext { seeds: Seeds::new(1), port: PortId(0) };
         for probability in [-0.1, 1.0, 1.5, f64::NAN, f64::INFINITY] {
-            let refused = Model::new(&Config { probability, of: Of::All }, &context).unwrap_err();
+            let refused = Model::build(&Config { probability, of: Of::All }, &context).unwrap_err();
             assert_eq!(refused.path, "probability");
             assert!(refused.help.is_some());
         }

@@ -10,7 +10,7 @@ pub use threshold::Threshold;
 
 register! {
     /// When a port marks packets.
-    config MarkerConfig;
+    config MarkerConfig, seat "marker";
     /// The marker of one port.
     model MarkerSeat, dispatch match_marker, build(PortContext);
     /// Never.

@@ -5,8 +5,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_model::Invalid;
+use tailcut_base::Bytes;
 use tailcut_model::seat::{Marker, Occupancy};
+use tailcut_model::{Around, Build, Facts, Invalid, Parameters, Thing};
 
 use super::Threshold;
 use crate::PortContext;
@@ -56,8 +57,36 @@ pub struct Model {
     from_class: u8,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &[
+        "",
+        "threshold = \"3pkt\"",
+        "threshold = \"1pkt\", inclusive = true",
+        "threshold = \"30pkt\", scope = \"queue\"",
+    ];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.provides(Thing::Marks);
+        facts.idle_without(Thing::EcnCapable, "there are none: nothing is marked");
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        if self.threshold.resolve(around.port_limit) < around.port_limit {
+            return Vec::new();
+        }
+        vec![format!(
+            "the marking threshold, {}, is not below the buffer of the port, {}: packets are dropped and not marked",
+            self.threshold,
+            Bytes(around.port_limit)
+        )]
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = PortContext;
+
+    fn build(config: &Config, port: &PortContext) -> Result<Model, Invalid> {
         let threshold = config.threshold.resolve(port.limit);
         if threshold == 0 {
             return Err(Invalid::new("threshold", "a threshold of zero marks every packet")

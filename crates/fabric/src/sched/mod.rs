@@ -8,7 +8,7 @@ use crate::PortContext;
 
 register! {
     /// How a port orders the packets that wait.
-    config SchedulerConfig;
+    config SchedulerConfig, seat "scheduler";
     /// The queues of one port.
     model SchedulerSeat, dispatch match_scheduler, build(PortContext);
     /// Class 0 first, first-in first-out within a class; with one class, a FIFO.

@@ -13,17 +13,12 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_model::seat::PortScheduler;
-use tailcut_model::{Arena, FlowId, Invalid, Packet, PacketId};
+use tailcut_model::{Arena, Build, FlowId, Invalid, Packet, PacketId, Thing};
 
 use crate::PortContext;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
+tailcut_model::no_parameters!(|facts| { facts.idle_without(Thing::Rank, "hosts write none: every packet has rank 0") });
 
 /// The queue of one port.
 #[derive(Debug, Default)]
@@ -241,12 +236,27 @@ impl Waiting {
     }
 }
 
-impl Model {
-    pub(crate) fn new(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
+impl Build for Model {
+    type Config = Config;
+    type Context = PortContext;
+
+    fn build(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
         super::one_queue("pfabric", port)?;
         Ok(Model::default())
     }
 
+    fn heap_bytes(&self) -> usize {
+        let waiting = |waiting: &Waiting| {
+            size_of::<Waiting>()
+                + waiting.places.capacity() * size_of::<Place>()
+                + waiting.nodes.capacity() * size_of::<Ends>()
+                + waiting.flows.len() * size_of::<(FlowId, Queue)>()
+        };
+        self.waiting.as_deref().map_or(0, waiting)
+    }
+}
+
+impl Model {
     fn taken(&mut self, arena: &Arena, take: fn(&mut Waiting) -> PacketId) -> Option<PacketId> {
         let waiting = self.waiting.as_mut().filter(|waiting| !waiting.flows.is_empty())?;
         let id = take(waiting);

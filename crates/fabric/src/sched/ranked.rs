@@ -3,17 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_model::seat::PortScheduler;
-use tailcut_model::{Arena, Invalid, Packet, PacketId};
+use tailcut_model::{Arena, Build, Invalid, Packet, PacketId, Thing};
 
 use crate::PortContext;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
+tailcut_model::no_parameters!(|facts| { facts.idle_without(Thing::Rank, "hosts write none: every packet has rank 0") });
 
 /// The queue of one port.
 #[derive(Debug, Default)]
@@ -24,12 +19,21 @@ pub struct Model {
     bytes: u64,
 }
 
-impl Model {
-    pub(crate) fn new(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
+impl Build for Model {
+    type Config = Config;
+    type Context = PortContext;
+
+    fn build(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
         super::one_queue("ranked", port)?;
         Ok(Model::default())
     }
 
+    fn heap_bytes(&self) -> usize {
+        self.waiting.len() * size_of::<((u8, u64, u64), PacketId)>()
+    }
+}
+
+impl Model {
     fn taken(&mut self, arena: &Arena, id: PacketId) -> PacketId {
         self.bytes -= u64::from(arena.get(id).size);
         id

@@ -7,17 +7,12 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_model::seat::PortScheduler;
-use tailcut_model::{Arena, FlowId, Invalid, List, Packet, PacketId};
+use tailcut_model::{Arena, Build, FlowId, Invalid, List, Packet, PacketId, Thing};
 
 use crate::PortContext;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
+tailcut_model::no_parameters!(|facts| { facts.idle_without(Thing::Rank, "hosts write none: every packet has rank 0") });
 
 /// Rank of the earliest packet of a flow, how many flows began to wait before, and the flow.
 type Turn = (u64, u64, FlowId);
@@ -82,10 +77,20 @@ impl Waiting {
     }
 }
 
-impl Model {
-    pub(crate) fn new(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
+impl Build for Model {
+    type Config = Config;
+    type Context = PortContext;
+
+    fn build(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
         super::one_queue("srpt", port)?;
         Ok(Model::default())
+    }
+
+    fn heap_bytes(&self) -> usize {
+        let waiting = |waiting: &Waiting| {
+            size_of::<Waiting>() + waiting.flows.len() * (size_of::<(FlowId, Queue)>() + size_of::<Turn>())
+        };
+        self.waiting.as_deref().map_or(0, waiting)
     }
 }
 

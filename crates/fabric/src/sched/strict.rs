@@ -1,17 +1,12 @@
 //! Strict priority: the lowest-numbered class that waits goes first, first-in first-out within it. Not preemptive: a
 //! packet on the wire finishes.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_model::seat::PortScheduler;
-use tailcut_model::{Arena, Invalid, List, Packet, PacketId};
+use tailcut_model::{Arena, Build, Invalid, List, Packet, PacketId};
 
 use crate::PortContext;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
+tailcut_model::no_parameters!();
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Queue {
@@ -30,12 +25,21 @@ pub struct Model {
     waiting: u8,
 }
 
-impl Model {
-    pub(crate) fn new(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
+impl Build for Model {
+    type Config = Config;
+    type Context = PortContext;
+
+    fn build(_: &Config, port: &PortContext) -> Result<Model, Invalid> {
         let others = vec![Queue::default(); usize::from(port.classes) - 1].into_boxed_slice();
         Ok(Model { first: Queue::default(), others, waiting: 0 })
     }
 
+    fn heap_bytes(&self) -> usize {
+        size_of_val(&*self.others)
+    }
+}
+
+impl Model {
     #[inline]
     fn queue(&mut self, class: usize) -> &mut Queue {
         match class.checked_sub(1) {

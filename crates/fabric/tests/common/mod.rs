@@ -46,7 +46,7 @@ pub fn tagged(flow: u32, nth: u64, class: u8) -> Packet {
 }
 
 pub fn ack(flow: u32, nth: u64) -> Packet {
-    Packet::control(Kind::Ack, FlowId(flow), HostId(1), HostId(0), nth * MSS_BYTES, Instant::ZERO)
+    Packet::control(Kind::ACK, FlowId(flow), HostId(1), HostId(0), nth * MSS_BYTES, Instant::ZERO)
 }
 
 /// Flow and number of a packet.

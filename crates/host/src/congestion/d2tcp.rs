@@ -9,8 +9,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Instant;
-use tailcut_model::Invalid;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
+use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
 use super::FlowContext;
 use super::marks::{Answer, Marks};
@@ -59,7 +59,7 @@ struct Urgency {
 
 impl Urgency {
     /// d: the time needed over the time left.
-    fn of(&self, window: f64, ack: &AckSample) -> f64 {
+    fn of(&self, window: f64, ack: &AckSample<'_>) -> f64 {
         let Some(deadline) = self.deadline else { return 1.0 };
         let Some(left) = deadline.since(ack.now).filter(|left| left.as_ps() > 0) else { return self.min };
         let needed = (self.size - ack.snd_una) as f64 / (0.75 * window);
@@ -68,8 +68,21 @@ impl Urgency {
     }
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, flow: &FlowContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["", "d_min = 0.1, d_max = 4.0"];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.provides(Thing::EcnCapable);
+        facts.idle_without(Thing::Marks, "there are none: it behaves as NewReno");
+        facts.idle_without(Thing::Deadlines, "there are none: it behaves as DCTCP");
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = FlowContext;
+
+    fn build(config: &Config, flow: &FlowContext) -> Result<Model, Invalid> {
         let Config { d_min, d_max, .. } = *config;
         if !(d_min > 0.0 && d_min <= 1.0) {
             return Err(Invalid::new("d_min", format!("{d_min} is out of range"))
@@ -84,7 +97,7 @@ impl Model {
         Ok(Model(Box::new(State { marks, urgency })))
     }
 
-    pub(super) fn heap_bytes(&self) -> usize {
+    fn heap_bytes(&self) -> usize {
         size_of::<State>()
     }
 }
@@ -96,7 +109,7 @@ impl CongestionControl for Model {
     }
 
     #[inline]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         let State { marks, urgency } = &mut *self.0;
         let penalty = |alpha: f64, window: &Window| match urgency.of(window.cwnd, ack) {
             // Exactly DCTCP's, whatever the power function would make of it.
@@ -118,11 +131,15 @@ mod tests {
     const MSS: u64 = MSS_BYTES;
 
     fn flow(size: u64, deadline_us: Option<u64>) -> FlowContext {
-        FlowContext { size, deadline: deadline_us.map(|us| Instant::ZERO + Span::from_us(us)) }
+        FlowContext {
+            size,
+            deadline: deadline_us.map(|us| Instant::ZERO + Span::from_us(us)),
+            ..FlowContext::default()
+        }
     }
 
     fn d2tcp(alpha0: f64, flow: FlowContext) -> Model {
-        Model::new(&Config { alpha0, ..Config::default() }, &flow).unwrap()
+        Model::build(&Config { alpha0, ..Config::default() }, &flow).unwrap()
     }
 
     /// The factor of a cut at this alpha of a flow of 10 MB in a window of 10 packets and round trips of 80 us.
@@ -171,7 +188,7 @@ mod tests {
         fn without_a_deadline_it_is_dctcp(acks in prop::collection::vec((1u64..4, 0u64..60, prop::bool::ANY, prop::bool::ANY), 1..300)) {
             let mut ours = d2tcp(1.0, flow(u64::MAX, None));
             let mut dctcp =
-                super::super::dctcp::Model::new(&super::super::dctcp::Config::default(), &FlowContext::default()).unwrap();
+                super::super::dctcp::Model::build(&super::super::dctcp::Config::default(), &FlowContext::default()).unwrap();
             let (mut w, mut other) = (window(20.0), window(20.0));
             let mut una = 0;
             for (packets, flight, ece, in_recovery) in acks {
@@ -200,7 +217,7 @@ mod tests {
             (Config { d_max: 0.9, ..usual() }, "d_max"),
             (Config { d_max: f64::NAN, ..usual() }, "d_max"),
         ] {
-            assert_eq!(Model::new(&config, &FlowContext::default()).unwrap_err().path, path);
+            assert_eq!(Model::build(&config, &FlowContext::default()).unwrap_err().path, path);
         }
     }
 }

@@ -4,8 +4,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
+use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
 use super::FlowContext;
 use super::marks::{Answer, Marks};
@@ -37,12 +37,26 @@ pub struct Model {
     cut_every_ece: bool,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, _: &FlowContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["", "alpha0 = 0.0, floor = 2", "cut_every_ece = true"];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.provides(Thing::EcnCapable);
+        facts.idle_without(Thing::Marks, "there are none: it behaves as NewReno");
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = FlowContext;
+
+    fn build(config: &Config, _: &FlowContext) -> Result<Model, Invalid> {
         let marks = Marks::new(config.gain, config.alpha0, config.floor)?;
         Ok(Model { marks, cut_every_ece: config.cut_every_ece })
     }
+}
 
+impl Model {
     #[cfg(test)]
     fn alpha(&self) -> f64 {
         self.marks.alpha
@@ -56,7 +70,7 @@ impl CongestionControl for Model {
     }
 
     #[inline]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         let answer = Answer { cut_every_ece: self.cut_every_ece, penalty: |alpha, _: &Window| alpha, step: 1.0 };
         self.marks.on_ack(window, ack, answer)
     }
@@ -72,7 +86,7 @@ mod tests {
     const MSS: u64 = MSS_BYTES;
 
     fn dctcp(alpha0: f64) -> Model {
-        Model::new(&Config { alpha0, ..Config::default() }, &FlowContext::default()).unwrap()
+        Model::build(&Config { alpha0, ..Config::default() }, &FlowContext::default()).unwrap()
     }
 
     fn windows(model: &mut Model, n: u64, ece: bool) {
@@ -116,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_window_never_falls_below_the_floor() {
-        let mut model = Model::new(&Config { floor: 2, ..Config::default() }, &FlowContext::default()).unwrap();
+        let mut model = Model::build(&Config { floor: 2, ..Config::default() }, &FlowContext::default()).unwrap();
         let mut w = window(2.0);
         model.on_ack(&mut w, &ack(MSS, 2 * MSS, MSS, true));
         assert_eq!(w.cwnd, 2.0 * MSS as f64);
@@ -134,7 +148,12 @@ mod tests {
     fn the_ack_that_cuts_does_not_open_the_window_and_the_cut_ends_slow_start() {
         let mut model = dctcp(1.0);
         model.marks.window_end = 1000 * MSS;
-        let mut w = Window { cwnd: 10.0 * MSS as f64, ssthresh: f64::INFINITY, max: f64::INFINITY };
+        let mut w = Window {
+            cwnd: 10.0 * MSS as f64,
+            ssthresh: f64::INFINITY,
+            max: f64::INFINITY,
+            gap: tailcut_base::Span::ZERO,
+        };
         model.on_ack(&mut w, &ack(MSS, 11 * MSS, MSS, false));
         assert_eq!(w.cwnd, 11.0 * MSS as f64);
         model.on_ack(&mut w, &ack(2 * MSS, 12 * MSS, MSS, true));
@@ -154,7 +173,7 @@ mod tests {
     #[test]
     fn on_request_every_marked_ack_cuts() {
         let mut model =
-            Model::new(&Config { cut_every_ece: true, ..Config::default() }, &FlowContext::default()).unwrap();
+            Model::build(&Config { cut_every_ece: true, ..Config::default() }, &FlowContext::default()).unwrap();
         model.marks.window_end = 1000 * MSS;
         let mut w = window(64.0);
         for expected in [32.0, 16.0, 8.0] {
@@ -182,7 +201,7 @@ mod tests {
             (Config { alpha0: 1.1, ..Config::default() }, "alpha0"),
             (Config { floor: 0, ..Config::default() }, "floor"),
         ] {
-            assert_eq!(Model::new(&config, &FlowContext::default()).unwrap_err().path, path);
+            assert_eq!(Model::build(&config, &FlowContext::default()).unwrap_err().path, path);
         }
     }
 }

@@ -8,8 +8,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Bytes;
-use tailcut_model::Invalid;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
+use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
 use super::FlowContext;
 use super::marks::{Answer, Marks};
@@ -80,8 +80,20 @@ impl Weights {
     }
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, _: &FlowContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["", "full_weight = \"10KB\", least_weight = \"50KB\""];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.provides(Thing::EcnCapable);
+        facts.idle_without(Thing::Marks, "there are none: it behaves as NewReno");
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = FlowContext;
+
+    fn build(config: &Config, _: &FlowContext) -> Result<Model, Invalid> {
         let Config { w_max, w_min, full_weight, least_weight, .. } = *config;
         if !(w_max > 0.0 && w_max.is_finite()) {
             return Err(
@@ -101,7 +113,7 @@ impl Model {
         Ok(Model(Box::new(State { marks, weights })))
     }
 
-    pub(super) fn heap_bytes(&self) -> usize {
+    fn heap_bytes(&self) -> usize {
         size_of::<State>()
     }
 }
@@ -113,7 +125,7 @@ impl CongestionControl for Model {
     }
 
     #[inline]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         let State { marks, weights } = &mut *self.0;
         let weight = weights.at(ack.snd_nxt);
         let step = weight / weights.max;
@@ -132,7 +144,7 @@ mod tests {
     const MSS: u64 = MSS_BYTES;
 
     fn l2dct(config: Config) -> Model {
-        Model::new(&config, &FlowContext::default()).unwrap()
+        Model::build(&config, &FlowContext::default()).unwrap()
     }
 
     /// The factor of a cut at this alpha of a flow that has sent so much.
@@ -192,7 +204,8 @@ mod tests {
         let config = Config { full_weight: never, least_weight: never, alpha0: 0.25, ..Config::default() };
         let mut model = l2dct(config);
         let mut dctcp =
-            super::super::dctcp::Model::new(&super::super::dctcp::Config::default(), &FlowContext::default()).unwrap();
+            super::super::dctcp::Model::build(&super::super::dctcp::Config::default(), &FlowContext::default())
+                .unwrap();
         model.0.marks.window_end = u64::MAX;
         let (mut w, mut other) = (window(50.0), window(50.0));
         for i in 0..1_000 {
@@ -239,7 +252,7 @@ mod tests {
             (Config { w_min: 3.0, ..usual() }, "w_min"),
             (Config { least_weight: Bytes(1), ..usual() }, "least_weight"),
         ] {
-            assert_eq!(Model::new(&config, &FlowContext::default()).unwrap_err().path, path);
+            assert_eq!(Model::build(&config, &FlowContext::default()).unwrap_err().path, path);
         }
     }
 }

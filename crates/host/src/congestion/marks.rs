@@ -59,7 +59,7 @@ impl Marks {
     pub(super) fn on_ack(
         &mut self,
         window: &mut Window,
-        ack: &AckSample,
+        ack: &AckSample<'_>,
         answer: Answer<impl FnOnce(f64, &Window) -> f64>,
     ) -> bool {
         self.acked += ack.newly_acked;

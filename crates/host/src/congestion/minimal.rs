@@ -4,28 +4,12 @@
 //! `PFabricFlow::handle_timeout` of NetSys/simulator (`ext/pfabricflow.cpp`). Each timeout halves the window as it is, where
 //! NewReno halves what is in flight, once for timeouts in a row. The transport is to retransmit by timeouts alone. Without ECN.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_base::MSS_BYTES;
-use tailcut_model::Invalid;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 
 use super::FlowContext;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// The congestion control of one flow.
-#[derive(Debug)]
-pub struct Model;
-
-impl Model {
-    pub(crate) fn new(_: &Config, _: &FlowContext) -> Result<Model, Invalid> {
-        Ok(Model)
-    }
-}
+tailcut_model::no_parameters!(FlowContext);
 
 impl CongestionControl for Model {
     #[inline]
@@ -34,7 +18,7 @@ impl CongestionControl for Model {
     }
 
     #[inline]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         if ack.newly_acked > 0 && ack.window_limited && !ack.in_recovery {
             super::increase(window, ack.newly_acked, 1.0);
         }
@@ -56,7 +40,8 @@ mod tests {
 
     #[test]
     fn a_timeout_halves_the_window_whatever_is_in_flight_and_each_one_does() {
-        let mut window = Window { cwnd: 70.0 * MSS, ssthresh: f64::INFINITY, max: f64::INFINITY };
+        let mut window =
+            Window { cwnd: 70.0 * MSS, ssthresh: f64::INFINITY, max: f64::INFINITY, gap: tailcut_base::Span::ZERO };
         Model.on_timeout(&mut window, 3 * MSS_BYTES, 1);
         assert_eq!((window.cwnd, window.ssthresh), (MSS, 35.0 * MSS));
         Model.on_timeout(&mut window, 3 * MSS_BYTES, 2);

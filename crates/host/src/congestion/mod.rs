@@ -4,13 +4,13 @@ mod marks;
 
 use tailcut_base::{Instant, Span};
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
-use tailcut_model::{FlowSpec, register};
+use tailcut_model::{FlowSpec, PathFacts, register};
 
 register! {
     /// What sets the window of a flow.
-    config CongestionConfig;
+    config CongestionConfig, seat "congestion control", needs [Window];
     /// The congestion control of one flow.
-    model CongestionSeat, dispatch match_congestion, build(FlowContext);
+    model CongestionSeat, dispatch match_congestion, build(FlowContext), custom dyn CongestionControl;
     /// Slow start, additive increase, half on loss: TCP NewReno.
     Newreno in newreno,
     /// The share of marked bytes scales the cut: DCTCP.
@@ -30,6 +30,8 @@ pub struct FlowContext {
     pub size: u64,
     /// When the last byte should be delivered, if that was said.
     pub deadline: Option<Instant>,
+    /// The way to the receiver.
+    pub path: PathFacts,
 }
 
 impl FlowContext {
@@ -37,18 +39,7 @@ impl FlowContext {
     pub fn of(spec: &FlowSpec) -> FlowContext {
         // A deadline beyond the end of time is as good as that.
         let moment = |after: Span| Instant::from_ps(spec.start.as_ps().saturating_add(after.as_ps()));
-        FlowContext { size: spec.size, deadline: spec.deadline.map(moment) }
-    }
-}
-
-impl CongestionSeat {
-    /// Bytes that the flow's congestion control holds on to beside itself.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        match self {
-            CongestionSeat::Newreno(_) | CongestionSeat::Dctcp(_) | CongestionSeat::Minimal(_) => 0,
-            CongestionSeat::L2dct(model) => model.heap_bytes(),
-            CongestionSeat::D2tcp(model) => model.heap_bytes(),
-        }
+        FlowContext { size: spec.size, deadline: spec.deadline.map(moment), path: spec.path }
     }
 }
 
@@ -58,8 +49,11 @@ impl CongestionControl for CongestionSeat {
         match_congestion!(self, model => model.ecn_capable())
     }
     #[inline]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         match_congestion!(self, model => model.on_ack(window, ack))
+    }
+    fn paces(&self) -> bool {
+        match_congestion!(self, model => model.paces())
     }
     fn on_loss(&mut self, window: &mut Window, flight: u64) {
         match_congestion!(self, model => model.on_loss(window, flight));
@@ -88,11 +82,11 @@ mod tests {
     /// A window of so many packets, in congestion avoidance.
     pub(super) fn window(packets: f64) -> Window {
         let cwnd = packets * MSS_BYTES as f64;
-        Window { cwnd, ssthresh: cwnd, max: f64::INFINITY }
+        Window { cwnd, ssthresh: cwnd, max: f64::INFINITY, gap: Span::ZERO }
     }
 
     /// One ACK for a whole window: `una` to `nxt` bytes were outstanding after it.
-    pub(super) fn ack(una: u64, nxt: u64, newly: u64, ece: bool) -> AckSample {
+    pub(super) fn ack(una: u64, nxt: u64, newly: u64, ece: bool) -> AckSample<'static> {
         AckSample {
             now: Instant::ZERO,
             newly_acked: newly,
@@ -102,6 +96,7 @@ mod tests {
             in_recovery: false,
             window_limited: true,
             srtt: Span::from_us(80),
+            ..AckSample::default()
         }
     }
 }

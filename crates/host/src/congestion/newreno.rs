@@ -2,27 +2,11 @@
 //!
 //! Without ECN: its packets are not ECN-capable and are never marked.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 
 use super::FlowContext;
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// The congestion control of one flow.
-#[derive(Debug)]
-pub struct Model;
-
-impl Model {
-    pub(crate) fn new(_: &Config, _: &FlowContext) -> Result<Model, Invalid> {
-        Ok(Model)
-    }
-}
+tailcut_model::no_parameters!(FlowContext);
 
 impl CongestionControl for Model {
     #[inline]
@@ -31,7 +15,7 @@ impl CongestionControl for Model {
     }
 
     #[inline]
-    fn on_ack(&mut self, window: &mut Window, ack: &AckSample) -> bool {
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         if ack.newly_acked > 0 && ack.window_limited && !ack.in_recovery {
             super::increase(window, ack.newly_acked, 1.0);
         }
@@ -48,10 +32,10 @@ mod tests {
     const MSS: f64 = MSS_BYTES as f64;
 
     fn window(cwnd: f64, ssthresh: f64, max: f64) -> Window {
-        Window { cwnd: cwnd * MSS, ssthresh: ssthresh * MSS, max: max * MSS }
+        Window { cwnd: cwnd * MSS, ssthresh: ssthresh * MSS, max: max * MSS, gap: Span::ZERO }
     }
 
-    fn ack(newly_acked: u64, in_recovery: bool) -> AckSample {
+    fn ack(newly_acked: u64, in_recovery: bool) -> AckSample<'static> {
         AckSample {
             now: Instant::ZERO,
             newly_acked,
@@ -61,6 +45,7 @@ mod tests {
             in_recovery,
             window_limited: true,
             srtt: Span::from_us(80),
+            ..AckSample::default()
         }
     }
 

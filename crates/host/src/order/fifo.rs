@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Instant, MTU_BYTES};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{SendOrder, Turn};
+use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
 /// Whether the NIC queue marks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,8 +38,22 @@ pub struct Model {
     unmarked: u32,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["", "mark = \"20pkt\""];
+
+    fn facts(&self, facts: &mut Facts) {
+        if self.mark.is_some() {
+            facts.provides(Thing::Marks);
+            facts.idle_without(Thing::EcnCapable, "there are none: nothing is marked");
+        }
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = ();
+
+    fn build(config: &Config, _: &()) -> Result<Model, Invalid> {
         let unmarked = match config.mark {
             Some(mark) if mark.0 < MTU_BYTES => {
                 return Err(Invalid::new("mark", format!("{mark} is less than one packet of 1500 B"))
@@ -51,10 +65,12 @@ impl Model {
         Ok(Model { runs: VecDeque::new(), waiting: 0, unmarked })
     }
 
-    pub(super) fn heap_bytes(&self) -> usize {
+    fn heap_bytes(&self) -> usize {
         self.runs.capacity() * size_of::<Run>()
     }
+}
 
+impl Model {
     fn push(&mut self, slot: u32, mark: bool, packets: u32) {
         if packets == 0 {
             return;
@@ -69,6 +85,10 @@ impl Model {
 }
 
 impl SendOrder for Model {
+    fn is_queue(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn offer(&mut self, _now: Instant, slot: u32, packets: u32, _left: u64) {
         let room = self.unmarked.saturating_sub(self.waiting).min(packets);
@@ -110,7 +130,7 @@ mod tests {
 
     #[test]
     fn windows_go_in_the_order_in_which_they_opened() {
-        let mut order = Model::new(&Config::default(), &()).unwrap();
+        let mut order = Model::build(&Config::default(), &()).unwrap();
         order.offer(Instant::ZERO, 1, 2, 0);
         order.offer(Instant::ZERO, 2, 1, 0);
         order.offer(Instant::ZERO, 1, 1, 0);
@@ -123,7 +143,7 @@ mod tests {
 
     #[test]
     fn packets_beyond_the_threshold_are_marked() {
-        let mut order = Model::new(&Config { mark: Some(Bytes(3 * MTU_BYTES)) }, &()).unwrap();
+        let mut order = Model::build(&Config { mark: Some(Bytes(3 * MTU_BYTES)) }, &()).unwrap();
         order.offer(Instant::ZERO, 1, 2, 0);
         order.offer(Instant::ZERO, 2, 3, 0);
         let sent: Vec<(u32, bool)> = std::iter::from_fn(|| order.next()).map(|t| (t.slot, t.mark)).collect();
@@ -132,14 +152,14 @@ mod tests {
 
     #[test]
     fn a_threshold_of_less_than_a_packet_is_refused() {
-        let error = Model::new(&Config { mark: Some(Bytes(MTU_BYTES - 1)) }, &()).unwrap_err();
+        let error = Model::build(&Config { mark: Some(Bytes(MTU_BYTES - 1)) }, &()).unwrap_err();
         assert_eq!(error.path, "mark");
-        assert!(Model::new(&Config { mark: Some(Bytes(MTU_BYTES)) }, &()).is_ok());
+        assert!(Model::build(&Config { mark: Some(Bytes(MTU_BYTES)) }, &()).is_ok());
     }
 
     #[test]
     fn what_has_left_makes_room_below_the_threshold() {
-        let mut order = Model::new(&Config { mark: Some(Bytes(2 * MTU_BYTES)) }, &()).unwrap();
+        let mut order = Model::build(&Config { mark: Some(Bytes(2 * MTU_BYTES)) }, &()).unwrap();
         order.offer(Instant::ZERO, 1, 3, 0);
         let marks: Vec<bool> = std::iter::from_fn(|| order.next().map(|turn| turn.mark)).collect();
         assert_eq!(marks, [false, false, true]);

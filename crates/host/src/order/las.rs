@@ -15,8 +15,8 @@ use std::collections::{BTreeSet, VecDeque};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Instant, MTU_BYTES};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{SendOrder, Turn};
+use tailcut_model::{Build, Invalid, Parameters};
 
 /// What may wait.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -184,8 +184,16 @@ impl Queue {
     }
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] =
+        &["", "limit = \"3pkt\"", "limit = \"20pkt\", severe = { short = \"5KB\", long = \"10KB\" }"];
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = ();
+
+    fn build(config: &Config, _: &()) -> Result<Model, Invalid> {
         let limit = match config.limit {
             Some(limit) if limit.0 < MTU_BYTES => {
                 return Err(Invalid::new("limit", format!("{limit} is less than one packet of 1500 B"))
@@ -203,7 +211,7 @@ impl Model {
         Ok(Model { limit, severe: config.severe.clone(), queue: None })
     }
 
-    pub(super) fn heap_bytes(&self) -> usize {
+    fn heap_bytes(&self) -> usize {
         let Some(queue) = &self.queue else { return 0 };
         let runs: usize = queue.flows.iter().map(|flow| flow.runs.capacity() * size_of::<Run>()).sum();
         // A set holds its items in blocks that are between half and wholly full.
@@ -214,6 +222,10 @@ impl Model {
 }
 
 impl SendOrder for Model {
+    fn is_queue(&self) -> bool {
+        true
+    }
+
     fn offer(&mut self, now: Instant, slot: u32, packets: u32, _left: u64) {
         let queue = self.queue.get_or_insert_default();
         queue.offer(slot, packets);
@@ -314,7 +326,7 @@ mod tests {
     const MB: u64 = 1_000_000;
 
     fn las(limit: Option<u64>, severe: Option<Severe>) -> Model {
-        Model::new(&Config { limit: limit.map(|packets| Bytes(packets * MTU_BYTES)), severe }, &()).unwrap()
+        Model::build(&Config { limit: limit.map(|packets| Bytes(packets * MTU_BYTES)), severe }, &()).unwrap()
     }
 
     fn us(us: u64) -> Instant {
@@ -501,13 +513,13 @@ mod tests {
     #[test]
     fn a_limit_of_less_than_a_packet_is_refused() {
         let config = Config { limit: Some(Bytes(MTU_BYTES - 1)), severe: None };
-        assert_eq!(Model::new(&config, &()).unwrap_err().path, "limit");
+        assert_eq!(Model::build(&config, &()).unwrap_err().path, "limit");
     }
 
     #[test]
     fn a_flow_that_is_short_and_long_is_refused() {
         let config = Config { limit: None, severe: Some(Severe { short: Bytes(2), long: Bytes(1) }) };
-        assert_eq!(Model::new(&config, &()).unwrap_err().path, "severe.long");
+        assert_eq!(Model::build(&config, &()).unwrap_err().path, "severe.long");
     }
 
     #[test]

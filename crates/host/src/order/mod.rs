@@ -1,12 +1,12 @@
 //! Which flow of a host sends next.
 
 use tailcut_base::Instant;
-use tailcut_model::register;
 use tailcut_model::seat::{SendOrder, Turn};
+use tailcut_model::{Invalid, register};
 
 register! {
     /// Which flow of a host sends next.
-    config OrderConfig;
+    config OrderConfig, seat "send order";
     /// The send order of one host.
     model OrderSeat, dispatch match_order, build(());
     /// In the order in which the windows opened.
@@ -19,24 +19,53 @@ register! {
     Srpt in srpt,
 }
 
-impl OrderConfig {
-    /// Whether windows are pushed into the NIC, so that what was offered counts as sent.
-    pub(crate) fn is_queue(&self) -> bool {
-        match self {
-            OrderConfig::Fifo(_) | OrderConfig::Las(_) => true,
-            OrderConfig::RoundRobin(_) | OrderConfig::Srpt(_) => false,
-        }
-    }
+/// The send orders of one host: one for each of its interfaces.
+#[derive(Debug)]
+pub(crate) struct Orders {
+    first: OrderSeat,
+    /// Those of the other interfaces, which few hosts have.
+    others: Option<Box<Vec<OrderSeat>>>,
 }
 
-impl OrderSeat {
-    /// Bytes that the order holds on to.
+impl Orders {
+    /// The orders of a host with so many interfaces.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub(crate) fn new(config: &OrderConfig, nics: u8) -> Result<Orders, Invalid> {
+        let others = (1..nics).map(|_| config.build(&())).collect::<Result<Vec<_>, _>>()?;
+        Ok(Orders { first: config.build(&())?, others: (!others.is_empty()).then(|| Box::new(others)) })
+    }
+
+    /// The order of interface `nic`.
+    #[inline]
+    pub(crate) fn of(&self, nic: u8) -> &OrderSeat {
+        match (nic, &self.others) {
+            (1.., Some(others)) => &others[usize::from(nic) - 1],
+            _ => &self.first,
+        }
+    }
+
+    /// The order of interface `nic`, to change it.
+    #[inline]
+    pub(crate) fn of_mut(&mut self, nic: u8) -> &mut OrderSeat {
+        match (nic, &mut self.others) {
+            (1.., Some(others)) => &mut others[usize::from(nic) - 1],
+            _ => &mut self.first,
+        }
+    }
+
     pub(crate) fn heap_bytes(&self) -> usize {
-        match_order!(self, model => model.heap_bytes())
+        let others = self.others.iter().flat_map(|others| others.iter());
+        let sizes = others.map(|order| size_of::<OrderSeat>() + order.heap_bytes());
+        self.first.heap_bytes() + sizes.sum::<usize>()
     }
 }
 
 impl SendOrder for OrderSeat {
+    fn is_queue(&self) -> bool {
+        match_order!(self, model => model.is_queue())
+    }
     #[inline(always)]
     fn offer(&mut self, now: Instant, slot: u32, packets: u32, left: u64) {
         match_order!(self, model => model.offer(now, slot, packets, left));

@@ -5,16 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_base::{Instant, MSS_BYTES};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{SendOrder, Turn};
+use tailcut_model::{Build, Invalid};
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
+tailcut_model::no_parameters!();
 
 /// What the order knows of a flow.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,17 +29,24 @@ pub struct Model {
     turns: BTreeSet<(u64, u32)>,
 }
 
-impl Model {
-    pub(crate) fn new(_: &Config, _: &()) -> Result<Model, Invalid> {
+impl Build for Model {
+    type Config = Config;
+    type Context = ();
+
+    fn build(_: &Config, _: &()) -> Result<Model, Invalid> {
         Ok(Model::default())
     }
 
-    pub(super) fn heap_bytes(&self) -> usize {
+    fn heap_bytes(&self) -> usize {
         self.flows.capacity() * size_of::<Flow>() + self.turns.len() * size_of::<(u64, u32)>()
     }
 }
 
 impl SendOrder for Model {
+    fn is_queue(&self) -> bool {
+        false
+    }
+
     fn offer(&mut self, _now: Instant, slot: u32, packets: u32, left: u64) {
         let at = slot as usize;
         if at >= self.flows.len() {

@@ -14,8 +14,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Instant, MSS_BYTES, MTU_BYTES, Span};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{PaceView, Pacer};
+use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
 use crate::HostContext;
 
@@ -68,8 +68,22 @@ pub struct Model {
     packet: Span,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] =
+        &["", "gap = \"capacity\", clock = \"3us\"", "aware = false, base_rtt = \"300us\""];
+
+    fn facts(&self, facts: &mut Facts) {
+        if self.aware {
+            facts.idle_without(Thing::Incast, "there are none: every sender takes itself for the only one");
+        }
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = HostContext;
+
+    fn build(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
         if config.base_rtt == Span::ZERO {
             return Err(Invalid::new("base_rtt", "a round trip of zero spaces nothing")
                 .help("expected a positive time, such as \"80us\""));
@@ -88,13 +102,17 @@ impl Model {
             packet: context.nic.tx_time(MTU_BYTES),
         })
     }
-
-    pub(super) fn is_degree_aware(&self) -> bool {
-        self.aware
-    }
 }
 
 impl Pacer for Model {
+    fn is_on(&self) -> bool {
+        true
+    }
+
+    fn is_degree_aware(&self) -> bool {
+        self.aware
+    }
+
     fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant {
         let rtt = if flow.srtt == Span::ZERO { self.base_rtt } else { flow.srtt };
         let packets = flow.cwnd / MSS_BYTES as f64;
@@ -126,11 +144,11 @@ mod tests {
     const MSS: f64 = MSS_BYTES as f64;
 
     fn pacer(config: &Config) -> Model {
-        Model::new(config, &HostContext::of(HostConfig::default())).unwrap()
+        Model::build(config, &HostContext::of(HostConfig::default())).unwrap()
     }
 
     fn gap(config: &Config, rtt_us: u64, window: f64, degree: u32) -> Span {
-        let view = PaceView { srtt: Span::from_us(rtt_us), cwnd: window * MSS, degree };
+        let view = PaceView { srtt: Span::from_us(rtt_us), cwnd: window * MSS, degree, gap: Span::ZERO };
         let sent = Instant::from_ps(77);
         pacer(config).next_due(sent, sent, &view).since(sent).unwrap()
     }
@@ -192,7 +210,7 @@ mod tests {
             tick_ns in 1u64..100_000, degree in 1u32..40, window in 1u32..100
         ) {
             let config = Config { clock: Some(Span::from_ns(tick_ns)), ..Config::default() };
-            let view = PaceView { srtt: Span::from_us(95), cwnd: f64::from(window) * MSS, degree };
+            let view = PaceView { srtt: Span::from_us(95), cwnd: f64::from(window) * MSS, degree, gap: Span::ZERO };
             let (coarse, exact) = (pacer(&config), pacer(&Config::default()));
             let tick = tick_ns * 1000;
             let start = Instant::from_ps(tick);
@@ -210,7 +228,7 @@ mod tests {
 
     #[test]
     fn no_more_than_a_tick_is_made_up_for() {
-        let view = PaceView { srtt: Span::from_us(80), cwnd: 10.0 * MSS, degree: 1 };
+        let view = PaceView { srtt: Span::from_us(80), cwnd: 10.0 * MSS, degree: 1, gap: Span::ZERO };
         let at = |us| Instant::ZERO + Span::from_us(us);
         assert_eq!(pacer(&Config::default()).next_due(at(100), at(130), &view), at(138));
         let config = Config { clock: Some(Span::from_us(10)), ..Config::default() };
@@ -220,7 +238,7 @@ mod tests {
 
     #[test]
     fn times_out_of_range_are_refused() {
-        let refused = |config: Config| Model::new(&config, &HostContext::of(HostConfig::default())).unwrap_err().path;
+        let refused = |config: Config| Model::build(&config, &HostContext::of(HostConfig::default())).unwrap_err().path;
         assert_eq!(refused(Config { base_rtt: Span::ZERO, ..Config::default() }), "base_rtt");
         for clock in [Span::ZERO, Span::from_ms(5)] {
             assert_eq!(refused(Config { clock: Some(clock), ..Config::default() }), "clock");

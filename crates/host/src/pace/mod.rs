@@ -10,33 +10,22 @@ use crate::HostContext;
 
 register! {
     /// When the next packet of a flow may go.
-    config PaceConfig;
+    config PaceConfig, seat "pacer", needs [Window];
     /// The pacer of one host.
-    model PaceSeat, dispatch match_pace, build(HostContext);
+    model PaceSeat, dispatch match_pace, build(HostContext), custom dyn Pacer;
     /// As soon as the window allows.
     Off in off,
     /// A window is spread over a round trip, and over all hosts that answer the same query: ICON and IA-ICON.
     Icon in icon,
 }
 
-impl PaceConfig {
-    /// Whether packets may have to wait.
-    pub fn is_on(&self) -> bool {
-        !matches!(self, PaceConfig::Off(_))
-    }
-}
-
-impl PaceSeat {
-    /// Whether senders must be told how many hosts answer the same query.
-    pub(crate) fn is_degree_aware(&self) -> bool {
-        match self {
-            PaceSeat::Off(_) => false,
-            PaceSeat::Icon(model) => model.is_degree_aware(),
-        }
-    }
-}
-
 impl Pacer for PaceSeat {
+    fn is_on(&self) -> bool {
+        match_pace!(self, model => model.is_on())
+    }
+    fn is_degree_aware(&self) -> bool {
+        match_pace!(self, model => model.is_degree_aware())
+    }
     fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant {
         match_pace!(self, model => model.next_due(due, sent, flow))
     }

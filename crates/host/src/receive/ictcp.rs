@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{HEADER_BYTES, Instant, MSS_BYTES, MTU_BYTES, Span};
 use tailcut_model::seat::ReceiveWindow;
-use tailcut_model::{Flags, Invalid, Packet};
+use tailcut_model::{Build, Flags, Invalid, Packet, Parameters};
 
 use crate::HostContext;
 
@@ -145,8 +145,15 @@ struct State {
     slot: Slot,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["", "initial_window = 5, min_window = 1"];
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = HostContext;
+
+    fn build(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
         config.validate()?;
         let slot = Slot {
             began: Instant::ZERO,
@@ -161,7 +168,7 @@ impl Model {
         Ok(Model { state: Box::new(State { config: config.clone(), link, flows: Vec::new(), slot }) })
     }
 
-    pub(super) fn heap_bytes(&self) -> usize {
+    fn heap_bytes(&self) -> usize {
         size_of::<State>() + self.state.flows.capacity() * size_of::<Option<Flow>>()
     }
 }
@@ -238,6 +245,10 @@ impl State {
 }
 
 impl ReceiveWindow for Model {
+    fn initial_window(&self) -> Option<u16> {
+        Some(self.state.config.initial_window)
+    }
+
     fn on_open(&mut self, now: Instant, slot: u32) {
         let state = &mut *self.state;
         let at = slot as usize;

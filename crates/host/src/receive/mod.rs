@@ -10,36 +10,19 @@ use crate::HostContext;
 
 register! {
     /// How much the senders may have on its way to a host.
-    config ReceiveConfig;
+    config ReceiveConfig, seat "receive window", needs [Window];
     /// The receive windows of one host.
-    model ReceiveSeat, dispatch match_receive, build(HostContext);
+    model ReceiveSeat, dispatch match_receive, build(HostContext), custom dyn ReceiveWindow;
     /// All that comes.
     Unlimited in unlimited,
     /// By what each flow should bring and does, within what the link has left: ICTCP.
     Ictcp in ictcp,
 }
 
-impl ReceiveConfig {
-    /// The window of a new flow in segments, before anything is advertised; `None` if it limits nothing.
-    pub fn initial_window(&self) -> Option<u16> {
-        match self {
-            ReceiveConfig::Unlimited(_) => None,
-            ReceiveConfig::Ictcp(config) => Some(config.initial_window),
-        }
-    }
-}
-
-impl ReceiveSeat {
-    /// Bytes that the receive windows hold on to.
-    pub(crate) fn heap_bytes(&self) -> usize {
-        match self {
-            ReceiveSeat::Unlimited(_) => 0,
-            ReceiveSeat::Ictcp(model) => model.heap_bytes(),
-        }
-    }
-}
-
 impl ReceiveWindow for ReceiveSeat {
+    fn initial_window(&self) -> Option<u16> {
+        match_receive!(self, model => model.initial_window())
+    }
     fn on_open(&mut self, now: Instant, slot: u32) {
         match_receive!(self, model => model.on_open(now, slot));
     }

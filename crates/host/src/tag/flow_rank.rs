@@ -2,25 +2,10 @@
 //!
 //! With a ranked port this is shortest job first without a limit on the number of priorities.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tailcut_model::Invalid;
+use tailcut_model::Thing;
 use tailcut_model::seat::{Priority, Tag, TagView};
 
-/// No parameters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Config {}
-
-/// The tag of one flow.
-#[derive(Debug)]
-pub struct Model;
-
-impl Model {
-    pub(crate) fn new(_: &Config, _: &()) -> Result<Model, Invalid> {
-        Ok(Model)
-    }
-}
+tailcut_model::no_parameters!((), |facts| facts.writes(&[Thing::Rank], "gives each size of a flow its own rank"));
 
 impl Tag for Model {
     #[inline]
@@ -31,11 +16,13 @@ impl Tag for Model {
 
 #[cfg(test)]
 mod tests {
+    use tailcut_model::Build;
+
     use super::*;
 
     #[test]
     fn the_rank_is_the_size_of_the_flow_from_its_first_packet_to_its_last() {
-        let mut tag = Model::new(&Config {}, &()).unwrap();
+        let mut tag = Model::build(&Config {}, &()).unwrap();
         for offset in [0, 1460, 4_999_000] {
             let view = TagView { offset, highest_sent: offset, acknowledged: 0, flow_bytes: 5_000_000 };
             assert_eq!(tag.tag(&view), Priority { class: 0, rank: 5_000_000 });

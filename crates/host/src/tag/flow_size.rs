@@ -5,8 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Bytes;
-use tailcut_model::Invalid;
 use tailcut_model::seat::{Priority, Tag, TagView};
+use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
 /// Which flows are short.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,8 +28,20 @@ pub struct Model {
     short: u64,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["", "short = \"5KB\""];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.writes(&[Thing::Class, Thing::Rank], "writes priorities into packets");
+        facts.classes(2, "");
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = ();
+
+    fn build(config: &Config, _: &()) -> Result<Model, Invalid> {
         if config.short.0 == 0 {
             return Err(Invalid::new("short", "no flow is as short as 0 B").help("expected a size, such as \"32KB\""));
         }
@@ -52,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_size_of_the_flow_decides_not_the_offset() {
-        let mut tag = Model::new(&Config::default(), &()).unwrap();
+        let mut tag = Model::build(&Config::default(), &()).unwrap();
         let class = |tag: &mut Model, flow_bytes| {
             tag.tag(&TagView { offset: 0, highest_sent: 0, acknowledged: 0, flow_bytes }).class
         };
@@ -64,8 +76,8 @@ mod tests {
     fn two_sizes_are_told_apart_by_bytes_sent_but_for_the_first_32_kb_of_long_flows() {
         let threshold =
             crate::tag::pias::Config { thresholds: Thresholds::List(vec![Bytes(32_000)]), ..Default::default() };
-        let mut by_bytes = crate::tag::pias::Model::new(&threshold, &()).unwrap();
-        let mut by_size = Model::new(&Config::default(), &()).unwrap();
+        let mut by_bytes = crate::tag::pias::Model::build(&threshold, &()).unwrap();
+        let mut by_size = Model::build(&Config::default(), &()).unwrap();
         for flow_bytes in (8_000..=32_000).step_by(500).chain([1_000_000]) {
             for offset in (0..flow_bytes).step_by(1460) {
                 let view = TagView { offset, highest_sent: offset, acknowledged: 0, flow_bytes };

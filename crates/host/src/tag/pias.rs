@@ -8,8 +8,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Bytes;
-use tailcut_model::Invalid;
 use tailcut_model::seat::{MAX_CLASSES, Priority, Tag, TagView};
+use tailcut_model::{Build, Demand, Facts, Invalid, Parameters, Thing};
 
 use super::levels::Levels;
 use super::thresholds::Thresholds;
@@ -50,8 +50,25 @@ pub struct Model {
     rule: Rule,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] =
+        &["", "thresholds = [\"10KB\", \"50KB\"]", "thresholds = [\"1460B\", \"2920B\", \"40KB\"], rule = \"sent\""];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.writes(&[Thing::Class, Thing::Rank], "writes priorities into packets");
+        facts.classes(self.thresholds.count() + 1, "thresholds");
+    }
+
+    fn resolve(&mut self, workload: &dyn Demand) -> Result<(), Invalid> {
+        self.thresholds.settle(workload.load()).map_err(|invalid| invalid.within("thresholds"))
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = ();
+
+    fn build(config: &Config, _: &()) -> Result<Model, Invalid> {
         Ok(Model { levels: Levels::new(&config.thresholds, MAX_CLASSES)?, rule: config.rule })
     }
 }
@@ -81,7 +98,7 @@ mod tests {
 
     fn model(thresholds: &[u64], rule: Rule) -> Model {
         let thresholds = Thresholds::List(thresholds.iter().map(|&t| Bytes(t)).collect());
-        Model::new(&Config { thresholds, rule }, &()).unwrap()
+        Model::build(&Config { thresholds, rule }, &()).unwrap()
     }
 
     fn view(offset: u64, highest_sent: u64) -> TagView {
@@ -97,7 +114,7 @@ mod tests {
     fn published_thresholds_are_those_of_their_list() {
         let published = |load| {
             let published = super::super::thresholds::Published { published: "websearch".to_owned(), load };
-            Model::new(&Config { thresholds: Thresholds::Published(published), rule: Rule::Offset }, &())
+            Model::build(&Config { thresholds: Thresholds::Published(published), rule: Rule::Offset }, &())
         };
         let mut tag = published(Some(0.5)).unwrap();
         for (class, threshold) in (0..).zip(web_search()) {
@@ -156,7 +173,7 @@ mod tests {
     fn thresholds_that_do_not_ascend_are_refused() {
         for thresholds in [vec![], vec![Bytes(2), Bytes(1)], vec![Bytes(1), Bytes(1)], vec![Bytes(1); 8]] {
             let thresholds = Thresholds::List(thresholds);
-            let error = Model::new(&Config { thresholds, rule: Rule::Offset }, &()).unwrap_err();
+            let error = Model::build(&Config { thresholds, rule: Rule::Offset }, &()).unwrap_err();
             assert_eq!(error.path, "thresholds");
         }
     }

@@ -6,8 +6,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_model::Invalid;
 use tailcut_model::seat::{Priority, Tag, TagView};
+use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
 /// Which bytes remain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,8 +34,19 @@ pub struct Model {
     count: Count,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["", "count = \"unacknowledged\""];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.writes(&[Thing::Rank], "ranks packets by what is left of their flow");
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = ();
+
+    fn build(config: &Config, _: &()) -> Result<Model, Invalid> {
         Ok(Model { count: config.count })
     }
 }
@@ -60,7 +71,7 @@ mod tests {
 
     fn rank(count: Count, offset: u64, highest_sent: u64, acknowledged: u64) -> u64 {
         let view = TagView { offset, highest_sent, acknowledged, flow_bytes: 14_600 };
-        let Priority { class, rank } = Model::new(&Config { count }, &()).unwrap().tag(&view);
+        let Priority { class, rank } = Model::build(&Config { count }, &()).unwrap().tag(&view);
         assert_eq!(class, 0);
         rank
     }

@@ -12,8 +12,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Bytes;
-use tailcut_model::Invalid;
 use tailcut_model::seat::{MAX_CLASSES, Priority, Tag, TagView};
+use tailcut_model::{Build, Demand, Facts, Invalid, Parameters, Thing};
 
 use super::levels::Levels;
 use super::thresholds::Thresholds;
@@ -50,8 +50,25 @@ pub struct Model {
     has_resent: bool,
 }
 
-impl Model {
-    pub(crate) fn new(config: &Config, _: &()) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["", "thresholds = [\"2920B\", \"40KB\"]", "whole_flow = true"];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.writes(&[Thing::Class, Thing::Rank], "writes priorities into packets");
+        facts.classes(self.thresholds.count() + 1 + usize::from(RESERVED), "thresholds");
+        facts.control_class(CONTROL_CLASS);
+    }
+
+    fn resolve(&mut self, workload: &dyn Demand) -> Result<(), Invalid> {
+        self.thresholds.settle(workload.load()).map_err(|invalid| invalid.within("thresholds"))
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = ();
+
+    fn build(config: &Config, _: &()) -> Result<Model, Invalid> {
         let levels = Levels::new(&config.thresholds, MAX_CLASSES - usize::from(RESERVED))?;
         Ok(Model { levels, whole_flow: config.whole_flow, has_resent: false })
     }
@@ -82,7 +99,7 @@ mod tests {
 
     fn model(thresholds: &[u64]) -> Model {
         let thresholds = Thresholds::List(thresholds.iter().map(|&t| Bytes(t)).collect());
-        Model::new(&Config { thresholds, whole_flow: false }, &()).unwrap()
+        Model::build(&Config { thresholds, whole_flow: false }, &()).unwrap()
     }
 
     /// Three thresholds make four classes of PIAS, and five with the reserved one.
@@ -114,7 +131,7 @@ mod tests {
     #[test]
     fn a_whole_flow_stays_up_after_its_first_retransmission_if_that_is_asked_for() {
         let config = Config { whole_flow: true, ..Config::default() };
-        let mut tag = Model::new(&config, &()).unwrap();
+        let mut tag = Model::build(&config, &()).unwrap();
         assert_eq!(level(&mut tag, 0, 0), 2);
         assert_eq!([level(&mut tag, 0, 1460), level(&mut tag, 1460, 1460)], [1, 1]);
         assert_eq!(level(&mut tag, 40_000, 40_000), 2);
@@ -152,12 +169,17 @@ mod tests {
     #[test]
     fn there_is_one_threshold_less_than_in_pias() {
         assert!(
-            Model::new(&Config { thresholds: Thresholds::List((1..=6).map(Bytes).collect()), whole_flow: false }, &())
-                .is_ok()
+            Model::build(
+                &Config { thresholds: Thresholds::List((1..=6).map(Bytes).collect()), whole_flow: false },
+                &()
+            )
+            .is_ok()
         );
-        let error =
-            Model::new(&Config { thresholds: Thresholds::List((1..=7).map(Bytes).collect()), whole_flow: false }, &())
-                .unwrap_err();
+        let error = Model::build(
+            &Config { thresholds: Thresholds::List((1..=7).map(Bytes).collect()), whole_flow: false },
+            &(),
+        )
+        .unwrap_err();
         assert!(error.path == "thresholds" && error.help.as_ref().unwrap().contains("1 to 6"), "{error}");
     }
 
@@ -168,7 +190,7 @@ mod tests {
         fn it_is_pias_one_class_lower(sent in 1u64..3_000_000, back in 0u64..100_000, rule: bool) {
             let rule = if rule { Rule::Sent } else { Rule::Offset };
             let thresholds = Thresholds::List(THRESHOLDS.map(Bytes).to_vec());
-            let mut pias = pias::Model::new(&pias::Config { thresholds, rule }, &()).unwrap();
+            let mut pias = pias::Model::build(&pias::Config { thresholds, rule }, &()).unwrap();
             let view = |offset| TagView { offset, highest_sent: sent, acknowledged: 0, flow_bytes: 5_000_000 };
             let fresh = model(&THRESHOLDS).tag(&view(sent));
             prop_assert_eq!(fresh.class, pias.tag(&view(sent)).class + 1);

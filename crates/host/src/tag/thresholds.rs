@@ -112,6 +112,24 @@ pub fn published(name: &str, load: f64) -> Option<PublishedRow> {
 }
 
 impl Thresholds {
+    /// How many there are; none are known of a published set that is not looked up.
+    pub fn count(&self) -> usize {
+        match self {
+            Thresholds::List(list) => list.len(),
+            Thresholds::Published(_) => 0,
+        }
+    }
+
+    /// Writes out thresholds that are only named, for a scenario whose workload has this load.
+    ///
+    /// # Errors
+    /// As [`Thresholds::resolve`].
+    pub fn settle(&mut self, load: Option<f64>) -> Result<(), Invalid> {
+        let list = self.resolve(load)?.into_owned();
+        *self = Thresholds::List(list);
+        Ok(())
+    }
+
     /// The thresholds in a scenario whose workload has this load, if it has one.
     ///
     /// # Errors

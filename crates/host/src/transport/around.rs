@@ -2,7 +2,7 @@
 
 use tailcut_base::{HostId, Instant};
 use tailcut_model::seat::{HostCx, SenderReport, Transport, Unfinished, Wish};
-use tailcut_model::{Arena, ClassId, FlowId, FlowSpec, FlowTable, List, Packet};
+use tailcut_model::{Arena, ClassId, FlowId, FlowSpec, FlowTable, Header, List, Packet, PathFacts};
 
 use crate::transport::TransportSeat;
 use crate::{HostConfig, HostContext};
@@ -29,6 +29,7 @@ pub(super) fn spec(size: u64) -> FlowSpec {
         connection: 9,
         deadline: None,
         measured: true,
+        path: PathFacts::default(),
     }
 }
 
@@ -46,7 +47,8 @@ impl Around {
 
     pub(super) fn call<R>(&mut self, call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R) -> R {
         let Around { host, arena, flows, control, wishes, now } = self;
-        call(host, &mut HostCx { now: *now, host: HostId(0), arena, flows, control, wishes })
+        let header = &mut Header::default();
+        call(host, &mut HostCx { now: *now, host: HostId(0), nic: 0, arena, flows, control, wishes, header })
     }
 
     /// A flow starts that the host sends, or receives.

@@ -13,7 +13,7 @@ use crate::HostContext;
 
 register! {
     /// How bytes become packets and are made sure to arrive.
-    config TransportConfig;
+    config TransportConfig, seat "transport";
     /// The transport of one host.
     model TransportSeat, dispatch match_transport, build(HostContext);
     /// Window-based and acknowledged, with selective retransmission: TCP.
@@ -37,20 +37,17 @@ impl Transport for TransportSeat {
         match_transport!(self, model => model.on_timer(cx, flow));
     }
     #[inline]
-    fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet> {
-        match_transport!(self, model => model.poll_send(cx))
+    fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
+        match_transport!(self, model => model.poll_send(cx, nic))
     }
     #[inline]
-    fn wants_to_send(&self) -> bool {
-        match_transport!(self, model => model.wants_to_send())
+    fn wants_to_send(&self, nic: u8) -> bool {
+        match_transport!(self, model => model.wants_to_send(nic))
     }
     fn shortest_timer(&self) -> Span {
         match_transport!(self, model => model.shortest_timer())
     }
     fn unfinished(&self) -> Vec<Unfinished> {
         match_transport!(self, model => model.unfinished())
-    }
-    fn heap_bytes(&self) -> usize {
-        match_transport!(self, model => model.heap_bytes())
     }
 }

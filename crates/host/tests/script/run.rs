@@ -4,8 +4,11 @@
 use tailcut_base::{HostId, Instant, MSS_BYTES};
 use tailcut_host::HostContext;
 use tailcut_host::transport::TransportSeat;
+use tailcut_host::transport::tcp::packets;
 use tailcut_model::seat::{HostCx, Transport, Unfinished, Wish};
-use tailcut_model::{Arena, ClassId, Flags, FlowId, FlowSpec, FlowTable, Kind, List, Packet, SackBlock};
+use tailcut_model::{
+    Arena, ClassId, Flags, FlowId, FlowSpec, FlowTable, Header, Kind, List, Packet, PathFacts, SackBlock,
+};
 
 use super::{Echo, End, Event, Failure, Output, Script, Step, describe};
 
@@ -71,6 +74,7 @@ impl Host<'_> {
             connection: 0,
             deadline: None,
             measured: true,
+            path: PathFacts::default(),
         };
         match self.script.end {
             End::Sender => self.call(Instant::ZERO, |host, cx| host.on_send(cx, FLOW, &spec)),
@@ -150,7 +154,7 @@ impl Host<'_> {
                 let answered = echo.segment.or(sack.first().map(|block| block.1)).or(next.checked_sub(1));
                 let answered = answered.ok_or("this ACK answers nothing: say whose timestamp it echoes, `echo 0`")?;
                 let sent = self.sent_at(Some(answered), *echo)?;
-                let mut ack = Packet::control(Kind::Ack, FLOW, RECEIVER, SENDER, script.byte(*next), sent);
+                let mut ack = Packet::control(Kind::ACK, FLOW, RECEIVER, SENDER, script.byte(*next), sent);
                 ack.flags = Flags::NONE.with(Flags::ECE, *ece);
                 ack.set_sack(
                     sack.iter()
@@ -160,11 +164,11 @@ impl Host<'_> {
             }
             Event::SynAck { ece, echo } => {
                 let sent = self.sent_at(None, *echo)?;
-                let mut answer = Packet::control(Kind::SynAck, FLOW, RECEIVER, SENDER, 0, sent);
+                let mut answer = Packet::control(packets::SYN_ACK, FLOW, RECEIVER, SENDER, 0, sent);
                 answer.flags = Flags::NONE.with(Flags::ECE, *ece);
                 self.deliver(now, answer);
             }
-            Event::Syn => self.deliver(now, Packet::control(Kind::Syn, FLOW, SENDER, RECEIVER, 0, now)),
+            Event::Syn => self.deliver(now, Packet::control(packets::SYN, FLOW, SENDER, RECEIVER, 0, now)),
             Event::Data(segments) => {
                 for &(number, marked) in segments {
                     if number >= script.segments() {
@@ -206,10 +210,12 @@ impl Host<'_> {
         let mut cx = HostCx {
             now,
             host: if self.script.end == End::Sender { SENDER } else { RECEIVER },
+            nic: 0,
             arena: &mut self.arena,
             flows: &mut self.flows,
             control: &mut self.control,
             wishes: &mut self.wishes,
+            header: &mut Header::default(),
         };
         let result = call(&mut self.transport, &mut cx);
         let mut done = false;
@@ -221,6 +227,7 @@ impl Host<'_> {
                 }
                 Wish::Received { .. } | Wish::Acknowledged { .. } => done = true,
                 Wish::Discarded { .. } => unreachable!("the usual order discards nothing"),
+                Wish::Abandoned { .. } | Wish::LetGo { .. } => unreachable!("TCP never gives up"),
             }
         }
         for end in self.transport.unfinished() {
@@ -237,7 +244,7 @@ impl Host<'_> {
     }
 
     fn has_more(&self) -> bool {
-        !self.control.is_empty() || self.transport.wants_to_send()
+        !self.control.is_empty() || self.transport.wants_to_send(0)
     }
 
     /// The NIC takes packets as long as it is free.
@@ -249,7 +256,7 @@ impl Host<'_> {
                     self.arena.remove(id);
                     packet
                 }
-                None => match self.call(now, |host, cx| host.poll_send(cx)) {
+                None => match self.call(now, |host, cx| host.poll_send(cx, 0)) {
                     Some(packet) => packet,
                     None => continue,
                 },
@@ -272,11 +279,11 @@ impl Host<'_> {
             }
         };
         must(!has(Flags::CE), "only a switch marks");
-        if packet.kind != Kind::Data {
+        if packet.kind != Kind::DATA {
             must(!has(Flags::ECT), "control packets are not ECN-capable (RFC 3168, sections 6.1.1 and 6.1.4)");
         }
         match packet.kind {
-            Kind::Data => {
+            Kind::DATA => {
                 let number = packet.seq / MSS_BYTES;
                 let (start, end) = (self.script.byte(number), self.script.byte(number + 1));
                 must(packet.seq == start && start + u64::from(packet.payload) == end, "a segment is whole");
@@ -291,7 +298,7 @@ impl Host<'_> {
                 self.sent.push((Some(number), now));
                 Output::Data { number, again, cwr: has(Flags::CWR) }
             }
-            Kind::Ack => {
+            Kind::ACK => {
                 let last = |end: u64| end.div_ceil(MSS_BYTES) - 1;
                 Output::Ack {
                     next: packet.seq.div_ceil(MSS_BYTES),
@@ -300,12 +307,12 @@ impl Host<'_> {
                     echo: self.arrived.get(packet.sent.as_ps() as usize).copied(),
                 }
             }
-            Kind::Syn => {
+            packets::SYN => {
                 self.sent.push((None, now));
                 Output::Syn
             }
-            Kind::SynAck => Output::SynAck,
-            Kind::Update | Kind::Grant | Kind::Resend => unreachable!("no TCP sends it"),
+            packets::SYN_ACK => Output::SynAck,
+            kind => unreachable!("{kind:?} is for incasts, of which a script has none"),
         }
     }
 }

@@ -229,7 +229,8 @@ fn mistakes_are_shown_at_their_place_with_the_nearest_word() {
         ("setting.sise = \"large\"\n[settings.size.large]\nport.classes = 1\n", 1, "no settings `sise`", "`size`"),
         ("[settings.size.large]\nscheme.tpc.port.classes = 1\n", 2, "there is no scheme `tpc`", ""),
         ("size_bounds = [\"2KB\", \"1KB\"]\n", 1, "do not ascend", "100KB"),
-        ("[host]\ntag = \"pias\"\n", 2, "no port reads them", "classifier"),
+        // Class and rank are what the tag writes. No port of this scenario sorts by the one or orders by the other.
+        ("[host]\ntag = \"pias\"\n", 2, "no port sorts by class or orders by rank", "`port.classifier = \"tag\"`"),
     ] {
         let problem = plan_with(head, &RunArguments::default()).expect_err(head);
         let shown = problem.render(false);

@@ -4,31 +4,19 @@
 //! in any of them is shown where its author wrote it.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use tailcut_model::schema::{Schema, Shape};
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{Origin, Problem, Source};
 
-/// Keys whose table names one model of a seat: a layer that names another model replaces it, parameters and all.
-const SEATS: [&str; 16] = [
-    "topology",
-    "path",
-    "loss",
-    "classifier",
-    "scheduler",
-    "marker",
-    "buffer",
-    "transport",
-    "congestion",
-    "order",
-    "tag",
-    "pace",
-    "receive",
-    "sizes",
-    "endpoints",
-    "arrivals",
-];
+/// The type of a scenario's configuration, which says where a table names one model of a seat: a layer that names another
+/// model replaces it, parameters and all.
+static CONFIGURATION: LazyLock<Schema> = LazyLock::new(Schema::of::<super::Config>);
+
+/// Where configurations stand in the text of a scenario: it is one, and so is what it says of single schemes and settings.
+const SCENARIO: [&str; 4] = ["", "scheme.*", "settings.*.*", "settings.*.*.scheme.*"];
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,6 +122,14 @@ impl Node {
         }
     }
 
+    /// The value of a key, to be changed, if this is a table that has it.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+        match &mut self.value {
+            Value::Table(entries) => entries.iter_mut().find(|(k, _)| k == key).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+
     /// The entries, if this is a table.
     pub fn entries(&self) -> &[(String, Node)] {
         match &self.value {
@@ -181,29 +177,45 @@ impl Node {
         }
     }
 
-    /// Lays `over` on top: tables are merged key by key, except that another model of a seat replaces the first; every
-    /// other value is replaced.
+    /// Lays the scenario `over` on top of this one: tables are merged, any other value is replaced, and so is a model of a
+    /// seat by another one.
     pub fn merge(&mut self, over: Node) {
+        self.merge_at(over, &[""]);
+    }
+
+    /// The same for a document that holds scenarios at `places`, dotted paths with `*` for any key: `variant.*`. Outside of
+    /// them tables are merged and any other value is replaced.
+    pub fn merge_at(&mut self, over: Node, places: &[&str]) {
+        self.merge_below(over, &mut Vec::new(), None, places);
+    }
+
+    fn merge_below(&mut self, mut over: Node, path: &mut Vec<String>, shape: Option<Shape<'_>>, places: &[&str]) {
+        let is_configuration = places.iter().any(|place| SCENARIO.iter().any(|below| is_at(path, place, below)));
+        let shape = if is_configuration { Some(CONFIGURATION.root()) } else { shape };
+        let is_choice = shape.is_some_and(Shape::is_choice);
+        if is_choice {
+            self.spell_out();
+            over.spell_out();
+        }
         let (Value::Table(entries), Value::Table(_)) = (&mut self.value, &over.value) else {
             *self = over;
             return;
         };
+        if is_choice && entries.first().map(|(model, _)| model) != over.entries().first().map(|(model, _)| model) {
+            *self = over;
+            return;
+        }
         // What the upper layer wrote is what a message should point to.
         self.origin = over.origin.or(self.origin.take());
         self.key = over.key.or(self.key.take());
         let Value::Table(over) = over.value else { unreachable!("matched above") };
-        for (key, mut node) in over {
-            let seat = SEATS.contains(&key.as_str());
-            if seat {
-                node.spell_out();
-            }
-            match entries.iter_mut().find(|(k, _)| *k == key) {
-                Some((_, old)) => {
-                    if seat {
-                        old.spell_out();
-                    }
-                    let replaces = seat && old.model() != node.model();
-                    if replaces { *old = node } else { old.merge(node) }
+        for (key, node) in over {
+            match entries.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, below)) => {
+                    let shape = shape.and_then(|shape| shape.key(&key));
+                    path.push(key);
+                    below.merge_below(node, path, shape, places);
+                    path.pop();
                 }
                 None => entries.push((key, node)),
             }
@@ -217,10 +229,6 @@ impl Node {
                 Node { value: Value::Table(Vec::new()), origin: self.origin.clone(), key: self.origin.clone() };
             self.value = Value::Table(vec![(model.clone(), parameters)]);
         }
-    }
-
-    fn model(&self) -> Option<&str> {
-        self.entries().first().map(|(key, _)| key.as_str())
     }
 
     /// The tree as TOML text, without its origins.
@@ -248,6 +256,12 @@ impl Node {
             }
         }
     }
+}
+
+/// Whether the keys of `path` lead to `below` under `place`, in which `*` is any key.
+fn is_at(path: &[String], place: &str, below: &str) -> bool {
+    let place = place.split('.').chain(below.split('.')).filter(|part| !part.is_empty());
+    path.len() == place.clone().count() && path.iter().zip(place).all(|(key, part)| part == "*" || key == part)
 }
 
 /// Every value of `node` stands at `origin`.
@@ -326,11 +340,45 @@ mod tests {
 
     #[test]
     fn another_model_replaces_a_seat_and_the_same_one_is_refined() {
-        let mut base = parse("marker.step = { threshold = \"25%\", scope = \"port\" }");
-        base.merge(parse("marker.step.threshold = \"10%\""));
-        assert_eq!(base.nearest("marker.step").entries().len(), 2);
-        base.merge(parse("marker = \"off\""));
-        assert_eq!(base.to_toml(), "[marker.off]\n");
+        let mut base = parse("port.marker.step = { threshold = \"25%\", scope = \"port\" }");
+        base.merge(parse("port.marker.step.threshold = \"10%\""));
+        assert_eq!(base.nearest("port.marker.step").entries().len(), 2);
+        base.merge(parse("port.marker = \"off\""));
+        assert_eq!(base.to_toml(), "[port.marker.off]\n");
+        base.merge(parse("port.marker.step.threshold = \"10%\""));
+        assert_eq!(base.nearest("port.marker").entries().len(), 1);
+    }
+
+    #[test]
+    fn what_is_called_as_a_seat_is_none_elsewhere() {
+        let mut base = parse(
+            "[workload.traffic.order]\nshare = 0.5\nfile.path = \"a.csv\"\n[settings.buffer.deep]\nport.limit = \"1MB\"\n",
+        );
+        base.merge_at(
+            parse("workload.traffic.order = { rate = 2.0, file.path = \"b.csv\" }\nsettings.buffer.flat.port.limit = \"9KB\"\n"),
+            &[""],
+        );
+        let order = base.nearest("workload.traffic.order");
+        assert_eq!(order.entries().len(), 3, "{}", base.to_toml());
+        assert_eq!(order.nearest("file.path").as_str(), Some("b.csv"));
+        assert_eq!(base.nearest("settings.buffer").entries().len(), 2);
+    }
+
+    #[test]
+    fn a_configuration_inside_of_a_document_is_merged_by_its_type_too() {
+        let mut base =
+            parse("scheme.mine.port.marker.step.threshold = \"25%\"\nother.port.marker.step.threshold = \"25%\"");
+        base.merge_at(parse("scheme.mine.port.marker = \"off\"\nother.port.marker.off = {}"), &[""]);
+        assert_eq!(base.nearest("scheme.mine.port.marker").entries().len(), 1);
+        assert_eq!(base.nearest("other.port.marker").entries().len(), 2, "nothing is known of what stands there");
+    }
+
+    #[test]
+    fn sizes_and_end_points_are_choices_as_seats_are() {
+        let mut base = parse("[workload.traffic.a]\nsizes.fixed = \"1MB\"\nendpoints = \"uniform\"\n");
+        base.merge(parse("[workload.traffic.a]\nsizes.uniform = { min = \"1KB\", max = \"2KB\" }\nendpoints.roles.senders.first = 0\n"));
+        assert_eq!(base.nearest("workload.traffic.a.sizes").entries().len(), 1);
+        assert_eq!(base.nearest("workload.traffic.a.endpoints").entries().len(), 1);
     }
 
     #[test]

@@ -2,20 +2,27 @@
 
 mod de;
 mod document;
+mod failures;
 mod problem;
+mod tiered;
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::Span;
-use tailcut_fabric::PortConfig;
+use tailcut_base::{BitRate, Span};
+use tailcut_fabric::{PortConfig, SwitchConfig};
 use tailcut_host::HostConfig;
+use tailcut_model::{Facts, Seat, Speaker};
 use tailcut_topology::TopologyConfig;
 use tailcut_topology::path::{self, PathConfig};
 
 pub use de::from_node;
 pub use document::{Node, Value};
+pub use failures::{Drawn, Failure, Failures, Of};
 pub use problem::{Origin, Problem, Source};
 pub use tailcut_model::suggest;
+pub use tiered::{Keyed, Tiered};
 
 /// One simulation: a network, what its switches and hosts do, and what they are asked to carry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,9 +33,21 @@ pub struct Config {
     /// How packets choose among equal paths.
     #[serde(default = "flow_ecmp")]
     pub path: PathConfig,
-    /// What every switch port does.
+    /// What every switch port does; `[port.leaf]` and `[port."leaf3->spine2"]` say what is different at some.
     #[serde(default)]
-    pub port: PortConfig,
+    pub port: Tiered<PortConfig>,
+    /// What the ports of a switch have in common; `[switch.leaf]` and `[switch.leaf3]` say what is different in some.
+    #[serde(default)]
+    pub switch: Tiered<SwitchConfig>,
+    /// How hosts hand packets to their links.
+    #[serde(default)]
+    pub nic: NicConfig,
+    /// Links that are not as the topology has them, by name: `leaf0->spine1` in one direction, `leaf0--spine1` in both.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub link: BTreeMap<String, LinkChange>,
+    /// Links and switches that fail.
+    #[serde(default, skip_serializing_if = "Failures::is_none")]
+    pub failures: Failures,
     /// What every host does.
     #[serde(default)]
     pub host: HostConfig,
@@ -40,6 +59,43 @@ pub struct Config {
     /// What is recorded.
     #[serde(default)]
     pub record: RecordConfig,
+}
+
+/// How a host hands packets to a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(extend("x-seat" = "NIC"))]
+pub enum NicConfig {
+    /// The link asks the host for a packet whenever it is free: no packet waits, and the host's send order decides at the last moment.
+    #[schemars(extend("x-cases" = [""]))]
+    Pull(Pull),
+    /// Whatever a window allows goes into a queue at once, as into the port of a switch: with its limit, classes, marker and scheduler. So are
+    /// the hosts of ns-2, whose links have the queue of the switches. Control packets wait in it too.
+    #[schemars(extend("x-cases" = ["", "limit = \"20pkt\", marker.step.threshold = \"5pkt\"", "classes = 3, classifier = \"ce-or-ack\""]))]
+    Queue(PortConfig),
+}
+
+/// No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pull {}
+
+impl Default for NicConfig {
+    fn default() -> NicConfig {
+        NicConfig::Pull(Pull {})
+    }
+}
+
+/// What is different about a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinkChange {
+    /// Its rate; as in the topology if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Its propagation delay, with the processing at a switch at its end; as in the topology if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
 }
 
 fn flow_ecmp() -> PathConfig {
@@ -88,13 +144,72 @@ impl Config {
     /// # Errors
     /// If a key is unknown, missing or of the wrong kind.
     pub fn from_node(node: &Node) -> Result<Config, Problem> {
-        from_node(node)
+        let mut node = node.clone();
+        tiered::inherit(&mut node, "port", PortConfig::KEYS);
+        tiered::inherit(&mut node, "switch", SwitchConfig::KEYS);
+        from_node(&node)
+    }
+
+    /// What sits on every seat, with the dotted path of its key, and whether it is as it is by default.
+    pub fn seats(&self) -> Vec<(String, &dyn Seat, bool)> {
+        let mut seats: Vec<(String, &dyn Seat, bool)> = vec![
+            ("topology".to_owned(), &self.topology, false),
+            ("path".to_owned(), &self.path, self.path == flow_ecmp()),
+        ];
+        let mut add = |table: String, of: Vec<(&'static str, _, bool)>| {
+            seats.extend(of.into_iter().map(|(key, seat, is_default)| (format!("{table}.{key}"), seat, is_default)));
+        };
+        add("host".to_owned(), self.host.seats());
+        self.port.each().for_each(|(name, port)| add(table("port", name), port.seats()));
+        self.switch.each().for_each(|(name, switch)| add(table("switch", name), switch.seats()));
+        if let NicConfig::Queue(queue) = &self.nic {
+            add("nic.queue".to_owned(), queue.seats());
+        }
+        seats
+    }
+
+    /// The same, to be changed.
+    pub fn seats_mut(&mut self) -> Vec<(String, &mut dyn Seat)> {
+        let mut seats: Vec<(String, &mut dyn Seat)> =
+            vec![("topology".to_owned(), &mut self.topology), ("path".to_owned(), &mut self.path)];
+        let mut add = |table: String, of: Vec<(&'static str, _)>| {
+            seats.extend(of.into_iter().map(|(key, seat)| (format!("{table}.{key}"), seat)));
+        };
+        add("host".to_owned(), self.host.seats_mut());
+        self.port.each_mut().for_each(|(name, port)| add(table("port", name), port.seats_mut()));
+        self.switch.each_mut().for_each(|(name, switch)| add(table("switch", name), switch.seats_mut()));
+        if let NicConfig::Queue(queue) = &mut self.nic {
+            add("nic.queue".to_owned(), queue.seats_mut());
+        }
+        seats
+    }
+
+    /// What everything in the configuration says of itself.
+    pub fn facts(&self) -> Facts {
+        let mut facts = Facts::new();
+        for (path, seat, is_default) in self.seats() {
+            facts.speaker(Speaker { path, model: seat.model(), is_default });
+            seat.facts(&mut facts);
+        }
+        facts.speaker(Speaker { path: "workload".to_owned(), model: String::new(), is_default: false });
+        self.workload.facts(&mut facts);
+        facts
+    }
+
+    /// The number of classes of the port that has the fewest.
+    pub(crate) fn fewest_classes(&self) -> u8 {
+        self.port.each().map(|(_, port)| port.classes).min().expect("there is one for all")
     }
 
     /// The configuration as TOML, every default spelled out.
     pub fn to_toml(&self) -> String {
         toml::to_string_pretty(self).expect("a configuration is TOML")
     }
+}
+
+/// The dotted path of a table, or of a named one below it.
+fn table(key: &str, name: Option<&str>) -> String {
+    name.map_or_else(|| key.to_owned(), |name| format!("{key}.{name}"))
 }
 
 /// A table of the configuration: read from a tree, written as TOML.

@@ -83,7 +83,10 @@ impl Problem {
 
     /// A value that a model refused, with its place in `scenario`.
     pub fn from_invalid(invalid: Invalid, scenario: &Node) -> Problem {
-        let mut problem = Problem::new(format!("`{}`: {}", invalid.path, invalid.message));
+        // A message may begin with the key itself.
+        let says_where = invalid.message.starts_with(&format!("`{}", invalid.path));
+        let place = if says_where { String::new() } else { format!("`{}`: ", invalid.path) };
+        let mut problem = Problem::new(place + &invalid.message);
         problem.0.help = invalid.help;
         problem.0.origin = match invalid.spot {
             Some(spot) => {

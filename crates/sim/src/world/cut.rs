@@ -93,21 +93,21 @@ impl Cut {
     }
 }
 
-/// Where the entities of a part stand in its tables.
+/// The positions of the entities of a part in its tables.
 #[derive(Debug)]
-pub(super) enum Places {
+pub(super) enum Positions {
     /// All are here, so each stands at its own number.
     Whole,
-    /// Some are here: the position of each, [`Places::ELSEWHERE`] if it is not.
-    Some { ports: IdVec<PortId, u32>, hosts: IdVec<HostId, u32> },
+    /// Some are here: the position of each, [`Positions::ELSEWHERE`] if it is not.
+    Some { ports: IdVec<PortId, u32>, hosts: IdVec<HostId, u32>, switches: IdVec<SwitchId, u32> },
 }
 
-impl Places {
+impl Positions {
     pub(super) const ELSEWHERE: u32 = u32::MAX;
 
     /// Where each of `ids` stands, of `len` ids in all.
     pub(super) fn of<I: Id>(len: usize, ids: &[I]) -> IdVec<I, u32> {
-        let mut positions: IdVec<I, u32> = (0..len).map(|_| Places::ELSEWHERE).collect();
+        let mut positions: IdVec<I, u32> = (0..len).map(|_| Positions::ELSEWHERE).collect();
         for (at, &id) in (0..).zip(ids) {
             positions[id] = at;
         }
@@ -117,23 +117,32 @@ impl Places {
     #[inline]
     pub(super) fn port(&self, port: PortId) -> usize {
         match self {
-            Places::Whole => port.index(),
-            Places::Some { ports, .. } => ports[port] as usize,
+            Positions::Whole => port.index(),
+            Positions::Some { ports, .. } => ports[port] as usize,
         }
     }
 
     #[inline]
     pub(super) fn host(&self, host: HostId) -> usize {
         match self {
-            Places::Whole => host.index(),
-            Places::Some { hosts, .. } => hosts[host] as usize,
+            Positions::Whole => host.index(),
+            Positions::Some { hosts, .. } => hosts[host] as usize,
+        }
+    }
+
+    pub(super) fn switch(&self, switch: SwitchId) -> usize {
+        match self {
+            Positions::Whole => switch.index(),
+            Positions::Some { switches, .. } => switches[switch] as usize,
         }
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
         match self {
-            Places::Whole => 0,
-            Places::Some { ports, hosts } => ports.heap_bytes() + hosts.heap_bytes(),
+            Positions::Whole => 0,
+            Positions::Some { ports, hosts, switches } => {
+                ports.heap_bytes() + hosts.heap_bytes() + switches.heap_bytes()
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use tailcut_base::{Instant, PortId};
 use tailcut_model::seat::{DropReason, ReceiverReport, SenderReport};
-use tailcut_model::{FlowId, FlowSpec, Packet};
+use tailcut_model::{FlowId, FlowSpec, Header, Packet};
 
 /// A flow that is about to start.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub(super) struct Mail {
     /// The port that sent each packet, and when it lands.
     pub(super) landings: Vec<(PortId, Instant)>,
     pub(super) packets: Vec<Packet>,
+    /// The header of each packet, where packets have headers.
+    pub(super) headers: Vec<Header>,
 }
 
 impl Mail {
@@ -26,18 +28,21 @@ impl Mail {
     }
 }
 
-/// What happened to a flow, for the recorder.
+/// Something that happened to a flow, for the recorder.
 #[derive(Debug)]
-pub(super) struct Note {
+pub(super) struct LogEntry {
     pub(super) at: Instant,
-    /// Key of the event: with `at`, the order among the notes of all parts.
+    /// Key of the event: with `at`, the order among the entries of all parts.
     pub(super) key: u64,
-    pub(super) fact: Fact,
+    pub(super) event: FlowEvent,
 }
 
+/// What happened to a flow.
 #[derive(Debug)]
-pub(super) enum Fact {
+pub(super) enum FlowEvent {
     Dropped { flow: FlowId, seq: u64, reason: DropReason },
     Received { flow: FlowId, report: ReceiverReport },
     Acknowledged { flow: FlowId, report: SenderReport },
+    Abandoned { flow: FlowId, report: SenderReport },
+    LetGo { flow: FlowId, report: ReceiverReport },
 }

@@ -14,7 +14,7 @@ use std::sync::Mutex;
 
 use tailcut_base::{Id, Instant, PortId, Span, mix64};
 use tailcut_fabric::QueueHistogram;
-use tailcut_model::seat::DropReason;
+use tailcut_model::seat::{DropReason, Unfinished};
 use tailcut_model::{FlowId, FlowSpec};
 use tailcut_record::{
     DropCounts, FlowRow, PortRow, QueuePoint, QueueSamples, QueueStatistics, Recorder, ThroughputBin,
@@ -25,9 +25,9 @@ use tailcut_workload::{Realised, Workload};
 pub use cut::Cut;
 
 use crate::{EndReason, Engine, Outcome, Scenario, Stopped};
-use exchange::{Fact, Note, Start};
+use exchange::{FlowEvent, LogEntry, Start};
 use part::Part;
-use threads::{Alone, Desk, Rounds};
+use threads::{Exchange, OnePart, Rounds};
 
 /// Flows that are pulled from the workload at a time while one part is alone, which no lookahead binds.
 const FLOWS_AHEAD: usize = 64;
@@ -40,11 +40,11 @@ const PROGRESS_EVENTS: u64 = 1 << 20;
 pub struct World<'s> {
     scenario: &'s Scenario,
     cut: Cut,
-    source: Source<'s>,
+    coordinator: Coordinator<'s>,
 }
 
-/// The workload as it is pulled, and what is written down of it.
-struct Source<'s> {
+/// What is done once for the whole network: the workload is pulled, and what happens to flows is recorded.
+struct Coordinator<'s> {
     scenario: &'s Scenario,
     workload: Workload,
     next: Option<FlowSpec>,
@@ -54,14 +54,14 @@ struct Source<'s> {
     last_start: Instant,
     measured_from: Option<Instant>,
     measured_until: Option<Instant>,
-    notes: Vec<Note>,
+    log: Vec<LogEntry>,
     route: Route,
 }
 
 impl<'s> World<'s> {
     /// A scenario before its first event, to be run by one thread. Completed flows go to `recorder`.
     pub fn new(scenario: &'s Scenario, recorder: Recorder) -> World<'s> {
-        let mut source = Source {
+        let mut coordinator = Coordinator {
             scenario,
             workload: scenario.workload(),
             next: None,
@@ -71,11 +71,11 @@ impl<'s> World<'s> {
             last_start: Instant::ZERO,
             measured_from: None,
             measured_until: None,
-            notes: Vec::new(),
+            log: Vec::new(),
             route: Route::default(),
         };
-        source.fetch_flow();
-        World { scenario, cut: Cut::whole(scenario.network()), source }
+        coordinator.fetch_flow();
+        World { scenario, cut: Cut::whole(scenario.network()), coordinator }
     }
 
     /// The same, to be run by up to `threads` threads: as many as the network can be cut for. The outcome is the same.
@@ -114,25 +114,25 @@ impl<'s> World<'s> {
     /// If the world contradicts itself afterwards: packets that are neither delivered nor dropped nor held, bytes
     /// of flows that did not arrive. That is a bug, and the results would be worthless.
     pub fn run_with(self, progress: impl FnMut(Instant) -> ControlFlow<()>) -> Result<Outcome, Stopped> {
-        let World { scenario, cut, mut source } = self;
+        let World { scenario, cut, mut coordinator } = self;
         let lookahead = cut.lookahead(scenario.network());
         let make = |number| Part::new(scenario, &cut, number);
         let (end, in_the_mail, mut parts) = if cut.parts() == 1 {
             let mut part = make(0);
-            let mut alone = Alone { part: &mut part, desk: Mutex::new(Desk::default()) };
-            (source.coordinate(&mut alone, &cut, lookahead, progress)?, 0, vec![part])
+            let mut alone = OnePart { part: &mut part, exchange: Mutex::new(Exchange::default()) };
+            (coordinator.coordinate(&mut alone, &cut, lookahead, progress)?, 0, vec![part])
         } else {
             let (outcome, parts) = threads::together(cut.parts(), make, |rounds| {
-                source.coordinate(rounds, &cut, lookahead, progress).map(|end| (end, rounds.in_the_mail()))
+                coordinator.coordinate(rounds, &cut, lookahead, progress).map(|end| (end, rounds.in_the_mail()))
             });
             let (end, in_the_mail) = outcome?;
             (end, in_the_mail, parts)
         };
-        source.finish(&cut, &mut parts, end, in_the_mail)
+        coordinator.finish(&cut, &mut parts, end, in_the_mail)
     }
 }
 
-impl Source<'_> {
+impl Coordinator<'_> {
     /// From round to round, until nothing is left to happen or the time to drain is over.
     fn coordinate(
         &mut self,
@@ -143,7 +143,7 @@ impl Source<'_> {
     ) -> Result<EndReason, Stopped> {
         let mut handled = 0;
         loop {
-            let next_event = (0..rounds.parts()).filter_map(|part| rounds.desk(part).next).min();
+            let next_event = (0..rounds.parts()).filter_map(|part| rounds.exchange(part).next).min();
             let next_start = self.next.as_ref().map(|spec| spec.start);
             let Some(now) = next_event.into_iter().chain(next_start).min() else { return Ok(EndReason::Finished) };
             let deadline = self.deadline();
@@ -152,8 +152,8 @@ impl Source<'_> {
             }
             let horizon = self.pull_flows(rounds, cut, lookahead.map(|lookahead| now + lookahead));
             rounds.round(horizon, ROUND_EVENTS);
-            self.write_down(rounds);
-            handled += (0..rounds.parts()).map(|part| std::mem::take(&mut rounds.desk(part).handled)).sum::<u64>();
+            self.record(rounds);
+            handled += (0..rounds.parts()).map(|part| std::mem::take(&mut rounds.exchange(part).handled)).sum::<u64>();
             if handled >= PROGRESS_EVENTS {
                 handled = 0;
                 if progress(now).is_break() {
@@ -207,49 +207,52 @@ impl Source<'_> {
     }
 
     fn pull_flow(&mut self, rounds: &mut dyn Rounds, cut: &Cut) {
-        let spec = self.next.take().expect("the caller has seen it");
+        let mut spec = self.next.take().expect("the caller has seen it");
         let flow = FlowId(self.started);
         self.started = self.started.checked_add(1).expect("fewer than 2^32 flows in a run");
         self.last_start = spec.start;
         if spec.measured && self.measured_from.is_none() {
             self.measured_from = Some(spec.start);
-            (0..rounds.parts()).for_each(|part| rounds.desk(part).measure_from = Some(spec.start));
+            (0..rounds.parts()).for_each(|part| rounds.exchange(part).measure_from = Some(spec.start));
         }
         self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
+        spec.path = self.route.facts();
         self.recorder.start(flow, &spec, self.route.ideal_fct(spec.size));
         self.realised.add(&spec);
         let [src, dst] = [spec.src, spec.dst].map(|host| cut.part_of_host(host) as usize);
         if src != dst {
-            rounds.desk(dst).starts.push(Start { flow, spec: spec.clone() });
+            rounds.exchange(dst).starts.push(Start { flow, spec: spec.clone() });
         }
-        rounds.desk(src).starts.push(Start { flow, spec });
+        rounds.exchange(src).starts.push(Start { flow, spec });
         self.fetch_flow();
         if self.next.is_none() {
             self.measured_until = Some(self.last_start);
-            (0..rounds.parts()).for_each(|part| rounds.desk(part).measure_until = Some(self.last_start));
+            (0..rounds.parts()).for_each(|part| rounds.exchange(part).measure_until = Some(self.last_start));
         }
     }
 
     /// Tells the recorder what happened in a round.
-    fn write_down(&mut self, rounds: &mut dyn Rounds) {
-        let mut notes = std::mem::take(&mut self.notes);
+    fn record(&mut self, rounds: &mut dyn Rounds) {
+        let mut log = std::mem::take(&mut self.log);
         for part in 0..rounds.parts() {
-            notes.append(&mut rounds.desk(part).notes);
+            log.append(&mut rounds.exchange(part).log);
         }
         if rounds.parts() > 1 {
             // The order in which they would have come from one part.
-            notes.sort_by_key(|note| (note.at, note.key));
+            log.sort_by_key(|entry| (entry.at, entry.key));
         }
-        notes.drain(..).for_each(|note| self.note(note));
-        self.notes = notes;
+        log.drain(..).for_each(|entry| self.record_one(entry));
+        self.log = log;
     }
 
     /// Tells the recorder one thing that happened.
-    fn note(&mut self, Note { at, fact, .. }: Note) {
-        match fact {
-            Fact::Dropped { flow, seq, reason } => self.recorder.drop(flow, seq, reason),
-            Fact::Acknowledged { flow, report } => self.recorder.acknowledged(flow, at, report),
-            Fact::Received { flow, report } => {
+    fn record_one(&mut self, LogEntry { at, event, .. }: LogEntry) {
+        match event {
+            FlowEvent::Dropped { flow, seq, reason } => self.recorder.drop(flow, seq, reason),
+            FlowEvent::Acknowledged { flow, report } => self.recorder.acknowledged(flow, at, report),
+            FlowEvent::Abandoned { flow, report } => self.recorder.abandoned(flow, report),
+            FlowEvent::LetGo { flow, report } => self.recorder.let_go(flow, report),
+            FlowEvent::Received { flow, report } => {
                 if let Some(row) = self.recorder.received(flow, at, report) {
                     self.check_time(&row);
                 }
@@ -274,14 +277,16 @@ impl Source<'_> {
             for part in &mut *parts {
                 part.catch_up(deadline);
                 // Nothing but packets that hosts discarded meanwhile, whose order means nothing.
-                part.take_notes(&mut late);
+                part.take_log(&mut late);
             }
-            late.into_iter().for_each(|note| self.note(note));
+            late.into_iter().for_each(|entry| self.record_one(entry));
         }
         let mut unfinished = 0u64;
         for open in parts.iter().flat_map(Part::unfinished) {
+            // Nobody waits any longer for what its sender has given up, even if its receiver was never told.
+            let is_given_up = matches!(open, Unfinished::Receiver(flow, _) if self.recorder.is_abandoned(flow));
+            unfinished += u64::from(!is_given_up);
             self.recorder.cut_off(open);
-            unfinished += 1;
         }
         let mut queue_series: Vec<QueuePoint> = parts.iter_mut().flat_map(Part::take_queue_series).collect();
         queue_series.sort_unstable();
@@ -292,8 +297,8 @@ impl Source<'_> {
         let end = if unfinished == 0 && held == 0 { EndReason::Finished } else { end };
         self.check(parts, end, unfinished, held, in_the_mail);
         let network = self.scenario.network();
-        let peak_bytes =
-            sum(|part| part.heap_bytes() as u64) + (self.recorder.heap_bytes() + network.heap_bytes()) as u64;
+        let peak_bytes = sum(|part| part.heap_bytes() as u64)
+            + (self.recorder.heap_bytes() + network.heap_bytes() + self.scenario.outages().heap_bytes()) as u64;
         let ended_at = parts.iter().map(|part| part.counts().last_landing).max().expect("there is a part");
         let totals = *self.recorder.totals();
         let measured_from = self.measured_from.unwrap_or(Instant::ZERO);
@@ -331,7 +336,14 @@ impl Source<'_> {
     /// the last one; nothing beats the floor.
     #[cold]
     fn check_time(&mut self, row: &FlowRow) {
-        self.scenario.network().route_into(Id::new(row.src as usize), Id::new(row.dst as usize), &mut self.route);
+        let network = self.scenario.network();
+        network.route_into(Id::new(row.src as usize), Id::new(row.dst as usize), &mut self.route);
+        if network.is_irregular() || !self.scenario.outages().is_empty() {
+            // The ways between are not known to be as slow as this one: the links of the hosts are.
+            let (first, last) = (self.route.links[0], self.route.links[self.route.links.len() - 1]);
+            self.route.links.clear();
+            self.route.links.extend([first, last]);
+        }
         let floor = self.route.fct_floor(row.size);
         let fct = row.fct().expect("a flow that was received has a completion time");
         assert!(fct >= floor, "flow {} of {} B took {fct}, and nothing can be faster than {floor}", row.flow, row.size);
@@ -354,8 +366,10 @@ impl Source<'_> {
                 assert_eq!((port.backlog(), port.waiting()), (0, 0), "every port is empty");
             }
             let totals = self.recorder.totals();
-            assert_eq!(totals.received, u64::from(self.started), "every flow is received");
-            assert_eq!(totals.received_bytes, self.realised.payload_bytes(), "every byte is received");
+            let ended = totals.received + totals.abandoned;
+            assert_eq!(ended, u64::from(self.started), "every flow is received or was given up");
+            let bytes = totals.received_bytes + totals.abandoned_bytes;
+            assert_eq!(bytes, self.realised.payload_bytes(), "every byte is received or was given up");
         }
     }
 
@@ -363,15 +377,17 @@ impl Source<'_> {
         let network = self.scenario.network();
         let window = self.measured_until.zip(self.measured_from).and_then(|(until, from)| until.since(from));
         let window = window.filter(|&window| window > Span::ZERO);
-        let name = |node: Node| match node {
-            Node::Host(host) => format!("host{host}"),
-            Node::Switch(switch) => network.switches()[switch].name.clone(),
-        };
+        let name = |node: Node| network.node_name(node).to_string();
         let row = |(id, spec): (PortId, &tailcut_topology::PortSpec)| {
             let (port, samples, busy, histogram) = parts[cut.part_of(spec.owner) as usize].port(id);
             let mut drops = DropCounts::default();
             for reason in DropReason::ALL {
-                drops.set(reason, port.stats().drops[reason as usize]);
+                drops.set(reason, port.stats().drops(reason));
+            }
+            let (own, other) = (cut.part_of(spec.owner), cut.part_of(spec.peer));
+            if own != other {
+                let lost = parts[other as usize].lost_behind(id);
+                drops.set(DropReason::LinkDown, port.stats().drops(DropReason::LinkDown) + lost);
             }
             let wire = port.wire.stats();
             let (busy, time) = match (busy, window) {
@@ -384,7 +400,7 @@ impl Source<'_> {
                 peer: name(spec.peer),
                 tier: match spec.owner {
                     Node::Host(_) => "host".to_owned(),
-                    Node::Switch(switch) => network.switches()[switch].tier.name().to_owned(),
+                    Node::Switch(switch) => network.tier_name(network.switches()[switch].tier).to_owned(),
                 },
                 rate_bps: spec.rate.as_bps(),
                 packets: wire.packets,

@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use tailcut_base::Instant;
 
-use super::exchange::{Mail, Note, Start};
+use super::exchange::{LogEntry, Mail, Start};
 use super::part::Part;
 
 /// What a part is told before a round, and what it answers.
 #[derive(Default)]
-pub(super) struct Desk {
+pub(super) struct Exchange {
     /// Flows that will start in the round of which the part has an end, in the order of their starts.
     pub(super) starts: Vec<Start>,
     /// When the measured time begins, if that is known since the last round.
@@ -26,7 +26,7 @@ pub(super) struct Desk {
     /// When the measured time ends, if that is known since the last round.
     pub(super) measure_until: Option<Instant>,
     /// What happened to flows, in order.
-    pub(super) notes: Vec<Note>,
+    pub(super) log: Vec<LogEntry>,
     /// Events handled since the coordinator last looked.
     pub(super) handled: u64,
     /// When something happens next, in the part or where it has sent packets to.
@@ -39,7 +39,7 @@ pub(super) trait Rounds {
     /// Number of parts.
     fn parts(&self) -> usize;
     /// What part `part` is told and answers.
-    fn desk(&mut self, part: usize) -> MutexGuard<'_, Desk>;
+    fn exchange(&mut self, part: usize) -> MutexGuard<'_, Exchange>;
     /// Every part handles its events before `horizon`. A part that is alone may stop after `budget` of them.
     fn round(&mut self, horizon: Instant, budget: u64);
     /// Packets that were sent to another part and have not been taken in.
@@ -51,26 +51,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// One part, on the thread of the coordinator.
-pub(super) struct Alone<'p, 's> {
+pub(super) struct OnePart<'p, 's> {
     pub(super) part: &'p mut Part<'s>,
-    pub(super) desk: Mutex<Desk>,
+    pub(super) exchange: Mutex<Exchange>,
 }
 
-impl Rounds for Alone<'_, '_> {
+impl Rounds for OnePart<'_, '_> {
     fn parts(&self) -> usize {
         1
     }
 
-    fn desk(&mut self, _: usize) -> MutexGuard<'_, Desk> {
-        lock(&self.desk)
+    fn exchange(&mut self, _: usize) -> MutexGuard<'_, Exchange> {
+        lock(&self.exchange)
     }
 
     fn round(&mut self, horizon: Instant, budget: u64) {
-        let desk = self.desk.get_mut().unwrap_or_else(PoisonError::into_inner);
-        take_orders(self.part, desk);
-        desk.handled += self.part.run_until(horizon, budget);
-        self.part.take_notes(&mut desk.notes);
-        desk.next = self.part.next_time();
+        let exchange = self.exchange.get_mut().unwrap_or_else(PoisonError::into_inner);
+        take_orders(self.part, exchange);
+        exchange.handled += self.part.run_until(horizon, budget);
+        self.part.take_log(&mut exchange.log);
+        exchange.next = self.part.next_time();
     }
 
     fn in_the_mail(&self) -> u64 {
@@ -78,19 +78,19 @@ impl Rounds for Alone<'_, '_> {
     }
 }
 
-fn take_orders(part: &mut Part<'_>, desk: &mut Desk) {
-    desk.starts.drain(..).for_each(|start| part.expect(start));
-    if let Some(at) = desk.measure_from.take() {
+fn take_orders(part: &mut Part<'_>, exchange: &mut Exchange) {
+    exchange.starts.drain(..).for_each(|start| part.expect(start));
+    if let Some(at) = exchange.measure_from.take() {
         part.measure_from(at);
     }
-    if let Some(at) = desk.measure_until.take() {
+    if let Some(at) = exchange.measure_until.take() {
         part.measure_until(at);
     }
 }
 
 /// What the threads share.
-struct Hall {
-    desks: Vec<Mutex<Desk>>,
+struct Shared {
+    exchanges: Vec<Mutex<Exchange>>,
     /// Packets from each part to each part: `from + to * parts`.
     mail: Vec<Mutex<Mail>>,
     /// Number of the round that is to be run.
@@ -100,25 +100,25 @@ struct Hall {
     /// Parts that have finished the round, the coordinator's not counted.
     done: AtomicUsize,
     over: AtomicBool,
-    /// How often a thread looks whether it is its turn before it lets others run: not at all if there are too few
+    /// How often a thread looks whether it is its turn before it yields its processor: not at all if there are too few
     /// processors for all threads.
-    patience: u32,
+    spins: u32,
 }
 
-impl Hall {
+impl Shared {
     fn run_part(&self, number: usize, part: &mut Part<'_>) {
-        let parts = self.desks.len();
+        let parts = self.exchanges.len();
         let horizon = Instant::from_ps(self.horizon.load(Ordering::Relaxed));
-        let mut desk = lock(&self.desks[number]);
-        take_orders(part, &mut desk);
+        let mut exchange = lock(&self.exchanges[number]);
+        take_orders(part, &mut exchange);
         for from in (0..parts).filter(|&from| from != number) {
             part.take_mail(&mut lock(&self.mail[from + number * parts]));
         }
-        desk.handled += part.run_until(horizon, u64::MAX);
+        exchange.handled += part.run_until(horizon, u64::MAX);
         let mut outgoing: Vec<_> = (0..parts).map(|to| lock(&self.mail[number + to * parts])).collect();
         let due = part.send_mail(Instant::from_ps(horizon.as_ps() - 1), &mut outgoing);
-        desk.next = part.next_time().into_iter().chain(due).min();
-        part.take_notes(&mut desk.notes);
+        exchange.next = part.next_time().into_iter().chain(due).min();
+        part.take_log(&mut exchange.log);
     }
 
     /// A thread's life: it makes its part, runs it in each round, and gives it back.
@@ -126,7 +126,7 @@ impl Hall {
         let mut part = None;
         let mut seen = 0;
         loop {
-            let mut waiter = Waiter::new(self.patience);
+            let mut waiter = Waiter::new(self.spins);
             loop {
                 let round = self.round.load(Ordering::Acquire);
                 if round != seen {
@@ -142,7 +142,7 @@ impl Hall {
                 self.run_part(number as usize, part.get_or_insert_with(|| make(number)));
             }));
             if let Err(panic) = attempt {
-                lock(&self.desks[number as usize]).panic = Some(panic);
+                lock(&self.exchanges[number as usize]).panic = Some(panic);
             }
             self.done.fetch_add(1, Ordering::Release);
         }
@@ -152,18 +152,18 @@ impl Hall {
 /// Waits for another thread: rounds are short, so it looks for a while before it lets others run, and sleeps only
 /// while a round takes uncommonly long.
 struct Waiter {
-    patience: u32,
+    spins: u32,
     yields: u32,
 }
 
 impl Waiter {
-    fn new(patience: u32) -> Waiter {
-        Waiter { patience, yields: 2_000 }
+    fn new(spins: u32) -> Waiter {
+        Waiter { spins, yields: 2_000 }
     }
 
     fn wait(&mut self) {
-        if self.patience > 0 {
-            self.patience -= 1;
+        if self.spins > 0 {
+            self.spins -= 1;
             std::hint::spin_loop();
         } else if self.yields > 0 {
             self.yields -= 1;
@@ -175,44 +175,44 @@ impl Waiter {
 }
 
 /// The coordinator of several parts; the first part runs on its own thread.
-struct Together<'h, 'p, 's> {
-    hall: &'h Hall,
+struct ManyParts<'h, 'p, 's> {
+    shared: &'h Shared,
     first: &'p mut Part<'s>,
 }
 
-impl Rounds for Together<'_, '_, '_> {
+impl Rounds for ManyParts<'_, '_, '_> {
     fn parts(&self) -> usize {
-        self.hall.desks.len()
+        self.shared.exchanges.len()
     }
 
-    fn desk(&mut self, part: usize) -> MutexGuard<'_, Desk> {
-        lock(&self.hall.desks[part])
+    fn exchange(&mut self, part: usize) -> MutexGuard<'_, Exchange> {
+        lock(&self.shared.exchanges[part])
     }
 
     fn round(&mut self, horizon: Instant, _budget: u64) {
-        let hall = self.hall;
-        hall.horizon.store(horizon.as_ps(), Ordering::Relaxed);
-        hall.done.store(0, Ordering::Relaxed);
-        hall.round.fetch_add(1, Ordering::Release);
-        hall.run_part(0, self.first);
-        let mut waiter = Waiter::new(hall.patience);
-        while hall.done.load(Ordering::Acquire) < hall.desks.len() - 1 {
+        let shared = self.shared;
+        shared.horizon.store(horizon.as_ps(), Ordering::Relaxed);
+        shared.done.store(0, Ordering::Relaxed);
+        shared.round.fetch_add(1, Ordering::Release);
+        shared.run_part(0, self.first);
+        let mut waiter = Waiter::new(shared.spins);
+        while shared.done.load(Ordering::Acquire) < shared.exchanges.len() - 1 {
             waiter.wait();
         }
-        for desk in &hall.desks {
-            if let Some(panic) = lock(desk).panic.take() {
+        for exchange in &shared.exchanges {
+            if let Some(panic) = lock(exchange).panic.take() {
                 resume_unwind(panic);
             }
         }
     }
 
     fn in_the_mail(&self) -> u64 {
-        self.hall.mail.iter().map(|mail| lock(mail).len() as u64).sum()
+        self.shared.mail.iter().map(|mail| lock(mail).len() as u64).sum()
     }
 }
 
 /// Sends the threads home, also when the coordinator panics.
-struct Closing<'h>(&'h Hall);
+struct Closing<'h>(&'h Shared);
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
@@ -235,22 +235,22 @@ pub(super) fn together<'s, R>(
 ) -> (R, Vec<Part<'s>>) {
     let size = count as usize;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let hall = Hall {
-        desks: (0..size).map(|_| Mutex::default()).collect(),
+    let shared = Shared {
+        exchanges: (0..size).map(|_| Mutex::default()).collect(),
         mail: (0..size * size).map(|_| Mutex::default()).collect(),
         round: AtomicUsize::new(0),
         horizon: AtomicU64::new(0),
         done: AtomicUsize::new(0),
         over: AtomicBool::new(false),
-        patience: if processors < size { 0 } else { 5_000 },
+        spins: if processors < size { 0 } else { 5_000 },
     };
     std::thread::scope(|scope| {
-        let (hall, make) = (&hall, &make);
-        let threads: Vec<_> = (1..count).map(|number| scope.spawn(move || hall.work(number, make))).collect();
+        let (shared, make) = (&shared, &make);
+        let threads: Vec<_> = (1..count).map(|number| scope.spawn(move || shared.work(number, make))).collect();
         let (result, first) = {
-            let _closing = Closing(hall);
+            let _closing = Closing(shared);
             let mut first = make(0);
-            (coordinate(&mut Together { hall, first: &mut first }), first)
+            (coordinate(&mut ManyParts { shared, first: &mut first }), first)
         };
         let others = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
         (result, std::iter::once(first).chain(others).collect())

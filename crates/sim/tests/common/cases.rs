@@ -1,18 +1,20 @@
-//! Random small scenarios: networks, schemes, hosts and flows.
+//! Random small scenarios: networks, schemes, hosts and flows. Whatever is registered takes part.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use tailcut_sim::Scenario;
+use tailcut_model::registry::{ModelEntry, SeatEntry, seats_of};
+use tailcut_sim::{Config, Preset, Scenario};
 
-use super::{SCHEMES, listed, node};
+use super::{listed, node, star};
 
 /// One scenario, as a choice of texts.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub scheme: &'static str,
-    /// Whether all packets of a flow in one direction take one way.
-    pub one_way: bool,
+    /// Whether there is one way only between two hosts.
+    pub one_path: bool,
     /// Whether hosts mark packets.
     pub host_marks: bool,
     pub text: String,
@@ -58,136 +60,146 @@ fn networks() -> impl Strategy<Value = (String, u32, bool)> {
         1 => (2u32..9, links()).prop_map(|(hosts, (host, _, delay))| {
             (format!("[topology.star]\nhosts = {hosts}\nhost_link = {host}\n{delay}"), hosts, true)
         }),
+        1 => model_on("topology", "topology").prop_map(|line| {
+            let text = format!("{line}{}", listed(&[(0, 1, 1, 0)]));
+            let scenario = Scenario::new(&node("tcp", &text), 0, Path::new(".")).expect("a case of a generator is a network");
+            // Keys of the scenario's own come before its tables.
+            (line, scenario.network().hosts(), false)
+        }),
     ]
 }
 
-/// A preset, or seats of one's own on top of one.
-fn schemes() -> impl Strategy<Value = (&'static str, String)> {
-    let marker = prop_oneof![
-        Just("marker = \"off\"\n".to_owned()),
-        (1u64..200, prop::bool::ANY, prop::bool::ANY).prop_map(|(packets, inclusive, queue)| {
-            let scope = if queue { "queue" } else { "port" };
-            format!("marker.step = {{ threshold = \"{packets}pkt\", scope = \"{scope}\", inclusive = {inclusive} }}\n")
-        }),
-    ];
-    let congestion = prop::sample::select(vec!["newreno", "dctcp", "l2dct", "d2tcp", "minimal"]);
-    let tag = prop::sample::select(vec![
-        "off = {}",
-        "pias = { thresholds = [\"10KB\", \"50KB\"] }",
-        "pias = { thresholds = [\"1460B\", \"2920B\", \"40KB\"], rule = \"sent\" }",
-        "resqueue = {}",
-        "resqueue = { thresholds = [\"2920B\", \"40KB\"] }",
-        "flow-size = {}",
-    ]);
-    let rank = prop::sample::select(vec![
-        "flow-rank = {}",
-        "attained = {}",
-        "remaining = {}",
-        "remaining.count = \"unacknowledged\"",
-    ]);
-    let scheduler = prop::sample::select(vec!["strict", "strict", "ranked", "pfabric", "srpt"]);
-    let limit = prop::sample::select(vec!["1500B", "50%", "80%"]);
-    let overflow = prop::sample::select(vec!["drop", "demote"]);
-    let own = (congestion, (tag, rank), 4u8..9, (0..5, limit, overflow), scheduler, marker).prop_map(
-        |(congestion, (tag, rank), classes, (buffer, limit, overflow), scheduler, marker)| {
-            let ranked = scheduler != "strict";
-            let tag = if ranked { rank } else { tag };
-            let port = match (ranked, tag.starts_with("off")) {
-                (true, _) => format!("classes = 1\nscheduler = \"{scheduler}\"\n"),
-                (false, true) => format!("classes = {classes}\nclassifier = \"ce-or-ack\"\n"),
-                (false, false) => format!("classes = {classes}\nclassifier = \"tag\"\n"),
-            };
-            let buffer = match buffer {
-                3 => "buffer = \"drop-worst\"\n".to_owned(),
-                1 if !ranked => "buffer = \"push-out\"\n".to_owned(),
-                2 if !ranked => {
-                    let limits = vec![limit; usize::from(classes)];
-                    format!("buffer.divided = {{ limits = {limits:?}, overflow = \"{overflow}\" }}\n")
-                }
-                4 if !ranked => {
-                    let dedicated = overflow == "drop";
-                    format!("buffer.reserved = {{ limit = \"50%\", dedicated = {dedicated} }}\n")
-                }
-                _ => String::new(),
-            };
-            ("tcp", format!("{port}{buffer}{marker}[host]\ncongestion = \"{congestion}\"\ntag.{tag}\n"))
-        },
-    );
-    let preset = prop::sample::select(SCHEMES.to_vec()).prop_map(|preset| {
-        // The ports of some cases hold less than what is reserved usually.
-        let buffer = if preset == "resqueue" { "buffer.reserved.limit = \"50%\"\n" } else { "" };
-        (preset, format!("{buffer}[host]\n"))
-    });
-    // A transport of its own, which is one of the presets too.
-    let homa = Just(("homa", "[host]\n".to_owned()));
-    prop_oneof![4 => preset, 4 => own, 1 => homa]
+/// What is registered for every seat.
+static SEATS: LazyLock<Vec<SeatEntry>> = LazyLock::new(seats_of::<Config>);
+
+/// A line that puts a registered model on the seat at `path`, with one of its cases. `key` is what stands for the path there.
+fn model_on(path: &'static str, key: &'static str) -> impl Strategy<Value = String> {
+    let seat = SEATS.iter().find(|seat| seat.path == path).unwrap_or_else(|| panic!("{path} is a seat"));
+    let line = |model: &ModelEntry, case: &String| format!("{key} = {{ {} = {{ {case} }} }}\n", model.name);
+    let lines: Vec<String> =
+        seat.models.iter().flat_map(|model| model.cases.iter().map(move |case| line(model, case))).collect();
+    prop::sample::select(lines)
+}
+
+/// As [`model_on`], and mostly nothing: the default.
+fn seldom(path: &'static str, key: &'static str) -> impl Strategy<Value = String> {
+    prop_oneof![3 => Just(String::new()), 1 => model_on(path, key)]
+}
+
+/// The ports of a scheme and what its hosts write into packets and do with windows: any models that go together.
+fn composition() -> impl Strategy<Value = Seats> {
+    let port = (
+        (1u8..9, room()),
+        model_on("port.classifier", "classifier"),
+        model_on("port.scheduler", "scheduler"),
+        model_on("port.buffer", "buffer"),
+        model_on("port.marker", "marker"),
+    )
+        .prop_map(|((classes, room), classifier, scheduler, buffer, marker)| {
+            // Of one queue and of many: half of all models want the one or the other.
+            let classes = if scheduler.contains("strict") { classes } else { 1 };
+            format!("{room}classes = {classes}\n{classifier}{scheduler}{buffer}{marker}")
+        });
+    let host = (
+        model_on("host.tag", "tag"),
+        model_on("host.congestion", "congestion"),
+        seldom("host.pace", "pace"),
+        seldom("host.receive", "receive"),
+        transports(),
+    )
+        .prop_map(|(tag, congestion, pace, receive, transport)| {
+            // Another transport has its own ways instead of a window and tags.
+            let seats =
+                if transport.contains("tcp") { [tag, congestion, pace, receive].concat() } else { String::new() };
+            (transport, seats)
+        });
+    // Most of what is drawn does not go together: the first that does is taken.
+    prop::collection::vec((port, host), 24).prop_map(|drawn| {
+        let fits = |(port, (transport, host)): &(String, (String, String))| {
+            let text = format!("{}[port]\n{port}[host]\n{host}{transport}{}", star(3), listed(&[(0, 1, 1, 0)]));
+            Scenario::new(&node("tcp", &text), 0, Path::new(".")).is_ok()
+        };
+        let plain = ("limit = \"30KB\"\n".to_owned(), Default::default());
+        let (port, (transport, host)) = drawn.into_iter().find(fits).unwrap_or(plain);
+        Seats { preset: "tcp", port, host, transport }
+    })
+}
+
+/// What a scheme puts on its seats, on top of a preset.
+#[derive(Clone, Debug)]
+struct Seats {
+    preset: &'static str,
+    port: String,
+    host: String,
+    /// The transport with its parameters: a line of `[host]`.
+    transport: String,
+}
+
+/// A preset, or models on top of none.
+fn schemes() -> impl Strategy<Value = Seats> {
+    let preset =
+        (prop::sample::select(super::schemes()), tcp(), homa(), room()).prop_map(|(preset, tcp, homa, room)| {
+            let layer = Preset::layer(preset).expect("a preset");
+            let is_homa = layer
+                .get("host")
+                .is_some_and(|host| host.get("transport").is_some_and(|t| t.to_text().contains("homa")));
+            let mut transport = if is_homa { homa } else { tcp };
+            if preset.starts_with("pfabric") && !transport.contains("max_window") {
+                // Its presets have a largest window, which may be below the initial one here.
+                transport = transport.replace("tcp = { ", "tcp = { max_window = 100, ");
+            }
+            // The ports of some cases hold less than what is reserved usually.
+            let port = if preset == "resqueue" { "buffer.reserved.limit = \"50%\"\n" } else { "" };
+            Seats { preset, port: room + port, host: String::new(), transport }
+        });
+    prop_oneof![4 => preset, 5 => composition()]
+}
+
+/// How much waits in a port, and what it loses by chance.
+fn room() -> impl Strategy<Value = String> {
+    (prop_oneof![3_000u64..30_000, 3_000u64..1_000_000], losses())
+        .prop_map(|(limit, losses)| format!("limit = \"{limit}B\"\n{losses}"))
 }
 
 /// What a port loses by chance: mostly nothing.
 fn losses() -> impl Strategy<Value = String> {
-    let random = (0.0..0.1, prop::sample::select(vec!["data", "all"]))
-        .prop_map(|(probability, of)| format!("loss.random = {{ probability = {probability}, of = \"{of}\" }}\n"));
-    prop_oneof![5 => Just(String::new()), 1 => random]
+    prop_oneof![5 => Just(String::new()), 1 => model_on("port.loss", "loss")]
 }
 
-/// What a host does under Homa.
-fn homa_hosts() -> impl Strategy<Value = String> {
-    let order = prop::sample::select(vec![
-        "\"srpt\"",
-        "\"srpt\"",
-        "\"round-robin\"",
-        "\"fifo\"",
-        "{ las = { limit = \"3pkt\" } }",
-    ]);
+/// A registered transport, or one of the two that are there longest with any parameters.
+fn transports() -> impl Strategy<Value = String> {
+    prop_oneof![4 => tcp(), 1 => homa(), 2 => model_on("host.transport", "transport")]
+}
+
+/// Homa with any parameters.
+fn homa() -> impl Strategy<Value = String> {
     let levels = (prop::option::of(1u32..6), prop::sample::select(vec!["\"workload\"", "[]", "[\"2KB\", \"30KB\"]"]));
-    (order, 1u64..60_000, 200u64..10_000, levels).prop_map(|(order, rtt_bytes, resend, (overcommit, cutoffs))| {
-        let overcommit = overcommit.map_or(String::new(), |messages| format!("overcommit = {messages}\n"));
+    (1u64..60_000, 200u64..10_000, levels).prop_map(|(rtt_bytes, resend, (overcommit, cutoffs))| {
+        let overcommit = overcommit.map_or(String::new(), |messages| format!(", overcommit = {messages}"));
         format!(
-            "order = {order}\n[host.transport.homa]\nrtt_bytes = \"{rtt_bytes}B\"\nresend = \"{resend}us\"\n{overcommit}\
-             cutoffs = {cutoffs}\n"
+            "transport.homa = {{ rtt_bytes = \"{rtt_bytes}B\", resend = \"{resend}us\"{overcommit}, cutoffs = {cutoffs} }}\n"
         )
     })
 }
 
-/// What a host does, but for its congestion control and tags.
-fn hosts() -> impl Strategy<Value = (bool, String)> {
-    let order = prop::sample::select(vec![
-        "\"round-robin\"",
-        "\"fifo\"",
-        "{ fifo = { mark = \"20pkt\" } }",
-        "\"las\"",
-        "\"srpt\"",
-        "{ las = { limit = \"3pkt\" } }",
-        "{ las = { limit = \"20pkt\", severe = { short = \"5KB\", long = \"10KB\" } } }",
-    ]);
-    let incast = prop_oneof![
-        3 => Just(""),
-        1 => prop::sample::select(vec![
-            "pace = \"icon\"\n",
-            "pace.icon = { gap = \"capacity\", clock = \"3us\" }\n",
-            "pace.icon = { aware = false, base_rtt = \"300us\" }\n",
-            "receive = \"ictcp\"\n",
-            "receive.ictcp = { initial_window = 5, min_window = 1 }\npace = \"icon\"\n",
-        ]),
-    ];
+/// TCP with any parameters.
+fn tcp() -> impl Strategy<Value = String> {
     let window = (1u32..80, prop::option::of(0u32..100));
     let delayed = prop::option::of((1u32..5, 1u64..1000));
-    let long = prop::bool::ANY;
     let timeouts = (200u64..10_000, prop::bool::weighted(0.2), prop::option::weighted(0.3, 1u32..6));
-    ((order, incast), timeouts, window, delayed, 1u32..30, prop::bool::ANY, (prop::bool::ANY, long)).prop_map(
-        |((order, incast), (min_rto, fixed, probe), (window, more), delayed, dup_thresh, fast, (handshake, long))| {
-            let max = more.map_or(String::new(), |more| format!("max_window = {}\n", window + more));
+    (timeouts, window, delayed, 1u32..30, prop::bool::ANY, (prop::bool::ANY, prop::bool::ANY)).prop_map(
+        |((min_rto, fixed, probe), (window, more), delayed, dup_thresh, fast, (handshake, long))| {
+            let max = more.map_or(String::new(), |more| format!("max_window = {}, ", window + more));
             let delayed = delayed.map_or(String::new(), |(every, timeout)| {
-                format!("delayed_ack = {{ every = {every}, timeout = \"{timeout}us\" }}\n")
+                format!(", delayed_ack = {{ every = {every}, timeout = \"{timeout}us\" }}")
             });
-            let probe = probe.map_or(String::new(), |after| format!("fixed_rto = {fixed}\nprobe_after = {after}\n"));
+            let probe = probe.map_or(String::new(), |after| format!(", fixed_rto = {fixed}, probe_after = {after}"));
             let handshake = if handshake { "one-rtt" } else { "none" };
-            let long = if long { "long_flows = { above = \"50KB\", min_rto = \"20ms\" }\n" } else { "" };
-            let text = format!(
-                "order = {order}\n{incast}[host.transport.tcp]\nmin_rto = \"{min_rto}us\"\ninitial_window = {window}\n{max}{probe}{delayed}\
-                 dup_thresh = {dup_thresh}\nfast_retransmit = {fast}\nhandshake = \"{handshake}\"\n{long}"
-            );
-            (order.contains("mark"), text)
+            let long = if long { ", long_flows = { above = \"50KB\", min_rto = \"20ms\" }" } else { "" };
+            format!(
+                "transport.tcp = {{ {max}initial_window = {window}, min_rto = \"{min_rto}us\", dup_thresh = {dup_thresh}, \
+                 fast_retransmit = {fast}, handshake = \"{handshake}\"{probe}{delayed}{long} }}\n"
+            )
         },
     )
 }
@@ -208,22 +220,15 @@ fn flows(hosts: u32) -> impl Strategy<Value = Vec<(u32, u32, u64, u64)>> {
 }
 
 pub fn cases() -> impl Strategy<Value = Case> {
-    let path = prop::sample::select(vec!["flow-ecmp", "flow-round-robin", "spray", "round-robin"]);
-    let port = (prop_oneof![3_000u64..30_000, 3_000u64..1_000_000], losses())
-        .prop_map(|(limit, losses)| format!("[port]\nlimit = \"{limit}B\"\n{losses}"));
-    let hosts = (hosts(), homa_hosts());
-    (networks(), schemes(), hosts, path, port, 0u64..4, 0u64..3_000).prop_flat_map(
-        |((network, count, one_path), (scheme, seats), (host, homa), path, port, seed, drain_us)| {
-            let (host_marks, mut host) = if scheme == "homa" { (false, homa) } else { host };
-            if scheme.starts_with("pfabric") && !host.contains("max_window") {
-                // Its presets have a largest window, which may be below the initial one here.
-                host += "max_window = 100\n";
-            }
-            let text = format!("path = \"{path}\"\n{network}{port}{seats}{host}");
-            let one_way = one_path || path.starts_with("flow");
+    let order = model_on("host.order", "order");
+    (networks(), schemes(), order, model_on("path", "path"), 0u64..4, 0u64..3_000).prop_flat_map(
+        |((network, count, one_path), seats, order, path, seed, drain_us)| {
+            let Seats { preset, port, host, transport } = seats;
+            let host_marks = order.contains("mark");
+            let text = format!("{path}{network}[port]\n{port}[host]\n{order}{host}{transport}");
             flows(count).prop_map(move |flows| Case {
-                scheme,
-                one_way,
+                scheme: preset,
+                one_path,
                 host_marks,
                 text: text.clone(),
                 flows,

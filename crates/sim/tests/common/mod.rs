@@ -4,9 +4,10 @@
 pub mod cases;
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use tailcut_record::{FlowRow, PortRow, Recorder};
-use tailcut_sim::{Node, Outcome, Preset, Scenario, World};
+use tailcut_sim::{Node, Outcome, PRESETS, Preset, Scenario, World};
 
 /// P1: 400 hosts, 20 leaves, 10 spines, 10 Gb/s, 10 us.
 pub const P1: &str = r#"
@@ -70,34 +71,26 @@ pub fn bottleneck(senders: u32, rate: &str, delay: &str) -> String {
     )
 }
 
-/// Every preset, and every profile of it.
-pub const SCHEMES: [&str; 22] = [
-    "tcp",
-    "dctcp",
-    "ia-icon",
-    "icon",
-    "icon-cn",
-    "ictcp",
-    "l2dct",
-    "d2tcp",
-    "homa",
-    "spq",
-    "las",
-    "pfabric",
-    "pfabric@hyline",
-    "pfabric@original",
-    "pias",
-    "resqueue",
-    "sjf",
-    "sjf@full",
-    "slytherin",
-    "slytherin@as-coded",
-    "slytherin@shallow",
-    "srpt",
-];
+/// Every preset, alone and with each of its profiles.
+pub fn schemes() -> Vec<&'static str> {
+    static ALL: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let with_profiles = |preset: &Preset| {
+            let profile = |profile: String| format!("{}@{profile}", preset.name);
+            std::iter::once(preset.name.to_owned())
+                .chain(preset.profiles().into_iter().map(profile))
+                .collect::<Vec<_>>()
+        };
+        PRESETS.iter().flat_map(with_profiles).collect()
+    });
+    ALL.iter().map(String::as_str).collect()
+}
 
-/// Presets in which more than a window of congestion control and the link decides when a packet goes.
-pub const HELD_BACK: [&str; 4] = ["ia-icon", "icon", "icon-cn", "ictcp"];
+/// Whether more than a window of congestion control and the link decides when a packet of the preset goes.
+pub fn is_held_back(preset: &str) -> bool {
+    let layer = Preset::layer(preset).expect("a preset of the tests");
+    let host = layer.get("host");
+    host.is_some_and(|host| host.get("pace").is_some() || host.get("receive").is_some())
+}
 
 /// A scenario's tree: a preset below, `text` on top.
 pub fn node(preset: &str, text: &str) -> Node {

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Span, SwitchId};
-use tailcut_model::Invalid;
+use tailcut_model::{Invalid, Parameters};
 
 use super::{LinkConfig, at_least, at_most, countable, plausible};
-use crate::network::{Network, Tier};
+use crate::network::Network;
 use crate::wiring::Wiring;
 
 /// Dumbbell: switches in a line, the left hosts at the first, the right hosts at the last. Hosts are numbered from left
@@ -45,7 +45,13 @@ fn two() -> u32 {
     2
 }
 
-pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &[
+        "left_hosts = 2, right_hosts = 3, host_link = { rate = \"10Gbps\", delay = \"1us\" }, core_link = { rate = \"10Gbps\", delay = \"5us\" }",
+    ];
+}
+
+pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
     let &Config { left_hosts, right_hosts, switches_in_line, hosts_per_middle_switch, .. } = config;
     at_least("left_hosts", left_hosts, 1)?;
     at_least("right_hosts", right_hosts, 1)?;
@@ -68,9 +74,12 @@ pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
         _ => hosts_per_middle_switch,
     };
     let mut wiring = Wiring::new((0..switches_in_line).map(hosts_at).sum(), config.switch_delay);
+    let leaf = wiring.tier("leaf");
+    let has_empty = switches_in_line > 2 && hosts_per_middle_switch == 0;
+    let spine = if has_empty { wiring.tier("spine") } else { leaf };
     let mut first = 0;
     for number in 0..switches_in_line {
-        let tier = if hosts_at(number) > 0 { Tier::Leaf } else { Tier::Spine };
+        let tier = if hosts_at(number) > 0 { leaf } else { spine };
         let switch = wiring.switch(format!("line{number}"), tier);
         wiring.hosts(first, hosts_at(number), switch, config.host_link);
         first += hosts_at(number);
@@ -78,5 +87,5 @@ pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
     for left in 0..last {
         wiring.join(SwitchId(left), SwitchId(left + 1), config.core_link);
     }
-    Ok(Network::new(wiring, None, Some(config.core_link.rate.as_bps())))
+    Network::new(wiring, None, Some(config.core_link.rate.as_bps()))
 }

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Span, SwitchId};
-use tailcut_model::Invalid;
+use tailcut_model::{Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
-use crate::network::{Network, Tier};
+use crate::network::Network;
 use crate::route::LeafSpine;
 use crate::wiring::Wiring;
 
@@ -37,7 +37,14 @@ pub struct Config {
     pub switch_delay: Span,
 }
 
-pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &[
+        "leaves = 3, hosts_per_leaf = 2, spines = 2, host_link = { rate = \"10Gbps\", delay = \"1us\" }, core_link = { rate = \"40Gbps\", delay = \"0ns\" }",
+        "leaves = 2, hosts_per_leaf = 3, spines = 3, host_link = { rate = \"10Gbps\", delay = \"1us\" }, core_link = { rate = \"7777777777bps\", delay = \"13us\" }, switch_delay = \"250ns\"",
+    ];
+}
+
+pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
     let &Config { leaves, hosts_per_leaf, spines, host_link, core_link, switch_delay } = config;
     at_least("leaves", leaves, 1)?;
     at_least("hosts_per_leaf", hosts_per_leaf, if leaves == 1 { 2 } else { 1 })?;
@@ -49,11 +56,12 @@ pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
 
     // The router counts on this order of the cables.
     let mut wiring = Wiring::new(leaves * hosts_per_leaf, switch_delay);
+    let (lower, upper) = (wiring.tier("leaf"), wiring.tier("spine"));
     for leaf in 0..leaves {
-        wiring.switch(format!("leaf{leaf}"), Tier::Leaf);
+        wiring.switch(format!("leaf{leaf}"), lower);
     }
     for spine in 0..spines {
-        wiring.switch(format!("spine{spine}"), Tier::Spine);
+        wiring.switch(format!("spine{spine}"), upper);
     }
     for leaf in 0..leaves {
         wiring.hosts(leaf * hosts_per_leaf, hosts_per_leaf, SwitchId(leaf), host_link);
@@ -63,5 +71,5 @@ pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
     }
     let uplinks = u64::from(leaves * spines);
     let capacity = core_link.rate.as_bps().saturating_mul(uplinks);
-    Ok(Network::new(wiring, Some(LeafSpine::new(leaves, hosts_per_leaf, spines)), Some(capacity)))
+    Network::new(wiring, Some(LeafSpine::new(leaves, hosts_per_leaf, spines)), Some(capacity))
 }

@@ -6,7 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Span};
-use tailcut_model::Invalid;
+use tailcut_model::{Invalid, register};
 
 use crate::network::Network;
 
@@ -26,65 +26,18 @@ pub struct LinkConfig {
     pub delay: Span,
 }
 
-/// A generator as `tailcut list` and `tailcut show` present it.
-#[derive(Clone, Copy, Debug)]
-pub struct Kind {
-    /// Its tag in a scenario.
-    pub name: &'static str,
-    /// What it makes, line by line.
-    pub doc: &'static [&'static str],
-    /// JSON schema of its parameters; the descriptions are their documentation.
-    pub schema: fn() -> schemars::Schema,
-}
-
-macro_rules! generators {
-    ($($(#[doc = $doc:tt])+ $name:tt: $variant:ident in $module:ident,)+) => {
-        $(pub mod $module;)+
-
-        /// Which network is simulated.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        pub enum TopologyConfig {
-            $($(#[doc = $doc])+ #[serde(rename = $name)] $variant($module::Config),)+
-        }
-
-        impl TopologyConfig {
-            /// Every generator.
-            pub const KINDS: &'static [Kind] = &[$(Kind {
-                name: $name,
-                doc: &[$($doc),+],
-                schema: || schemars::schema_for!($module::Config),
-            }),+];
-
-            /// The tag in a scenario.
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(TopologyConfig::$variant(_) => $name,)+
-                }
-            }
-
-            /// The network that this describes.
-            ///
-            /// # Errors
-            /// If the sizes make no network, with the path of the key from the top of the scenario.
-            pub fn build(&self) -> Result<Network, Invalid> {
-                let network = match self {
-                    $(TopologyConfig::$variant(config) => $module::build(config),)+
-                };
-                network.map_err(|invalid| invalid.within(self.name()).within("topology"))
-            }
-        }
-    };
-}
-
-generators! {
+register! {
+    /// Which network is simulated.
+    config TopologyConfig, seat "topology";
+    makes Network, from(());
     /// Leaves of hosts, each joined to every spine: two tiers, as many equal ways between leaves as there are spines.
-    "leaf-spine": LeafSpine in leaf_spine,
+    LeafSpine in leaf_spine,
     /// Two groups of hosts on either side of one link, or of a line of switches.
-    "dumbbell": Dumbbell in dumbbell,
+    Dumbbell in dumbbell,
     /// Senders on one switch that share the link to one receiver.
-    "single-bottleneck": SingleBottleneck in single_bottleneck,
+    SingleBottleneck in single_bottleneck,
     /// Hosts on one switch.
-    "star": Star in star,
+    Star in star,
 }
 
 /// `value` of the key `path` must be at least `least`.
@@ -233,27 +186,34 @@ pub(crate) mod tests {
             (format!("[topology.star]\nhosts = 1\nhost_link = {LINK}"), "star.hosts"),
             (format!("[topology.star]\nhosts = 134217729\nhost_link = {LINK}"), "star"),
         ] {
-            let invalid = read(&text).unwrap().build().unwrap_err();
-            assert_eq!(invalid.path, format!("topology.{path}"), "{text}: {invalid}");
+            let invalid = read(&text).unwrap().build(&()).unwrap_err();
+            assert_eq!(invalid.path, path, "{text}: {invalid}");
             assert!(invalid.help.is_some(), "{invalid}");
         }
     }
 
     #[test]
-    fn every_generator_is_described_and_read_back_by_its_name() {
-        let mut names = Vec::new();
-        for kind in TopologyConfig::KINDS {
-            names.push(kind.name);
-            assert!(kind.doc[0].trim().len() > 10, "{}", kind.name);
-            let schema = (kind.schema)().to_value();
-            assert!(schema["description"].is_string(), "{schema}");
-            for (key, property) in schema["properties"].as_object().expect("a generator has parameters") {
-                assert!(property["description"].is_string(), "{}.{key}", kind.name);
-            }
-            // The name is known: what is missing is a parameter.
-            let error = serde_json::from_str::<TopologyConfig>(&format!("{{\"{}\": {{}}}}", kind.name)).unwrap_err();
-            assert!(error.to_string().contains("missing field"), "{error}");
+    fn every_generator_is_described_and_builds_the_networks_of_its_cases() {
+        #[derive(JsonSchema)]
+        #[allow(dead_code, reason = "only its type is looked at")]
+        struct Root {
+            topology: TopologyConfig,
         }
-        assert_eq!(names, ["leaf-spine", "dumbbell", "single-bottleneck", "star"]);
+        let schema = tailcut_model::schema::Schema::of::<Root>();
+        let seats = tailcut_model::registry::seats_of::<Root>();
+        let [topology] = &seats[..] else { panic!("{seats:?}") };
+        assert_eq!((topology.path.as_str(), topology.word.as_str()), ("topology", "topology"));
+        for generator in &topology.models {
+            assert!(generator.doc.len() > 10, "{generator:?}");
+            let parameters = schema.root().path(&format!("topology.{}", generator.name)).expect("it is in the schema");
+            for (key, shape) in parameters.keys() {
+                assert!(!shape.doc().is_empty(), "{}.{key}", generator.name);
+            }
+            assert!(generator.cases.iter().all(|case| !case.is_empty()), "a network needs its sizes");
+            for case in &generator.cases {
+                let config = read(&format!("[topology]\n{} = {{ {case} }}", generator.name)).unwrap();
+                assert!(config.build(&()).unwrap().hosts() >= 2, "{case}");
+            }
+        }
     }
 }

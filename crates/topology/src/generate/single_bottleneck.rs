@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Span;
-use tailcut_model::Invalid;
+use tailcut_model::{Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
-use crate::network::{Network, Tier};
+use crate::network::Network;
 use crate::wiring::Wiring;
 
 /// Single bottleneck: hosts `0..senders` send through one switch to host `senders`.
@@ -27,7 +27,11 @@ pub struct Config {
     pub switch_delay: Span,
 }
 
-pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["senders = 4, host_link = { rate = \"10Gbps\", delay = \"1us\" }"];
+}
+
+pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
     let &Config { senders, host_link, receiver_link, switch_delay } = config;
     at_least("senders", senders, 1)?;
     countable(u128::from(senders) + 1)?;
@@ -37,8 +41,9 @@ pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
     plausible("switch_delay", switch_delay)?;
 
     let mut wiring = Wiring::new(senders + 1, switch_delay);
-    let switch = wiring.switch("switch0".to_owned(), Tier::Leaf);
+    let leaf = wiring.tier("leaf");
+    let switch = wiring.switch("switch0".to_owned(), leaf);
     wiring.hosts(0, senders, switch, host_link);
     wiring.hosts(senders, 1, switch, receiver_link);
-    Ok(Network::new(wiring, None, None))
+    Network::new(wiring, None, None)
 }

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Span;
-use tailcut_model::Invalid;
+use tailcut_model::{Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
-use crate::network::{Network, Tier};
+use crate::network::Network;
 use crate::wiring::Wiring;
 
 /// Star: all hosts on one switch. The only bottlenecks are the links of the hosts, as in a network that never blocks.
@@ -22,7 +22,11 @@ pub struct Config {
     pub switch_delay: Span,
 }
 
-pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["hosts = 4, host_link = { rate = \"10Gbps\", delay = \"1us\" }"];
+}
+
+pub(super) fn build(config: &Config, _: &()) -> Result<Network, Invalid> {
     let &Config { hosts, host_link, switch_delay } = config;
     at_least("hosts", hosts, 2)?;
     countable(u128::from(hosts))?;
@@ -30,7 +34,8 @@ pub(super) fn build(config: &Config) -> Result<Network, Invalid> {
     plausible("switch_delay", switch_delay)?;
 
     let mut wiring = Wiring::new(hosts, switch_delay);
-    let switch = wiring.switch("switch0".to_owned(), Tier::Leaf);
+    let leaf = wiring.tier("leaf");
+    let switch = wiring.switch("switch0".to_owned(), leaf);
     wiring.hosts(0, hosts, switch, host_link);
-    Ok(Network::new(wiring, None, None))
+    Network::new(wiring, None, None)
 }

@@ -4,18 +4,13 @@
 //! a way of their own. The salt keeps the choices of two tiers independent; with one hash function in all switches, the
 //! flows that meet at a switch would all go on the same way.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_base::mix64;
 use tailcut_model::seat::PathChoice;
-use tailcut_model::{Invalid, Packet};
+use tailcut_model::{Build, Invalid, Packet};
 
 use super::PathContext;
 
-/// Flow ECMP has no parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub struct Config {}
+tailcut_model::no_parameters!();
 
 /// The salt of one switch.
 #[derive(Debug)]
@@ -23,13 +18,12 @@ pub struct Model {
     salt: u64,
 }
 
-impl Model {
-    /// The choice of this switch.
-    ///
-    /// # Errors
-    /// None: every configuration is possible.
-    pub fn new(_: &Config, context: &PathContext) -> Result<Model, Invalid> {
-        Ok(Model { salt: context.seeds.stream("path.salt", u64::from(context.switch.0)).bits() })
+impl Build for Model {
+    type Config = Config;
+    type Context = PathContext;
+
+    fn build(_: &Config, context: &PathContext) -> Result<Model, Invalid> {
+        Ok(Model { salt: context.seeds.stream("path.salt", u64::from(context.node)).bits() })
     }
 }
 

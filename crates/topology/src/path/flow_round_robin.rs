@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::HostId;
 use tailcut_model::seat::PathChoice;
-use tailcut_model::{FlowId, Invalid, Packet};
+use tailcut_model::{Build, FlowId, Invalid, Packet, Parameters};
 
 use super::PathContext;
 use super::cycle::Cycles;
@@ -36,6 +36,10 @@ fn default_remembered_flows() -> NonZeroU32 {
     NonZeroU32::new(1 << 16).expect("2^16 is not zero")
 }
 
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &["", "remembered_flows = 3"];
+}
+
 /// A flow in one direction.
 type Key = (FlowId, HostId);
 
@@ -48,13 +52,12 @@ pub struct Model {
     old: BTreeMap<Key, u32>,
 }
 
-impl Model {
-    /// The choice of this switch.
-    ///
-    /// # Errors
-    /// None: every configuration is possible.
-    pub fn new(config: &Config, context: &PathContext) -> Result<Model, Invalid> {
-        let salt = context.seeds.stream("path.flow-round-robin", u64::from(context.switch.0)).bits();
+impl Build for Model {
+    type Config = Config;
+    type Context = PathContext;
+
+    fn build(config: &Config, context: &PathContext) -> Result<Model, Invalid> {
+        let salt = context.seeds.stream("path.flow-round-robin", u64::from(context.node)).bits();
         Ok(Model {
             cycles: Cycles::new(salt),
             remembered_flows: config.remembered_flows.get() as usize,
@@ -90,7 +93,7 @@ mod tests {
 
     fn model(remembered_flows: u32) -> Model {
         let config = Config { remembered_flows: NonZeroU32::new(remembered_flows).unwrap() };
-        Model::new(&config, &PathContext { switch: SwitchId(0), seeds: Seeds::new(1) }).unwrap()
+        Model::build(&config, &PathContext { node: 0, seeds: Seeds::new(1) }).unwrap()
     }
 
     fn choose(model: &mut Model, flow: u32) -> u32 {

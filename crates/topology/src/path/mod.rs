@@ -3,7 +3,7 @@
 //! No choice here sees how full the ports are. Left out: flowlets, choices by load (CONGA, DRILL), and routes that the
 //! sender writes into the packet.
 
-use tailcut_base::{Seeds, SwitchId};
+use tailcut_base::Seeds;
 use tailcut_model::seat::PathChoice;
 use tailcut_model::{Packet, register};
 
@@ -12,17 +12,17 @@ mod cycle;
 /// What a path choice knows of its place.
 #[derive(Clone, Copy, Debug)]
 pub struct PathContext {
-    /// The switch that chooses.
-    pub switch: SwitchId,
+    /// The number of the switch, or of the host with several interfaces, that chooses ([`Network::number`](crate::Network::number)).
+    pub node: u32,
     /// Where its draws come from.
     pub seeds: Seeds,
 }
 
 register! {
     /// How packets choose among equal ways.
-    config PathConfig;
+    config PathConfig, seat "path";
     /// The path choice of one switch.
-    model Path, dispatch match_path, build(PathContext);
+    model Path, dispatch match_path, build(PathContext), custom dyn PathChoice;
     /// Flow ECMP: a hash of the flow, so that all of its packets in one direction take one way.
     FlowEcmp in flow_ecmp,
     /// Packet spraying: each packet at random.
@@ -58,7 +58,7 @@ mod tests {
 
     fn path(text: &str, switch: u32, seed: u64) -> Path {
         let config: PathConfig = serde_json::from_str(text).unwrap();
-        config.build(&PathContext { switch: SwitchId(switch), seeds: Seeds::new(seed) }).unwrap()
+        config.build(&PathContext { node: switch, seeds: Seeds::new(seed) }).unwrap()
     }
 
     const FLOW_ECMP: &str = r#"{"flow-ecmp": {}}"#;
@@ -74,7 +74,7 @@ mod tests {
     }
 
     fn ack(flow: u32) -> Packet {
-        data(flow, 0).answer(Kind::Ack, 1460)
+        data(flow, 0).answer(Kind::ACK, 1460)
     }
 
     /// Pearson's statistic of counts that are expected to be equal.

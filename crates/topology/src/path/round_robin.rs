@@ -2,18 +2,13 @@
 //!
 //! Data and ACKs toward a destination share its turns. Packets of a flow overtake each other, as with random spraying.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_model::seat::PathChoice;
-use tailcut_model::{Invalid, Packet};
+use tailcut_model::{Build, Invalid, Packet, Thing};
 
 use super::PathContext;
 use super::cycle::Cycles;
 
-/// Turns have no parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub struct Config {}
+tailcut_model::no_parameters!(|facts| facts.provides(Thing::Spraying));
 
 /// The turns of one switch.
 #[derive(Debug)]
@@ -21,13 +16,12 @@ pub struct Model {
     cycles: Cycles,
 }
 
-impl Model {
-    /// The choice of this switch.
-    ///
-    /// # Errors
-    /// None: every configuration is possible.
-    pub fn new(_: &Config, context: &PathContext) -> Result<Model, Invalid> {
-        let salt = context.seeds.stream("path.round-robin", u64::from(context.switch.0)).bits();
+impl Build for Model {
+    type Config = Config;
+    type Context = PathContext;
+
+    fn build(_: &Config, context: &PathContext) -> Result<Model, Invalid> {
+        let salt = context.seeds.stream("path.round-robin", u64::from(context.node)).bits();
         Ok(Model { cycles: Cycles::new(salt) })
     }
 }

@@ -3,18 +3,13 @@
 //! Packets of a flow overtake each other. Transports that take three duplicate ACKs for a loss retransmit without
 //! need; schemes that spray raise that threshold or leave fast retransmit out.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use tailcut_base::Stream;
 use tailcut_model::seat::PathChoice;
-use tailcut_model::{Invalid, Packet};
+use tailcut_model::{Build, Invalid, Packet, Thing};
 
 use super::PathContext;
 
-/// Spraying has no parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub struct Config {}
+tailcut_model::no_parameters!(|facts| facts.provides(Thing::Spraying));
 
 /// The draws of one switch.
 #[derive(Debug)]
@@ -22,13 +17,12 @@ pub struct Model {
     stream: Stream,
 }
 
-impl Model {
-    /// The choice of this switch.
-    ///
-    /// # Errors
-    /// None: every configuration is possible.
-    pub fn new(_: &Config, context: &PathContext) -> Result<Model, Invalid> {
-        Ok(Model { stream: context.seeds.stream("path.spray", u64::from(context.switch.0)) })
+impl Build for Model {
+    type Config = Config;
+    type Context = PathContext;
+
+    fn build(_: &Config, context: &PathContext) -> Result<Model, Invalid> {
+        Ok(Model { stream: context.seeds.stream("path.spray", u64::from(context.node)) })
     }
 }
 

@@ -39,7 +39,7 @@ impl LeafSpine {
 
     #[inline]
     pub(super) fn next_hops(&self, at: SwitchId, dst: HostId) -> NextHops {
-        let destination = self.rack_of(dst);
+        let destination = self.group_of(dst);
         let at = at.0;
         let (first, count) = if at == destination {
             // hosts + at·leaf_ports + (dst − at·hosts_per_leaf)
@@ -53,7 +53,7 @@ impl LeafSpine {
     }
 
     #[inline]
-    pub(super) fn rack_of(&self, host: HostId) -> u32 {
+    pub(super) fn group_of(&self, host: HostId) -> u32 {
         self.by_hosts_per_leaf.divide(host.0)
     }
 }

@@ -1,4 +1,4 @@
-//! Next hops: the ports of a switch that lie on a shortest way to a host.
+//! Next hops: the ports of a switch, or of a host, that lie on a shortest way to a host.
 
 mod leaf_spine;
 mod table;
@@ -8,14 +8,14 @@ pub use table::Table;
 
 use tailcut_base::{HostId, PortId, SwitchId};
 
-/// The ports that a switch may take toward a host; [`Router::port`] turns one of them into an id.
+/// The ports that a node may take toward a host; [`Router::port`] turns one of them into an id.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NextHops {
-    /// Where the packet leaves the fabric: the number of the rack of the host.
+    /// Where the packet leaves the fabric: the number of a group of hosts that are reached in the same ways.
     pub destination: u32,
     /// Where the ports begin, in a numbering of the router's own.
     pub first: u32,
-    /// How many there are; at least 1.
+    /// How many there are; 0 if the host cannot be reached, which happens only while links are down.
     pub count: u32,
 }
 
@@ -38,6 +38,14 @@ impl Router {
         }
     }
 
+    /// The ports of host `at` on a shortest way to `dst`, another host.
+    pub fn next_hops_of_host(&self, at: HostId, dst: HostId) -> NextHops {
+        match self {
+            Router::LeafSpine(rule) => NextHops { destination: rule.group_of(dst), first: at.0, count: 1 },
+            Router::Table(table) => table.next_hops_of_host(at, dst),
+        }
+    }
+
     /// Port number `i` of `hops.count`.
     #[inline]
     pub fn port(&self, hops: NextHops, i: u32) -> PortId {
@@ -48,12 +56,12 @@ impl Router {
         }
     }
 
-    /// The rack of a host.
+    /// The number of the group of hosts that are reached in the same ways as this one, as in [`NextHops::destination`].
     #[inline]
-    pub fn rack_of(&self, host: HostId) -> u32 {
+    pub fn group_of(&self, host: HostId) -> u32 {
         match self {
-            Router::LeafSpine(rule) => rule.rack_of(host),
-            Router::Table(table) => table.rack_of(host),
+            Router::LeafSpine(rule) => rule.group_of(host),
+            Router::Table(table) => table.group_of(host),
         }
     }
 

@@ -1,7 +1,7 @@
-//! The ways through any network, stored: for each switch and each rack, the ports that lie on a shortest way.
+//! The ways through any network, stored: for each node and each group of hosts, the ports that lie on a shortest way.
 //!
-//! Most switches have the same ports toward many racks (all their uplinks), so that each set of ports is stored once
-//! for each switch.
+//! Hosts with one link to the same switch are one group; a host with several links is a group of its own. Most switches have the same ports
+//! toward many groups (all their uplinks), so that each set of ports is stored once for each node.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,75 +11,181 @@ use super::NextHops;
 use crate::network::Node;
 use crate::wiring::Ports;
 
-/// Shortest paths between all switches and all racks.
+/// Shortest paths between all nodes and all groups of hosts.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// The port toward each host at the switch of its rack, then the sets of ports.
+    /// By the number of each interface of a host: the port at its other end, then the interface itself; then the sets of ports.
     pool: Vec<PortId>,
-    /// A slice of `pool` for each switch and rack; empty at the rack's own switch.
+    /// A slice of `pool` for each node and group.
     slices: Vec<Slice>,
-    racks: u32,
-    rack_of: IdVec<HostId, u32>,
+    groups: u32,
+    group_of: IdVec<HostId, u32>,
+    /// Interfaces of all hosts.
+    nics: u32,
+    /// The first interface of each host, if they are not numbered as the hosts are.
+    first_nic: Option<Vec<u32>>,
+    /// The number of each host among the nodes, if some host has several links; those with one link are no nodes.
+    node_of_host: Option<IdVec<HostId, u32>>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slice {
     first: u32,
     count: u32,
 }
 
-/// Further away than any switch.
-const UNREACHED: u32 = u32::MAX;
+impl Slice {
+    /// Nothing leads there.
+    const NONE: Slice = Slice { first: 0, count: 0 };
+    /// The hosts of the group are attached here, each to a port of its own.
+    const ATTACHED: Slice = Slice { first: 0, count: u32::MAX };
+}
+
+/// Further away than any node; not a node.
+const NOWHERE: u32 = u32::MAX;
+
+/// Where the hosts of a group are.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Root {
+    /// All on one switch, each with one link.
+    Switch(SwitchId),
+    /// One host with several links, or on the link of another host.
+    Host(HostId),
+}
+
+impl Root {
+    fn of(wired: &Ports, host: HostId) -> Root {
+        match wired.switch_of(host) {
+            Some(switch) if wired.of(Node::Host(host)).len() == 1 => Root::Switch(switch),
+            _ => Root::Host(host),
+        }
+    }
+}
 
 impl Table {
-    /// Searches the network breadth first, once from each rack.
-    ///
-    /// # Panics
-    /// If some switch cannot reach some rack: generators make connected networks.
-    pub(crate) fn shortest_paths(wired: &Ports, rack_switches: &[SwitchId]) -> Table {
-        let nics = || (0..wired.hosts).map(|host| &wired.ports[PortId(host)]);
-        let rack_of_host = |nic: Node| match nic {
-            Node::Switch(switch) => {
-                rack_switches.binary_search(&switch).expect("a switch with hosts has a rack") as u32
-            }
-            Node::Host(_) => panic!("a host is attached to a switch"),
-        };
-        let rack_of = nics().map(|nic| rack_of_host(nic.peer)).collect();
-        let mut pool: Vec<PortId> = nics().map(|nic| nic.reverse).collect();
+    /// Slices that a table may have: a gigabyte of them.
+    pub(crate) const MOST_SLICES: u64 = 1 << 27;
 
-        let (switches, racks) = (wired.switches.len(), rack_switches.len());
-        let mut slices = vec![Slice { first: 0, count: 0 }; switches * racks];
-        let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); switches];
-        for (rack, &root) in rack_switches.iter().enumerate() {
-            let distance = distances(wired, root);
-            for switch in wired.switches.ids().filter(|&switch| switch != root) {
-                let here = distance[switch.index()];
-                assert!(here != UNREACHED, "every switch reaches every rack");
-                let is_next = |port: &PortId| match wired.ports[*port].peer {
-                    Node::Switch(peer) => distance[peer.index()] + 1 == here,
-                    Node::Host(_) => false,
+    /// The groups of hosts.
+    fn roots(wired: &Ports) -> Vec<Root> {
+        let mut roots: Vec<Root> = (0..wired.hosts).map(|host| Root::of(wired, HostId(host))).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        roots
+    }
+
+    /// Slices that the table of this network has.
+    pub(crate) fn slices_of(wired: &Ports) -> u64 {
+        let roots = Table::roots(wired);
+        let hosts = roots.iter().filter(|root| matches!(root, Root::Host(_))).count();
+        (wired.switches.len() + hosts) as u64 * roots.len() as u64
+    }
+
+    /// Searches the network breadth first, once from each group of hosts, without the ports that are `dead`.
+    pub(crate) fn shortest_paths(wired: &Ports, dead: &dyn Fn(PortId) -> bool) -> Table {
+        let hosts = || (0..wired.hosts).map(HostId);
+        let root = |host| Root::of(wired, host);
+        let roots = Table::roots(wired);
+        let group = |host| roots.binary_search(&root(host)).expect("every host has a group") as u32;
+        let group_of: IdVec<HostId, u32> = hosts().map(group).collect();
+
+        // Hosts that have a choice, or forward, are nodes behind the switches.
+        let is_node = |host: HostId| matches!(root(host), Root::Host(_));
+        let mut nodes: Vec<Node> = wired.switches.ids().map(Node::Switch).collect();
+        let mut node_of_host: IdVec<HostId, u32> = hosts().map(|_| NOWHERE).collect();
+        for host in hosts().filter(|&host| is_node(host)) {
+            node_of_host[host] = nodes.len() as u32;
+            nodes.push(Node::Host(host));
+        }
+        let number = |node: Node| match node {
+            Node::Switch(switch) => switch.index() as u32,
+            Node::Host(host) => node_of_host[host],
+        };
+
+        let nics = wired.of(Node::Host(HostId(wired.hosts - 1))).end;
+        let mut pool: Vec<PortId> = (0..nics).map(|nic| wired.ports[PortId(nic)].reverse).collect();
+        pool.extend((0..nics).map(PortId));
+        let mut slices = vec![Slice::NONE; nodes.len() * roots.len()];
+        let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); nodes.len()];
+        for (to, &root) in roots.iter().enumerate() {
+            let distance = distances(wired, &nodes, &number, root, dead);
+            for (at, &node) in nodes.iter().enumerate() {
+                let here = distance[at];
+                let slice = &mut slices[at * roots.len() + to];
+                if here == 0 {
+                    if let Root::Switch(_) = root {
+                        *slice = Slice::ATTACHED;
+                    }
+                    continue;
+                }
+                if here == NOWHERE {
+                    continue;
+                }
+                let is_next = |&port: &PortId| {
+                    let peer = number(wired.ports[port].peer);
+                    let forwards = |node: Node| matches!(node, Node::Switch(_)) || wired.relays;
+                    peer != NOWHERE
+                        && distance[peer as usize] != NOWHERE
+                        && distance[peer as usize] + 1 == here
+                        && (distance[peer as usize] == 0 || forwards(wired.ports[port].peer))
+                        && !dead(port)
                 };
-                let set: Vec<PortId> = wired.of(switch).map(PortId).filter(is_next).collect();
+                let set: Vec<PortId> = wired.of(node).map(PortId).filter(is_next).collect();
                 let count = set.len() as u32;
-                let first = *known[switch.index()].entry(set).or_insert_with_key(|set| {
+                let first = *known[at].entry(set).or_insert_with_key(|set| {
                     let first = pool.len() as u32;
                     pool.extend(set);
                     first
                 });
-                slices[switch.index() * racks + rack] = Slice { first, count };
+                *slice = Slice { first, count };
             }
         }
-        Table { pool, slices, racks: racks as u32, rack_of }
+        let has_host_nodes = nodes.len() > wired.switches.len();
+        Table {
+            pool,
+            slices,
+            groups: roots.len() as u32,
+            group_of,
+            nics,
+            first_nic: wired.first_nic.clone(),
+            node_of_host: has_host_nodes.then_some(node_of_host),
+        }
+    }
+
+    #[inline]
+    fn slice(&self, node: usize, destination: u32) -> Slice {
+        self.slices[node * self.groups as usize + destination as usize]
+    }
+
+    #[inline]
+    pub(super) fn group_of(&self, host: HostId) -> u32 {
+        self.group_of[host]
     }
 
     #[inline]
     pub(super) fn next_hops(&self, at: SwitchId, dst: HostId) -> NextHops {
-        let destination = self.rack_of[dst];
-        let Slice { first, count } = self.slices[at.index() * self.racks as usize + destination as usize];
-        if count == 0 {
-            return NextHops { destination, first: dst.0, count: 1 };
+        let destination = self.group_of[dst];
+        let Slice { first, count } = self.slice(at.index(), destination);
+        if count == u32::MAX {
+            return NextHops { destination, first: self.nic_of(dst), count: 1 };
         }
         NextHops { destination, first, count }
+    }
+
+    #[inline]
+    fn nic_of(&self, host: HostId) -> u32 {
+        self.first_nic.as_ref().map_or(host.0, |first| first[host.index()])
+    }
+
+    pub(super) fn next_hops_of_host(&self, at: HostId, dst: HostId) -> NextHops {
+        let destination = self.group_of[dst];
+        match self.node_of_host.as_ref().map(|nodes| nodes[at]) {
+            Some(node) if node != NOWHERE => {
+                let Slice { first, count } = self.slice(node as usize, destination);
+                NextHops { destination, first, count }
+            }
+            _ => NextHops { destination, first: self.nics + self.nic_of(at), count: 1 },
+        }
     }
 
     #[inline]
@@ -87,30 +193,41 @@ impl Table {
         self.pool[at as usize]
     }
 
-    #[inline]
-    pub(super) fn rack_of(&self, host: HostId) -> u32 {
-        self.rack_of[host]
-    }
-
     pub(super) fn heap_bytes(&self) -> usize {
         self.pool.capacity() * size_of::<PortId>()
             + self.slices.capacity() * size_of::<Slice>()
-            + self.rack_of.heap_bytes()
+            + self.group_of.heap_bytes()
+            + self.first_nic.as_ref().map_or(0, |first| first.capacity() * size_of::<u32>())
+            + self.node_of_host.as_ref().map_or(0, IdVec::heap_bytes)
     }
 }
 
-/// Links between `root` and each switch.
-fn distances(wired: &Ports, root: SwitchId) -> Vec<u32> {
-    let mut distance = vec![UNREACHED; wired.switches.len()];
-    distance[root.index()] = 0;
+/// Links between `root` and each node, on ways that lead to it.
+fn distances(
+    wired: &Ports,
+    nodes: &[Node],
+    number: &impl Fn(Node) -> u32,
+    root: Root,
+    dead: &dyn Fn(PortId) -> bool,
+) -> Vec<u32> {
+    let root = match root {
+        Root::Switch(switch) => Node::Switch(switch),
+        Root::Host(host) => Node::Host(host),
+    };
+    let mut distance = vec![NOWHERE; nodes.len()];
+    distance[number(root) as usize] = 0;
     let mut frontier = VecDeque::from([root]);
-    while let Some(switch) = frontier.pop_front() {
-        for port in wired.of(switch).map(PortId) {
-            if let Node::Switch(peer) = wired.ports[port].peer
-                && distance[peer.index()] == UNREACHED
-            {
-                distance[peer.index()] = distance[switch.index()] + 1;
-                frontier.push_back(peer);
+    while let Some(node) = frontier.pop_front() {
+        if matches!(node, Node::Host(_)) && node != root && !wired.relays {
+            continue;
+        }
+        let beyond = distance[number(node) as usize] + 1;
+        for port in wired.of(node).map(PortId) {
+            let spec = &wired.ports[port];
+            let peer = number(spec.peer);
+            if peer != NOWHERE && distance[peer as usize] == NOWHERE && !dead(spec.reverse) {
+                distance[peer as usize] = beyond;
+                frontier.push_back(spec.peer);
             }
         }
     }

@@ -123,7 +123,7 @@ impl Case {
         for (flow, spec) in self.flows.iter().enumerate() {
             let mut data = Packet::data(FlowId(flow as u32), spec.src, spec.dst, 0, 0, spec.size, Instant::ZERO);
             data.connection = spec.connection;
-            let ack = data.answer(Kind::Ack, 0);
+            let ack = data.answer(Kind::ACK, 0);
             let (start, src, dst) = (spec.start.as_ps(), spec.src.0, spec.dst.0);
             let (forward, backward) = (self.way(&data)?, self.way(&ack)?);
             line(&mut out, format_args!("flow {start} {src} {dst} {} {forward} {backward}", spec.size));
@@ -188,7 +188,7 @@ impl Case {
     }
 
     fn choice(&self, at: SwitchId, packet: &Packet, destination: u32, alternatives: u32) -> u32 {
-        let context = PathContext { switch: at, seeds: Seeds::new(SEED) };
+        let context = PathContext { node: at.0, seeds: Seeds::new(SEED) };
         let path = self.scenario.config().path.build(&context).expect("the scenario was checked");
         path.foresee(packet, destination, alternatives).expect("flow ECMP, the default, depends on nothing else")
     }

@@ -10,7 +10,7 @@ use crate::HostConfig;
 const RTT: Span = Span::from_us(100);
 
 fn model() -> Model {
-    Model::new(&Config::default(), &HostContext::of(HostConfig::default())).unwrap()
+    Model::build(&Config::default(), &HostContext::of(HostConfig::default())).unwrap()
 }
 
 fn data(flow: u32, segment: u64) -> Packet {
@@ -199,7 +199,7 @@ fn what_cannot_be_is_refused() {
     let refused = |change: fn(&mut Config)| {
         let mut config = Config::default();
         change(&mut config);
-        Model::new(&config, &HostContext::of(HostConfig::default())).unwrap_err().path
+        Model::build(&config, &HostContext::of(HostConfig::default())).unwrap_err().path
     };
     assert_eq!(refused(|c| c.usable = 1.1), "usable");
     assert_eq!(refused(|c| c.smoothing = f64::NAN), "smoothing");

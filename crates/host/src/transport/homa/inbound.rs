@@ -6,6 +6,8 @@ use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
 
 use crate::transport::reassembly::Reassembly;
 
+use super::packets;
+
 /// The receiving end of one message.
 #[derive(Debug)]
 pub(super) struct Inbound {
@@ -109,8 +111,8 @@ impl Inbound {
 
     /// A grant of what is granted already.
     pub(super) fn say_granted(&self, level: u8) -> Packet {
-        let mut grant = self.control(Kind::Grant, self.granted);
-        grant.set_granted_class(level);
+        let mut grant = self.control(packets::GRANT, self.granted);
+        packets::set_granted_class(&mut grant, level);
         grant
     }
 
@@ -125,8 +127,8 @@ impl Inbound {
         }
         self.deadline = now + resend;
         let end = self.received.end_of_gap().unwrap_or(self.granted);
-        let mut request = self.control(Kind::Resend, self.received.next());
-        request.set_resend_end(end);
+        let mut request = self.control(packets::RESEND, self.received.next());
+        packets::set_resend_end(&mut request, end);
         Some(request)
     }
 

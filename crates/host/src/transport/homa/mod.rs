@@ -15,6 +15,7 @@
 //! they are set once.
 
 mod inbound;
+pub mod packets;
 mod priorities;
 mod receiver;
 mod sender;
@@ -25,11 +26,13 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, Span};
+use tailcut_base::{Bytes, Span, wire_bytes};
 use tailcut_model::seat::{HostCx, SendOrder, Transport, Unfinished, Wish};
-use tailcut_model::{FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
+use tailcut_model::{
+    Around, Build, Demand, Facts, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
+};
 
-use crate::order::OrderSeat;
+use crate::order::Orders;
 use crate::transport::TransportConfig;
 use crate::transport::slots::Slots;
 use crate::{HostConfig, HostContext};
@@ -85,29 +88,77 @@ fn homa(host: &HostConfig) -> &Config {
 pub struct Model {
     config: Arc<HostConfig>,
     senders: Slots<Sender>,
-    order: OrderSeat,
+    orders: Orders,
     receiver: Receiver,
 }
 
 const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
 
-impl Model {
-    pub(crate) fn new(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &[
+        "",
+        "rtt_bytes = \"1B\", resend = \"1ms\"",
+        "rtt_bytes = \"30KB\", levels = 5, overcommit = 2, cutoffs = [\"2KB\", \"30KB\"], resend = \"500us\"",
+        "rtt_bytes = \"5KB\", levels = 4, cutoffs = [], resend = \"10ms\"",
+    ];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.provides(Thing::Recovery);
+        facts.writes(&[Thing::Class], "writes priorities into packets");
+        facts.classes(usize::from(self.levels), "levels");
+    }
+
+    fn resolve(&mut self, workload: &dyn Demand) -> Result<(), Invalid> {
+        self.validate()?;
+        self.settle(workload);
+        Ok(())
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.resend < around.rtt {
+            warnings.push(format!(
+                "resend, {}, is below the round-trip time of the longest path, {}: packets are asked for again before they can come",
+                self.resend, around.rtt
+            ));
+        }
+        if wire_bytes(self.window()) < around.bdp {
+            warnings.push(format!(
+                "rtt_bytes, {}, are with their headers less than the bandwidth-delay product of {} B: a message alone does not \
+                 fill the longest path",
+                self.rtt_bytes, around.bdp
+            ));
+        }
+        warnings
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = HostContext;
+
+    fn build(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
         config.validate()?;
         Ok(Model {
             config: context.config.clone(),
             senders: Slots::new(),
-            order: context.config.order.build(&())?,
+            orders: Orders::new(&context.config.order, context.nics).map_err(|e| e.within("order"))?,
             receiver: Receiver::new(),
         })
     }
 
+    fn heap_bytes(&self) -> usize {
+        self.senders.heap_bytes() + self.orders.heap_bytes() + self.receiver.heap_bytes()
+    }
+}
+
+impl Model {
     /// Tells the order what the message may send since it was last told, and sees to its timer.
     fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
         let sender = self.senders.get_mut(slot);
         let more = sender.newly_sendable();
         if more > 0 {
-            self.order.offer(cx.now, slot, more, sender.left());
+            self.orders.of_mut(sender.nic()).offer(cx.now, slot, more, sender.left());
         }
         if let Some(at) = sender.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
@@ -127,13 +178,14 @@ impl Model {
         let Some(slot) = cx.flows.sender(packet.flow) else { return };
         let sender = self.senders.get_mut(slot);
         match packet.kind {
-            Kind::Grant => sender.on_grant(cx.now, packet.seq, packet.granted_class()),
-            Kind::Resend => sender.on_resend(cx.now, packet.seq, packet.resend_end()),
+            packets::GRANT => sender.on_grant(cx.now, packet.seq, packets::granted_class(packet)),
+            packets::RESEND => sender.on_resend(cx.now, packet.seq, packets::resend_end(packet)),
             _ => {
                 cx.wishes.push(Wish::Acknowledged { flow: packet.flow, report: sender.report() });
                 cx.flows.clear_sender(packet.flow);
+                let nic = sender.nic();
                 self.senders.remove(slot);
-                self.order.forget(slot);
+                self.orders.of_mut(nic).forget(slot);
                 return;
             }
         }
@@ -143,7 +195,7 @@ impl Model {
 
 impl Transport for Model {
     fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
-        let slot = self.senders.insert(Sender::new(flow, spec, homa(&self.config)));
+        let slot = self.senders.insert(Sender::new(flow, spec, cx.nic, homa(&self.config)));
         cx.flows.set_sender(flow, slot);
         self.settle(cx, slot);
     }
@@ -155,9 +207,9 @@ impl Transport for Model {
     #[inline]
     fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         match cx.arena.get(packet).kind {
-            Kind::Data => self.receiver.on_data(cx, packet, homa(&self.config)),
-            Kind::Grant | Kind::Resend | Kind::Ack => self.on_answer(cx, packet),
-            Kind::Syn | Kind::SynAck | Kind::Update => unreachable!("no Homa sends it"),
+            Kind::DATA => self.receiver.on_data(cx, packet, homa(&self.config)),
+            packets::GRANT | packets::RESEND | Kind::ACK => self.on_answer(cx, packet),
+            kind => unreachable!("no Homa sends a packet of {kind:?}"),
         }
     }
 
@@ -172,8 +224,8 @@ impl Transport for Model {
     }
 
     #[inline]
-    fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet> {
-        while let Some(turn) = self.order.next() {
+    fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
+        while let Some(turn) = self.orders.of_mut(nic).next() {
             let sender = self.senders.get_mut(turn.slot);
             // What was to be sent again may have been asked for anew, from further on.
             let Some(packet) = sender.next_packet(cx.now) else { continue };
@@ -184,15 +236,15 @@ impl Transport for Model {
                 cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
                 continue;
             }
-            self.order.on_sent(turn.slot, u64::from(packet.payload));
+            self.orders.of_mut(nic).on_sent(turn.slot, u64::from(packet.payload));
             return Some(packet);
         }
         None
     }
 
     #[inline]
-    fn wants_to_send(&self) -> bool {
-        !self.order.is_empty()
+    fn wants_to_send(&self, nic: u8) -> bool {
+        !self.orders.of(nic).is_empty()
     }
 
     fn shortest_timer(&self) -> Span {
@@ -202,9 +254,5 @@ impl Transport for Model {
     fn unfinished(&self) -> Vec<Unfinished> {
         let senders = self.senders.iter().map(|s| Unfinished::Sender(s.flow(), s.report()));
         senders.chain(self.receiver.unfinished()).collect()
-    }
-
-    fn heap_bytes(&self) -> usize {
-        self.senders.heap_bytes() + self.order.heap_bytes() + self.receiver.heap_bytes()
     }
 }

@@ -7,8 +7,8 @@ use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserializer, Error, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, MSS_BYTES, Span};
-use tailcut_model::Invalid;
 use tailcut_model::seat::MAX_CLASSES;
+use tailcut_model::{Demand, Invalid};
 
 use super::Config;
 
@@ -90,18 +90,18 @@ impl Config {
         self.levels - active + nth
     }
 
-    /// Sets what depends on the workload, of whose bytes the part `unscheduled` is sent unasked. `split(levels)` gives the sizes that split it
-    /// into as many unscheduled levels.
-    pub fn resolve(&mut self, unscheduled: f64, split: impl FnOnce(usize) -> Vec<u64>) {
+    /// Sets what depends on the workload: levels are split as its bytes are into those that are sent unasked and the others.
+    pub(super) fn settle(&mut self, workload: &dyn Demand) {
         if let Cutoffs::List(_) = self.cutoffs {
             self.overcommit = Some(self.granted_at_a_time());
             return;
         }
+        let unasked = self.window();
         let levels = f64::from(self.levels);
-        let by_bytes = || (levels * (1.0 - unscheduled)).round().clamp(1.0, levels - 1.0) as u8;
+        let by_bytes = || (levels * (1.0 - workload.part_up_to(unasked))).round().clamp(1.0, levels - 1.0) as u8;
         let scheduled = self.overcommit.unwrap_or_else(by_bytes);
         self.overcommit = Some(scheduled);
-        let cutoffs = split(usize::from(self.levels - scheduled));
+        let cutoffs = workload.equal_parts(unasked, usize::from(self.levels - scheduled));
         self.cutoffs = Cutoffs::List(cutoffs.into_iter().map(Bytes).collect());
     }
 
@@ -189,24 +189,36 @@ mod tests {
         assert_eq!([0, 3].map(|nth| config.scheduled_level(nth, 4)), [4, 7]);
     }
 
+    /// A workload of whose bytes this part is unscheduled; it answers how often it is to be split by the number itself.
+    struct Unscheduled(f64);
+
+    impl Demand for Unscheduled {
+        fn load(&self) -> Option<f64> {
+            None
+        }
+        fn part_up_to(&self, _: u64) -> f64 {
+            self.0
+        }
+        fn equal_parts(&self, _: u64, parts: usize) -> Vec<u64> {
+            vec![parts as u64]
+        }
+    }
+
     #[test]
     fn levels_are_split_as_the_bytes_are() {
         // The paper's example (section 3.4): four fifths of the bytes are unscheduled, and so are six of eight levels.
         for (unscheduled, scheduled) in [(0.8, 2), (1.0, 1), (0.99, 1), (0.0, 7), (0.03, 7), (0.5, 4)] {
             let mut config = Config::default();
-            let mut asked = 0;
-            config.resolve(unscheduled, |levels| {
-                asked = levels;
-                vec![300, 4_000]
-            });
-            let expected = (Some(scheduled), 8 - usize::from(scheduled), listed(&[300, 4_000]));
-            assert_eq!((config.overcommit, asked, config.cutoffs), expected, "{unscheduled}");
+            config.settle(&Unscheduled(unscheduled));
+            // The one cutoff says into how many levels the workload was to be split.
+            let expected = (Some(scheduled), listed(&[8 - u64::from(scheduled)]));
+            assert_eq!((config.overcommit, config.cutoffs), expected, "{unscheduled}");
         }
         let mut own = Config { overcommit: Some(3), ..Config::default() };
-        own.resolve(0.8, |levels| vec![levels as u64]);
+        own.settle(&Unscheduled(0.8));
         assert_eq!((own.overcommit, own.cutoffs), (Some(3), listed(&[5])));
         let mut own = Config { cutoffs: listed(&[7]), ..Config::default() };
-        own.resolve(0.8, |_| unreachable!("the cutoffs are listed"));
+        own.settle(&Unscheduled(0.8));
         assert_eq!((own.overcommit, own.cutoffs), (Some(6), listed(&[7])));
     }
 

@@ -42,7 +42,7 @@ impl Receiver {
     /// A data packet has come.
     pub(super) fn on_data(&mut self, cx: &mut HostCx<'_>, packet: PacketId, config: &Config) {
         let packet = cx.arena.get(packet).clone();
-        let acknowledgement = packet.answer(Kind::Ack, packet.flow_bytes());
+        let acknowledgement = packet.answer(Kind::ACK, packet.flow_bytes());
         let Some(slot) = cx.flows.receiver(packet.flow) else {
             // The message has all come and is forgotten; the sender, whose acknowledgement was lost, is told again.
             cx.send_control(acknowledgement);

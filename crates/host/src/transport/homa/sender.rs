@@ -13,6 +13,8 @@ pub(super) struct Sender {
     src: HostId,
     dst: HostId,
     connection: u32,
+    /// The interface by which the message leaves.
+    nic: u8,
     /// Bytes of the message.
     size: u64,
     /// The first byte that is scheduled.
@@ -41,13 +43,14 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn new(flow: FlowId, spec: &FlowSpec, config: &Config) -> Sender {
+    pub(super) fn new(flow: FlowId, spec: &FlowSpec, nic: u8, config: &Config) -> Sender {
         let unscheduled = config.window().min(spec.size);
         Sender {
             flow,
             src: spec.src,
             dst: spec.dst,
             connection: spec.connection,
+            nic,
             size: spec.size,
             unscheduled,
             granted: unscheduled,
@@ -67,6 +70,10 @@ impl Sender {
 
     pub(super) fn flow(&self) -> FlowId {
         self.flow
+    }
+
+    pub(super) fn nic(&self) -> u8 {
+        self.nic
     }
 
     pub(super) fn report(&self) -> SenderReport {

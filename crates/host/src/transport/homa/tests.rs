@@ -59,9 +59,9 @@ impl Around {
             assert_eq!((packet.class, packet.size), (0, 40), "what is said goes first, and is a header");
             let flow = packet.flow.0;
             match packet.kind {
-                Kind::Grant => Grant(flow, packet.seq, packet.granted_class()),
-                Kind::Resend => Resend(flow, packet.seq, packet.resend_end()),
-                Kind::Ack => Ack(flow, packet.seq),
+                packets::GRANT => Grant(flow, packet.seq, packets::granted_class(&packet)),
+                packets::RESEND => Resend(flow, packet.seq, packets::resend_end(&packet)),
+                Kind::ACK => Ack(flow, packet.seq),
                 kind => panic!("{kind:?}"),
             }
         };
@@ -73,16 +73,16 @@ impl Around {
         let control = |kind, flow, seq| Packet::control(kind, FlowId(flow), HostId(1), HostId(0), seq, Instant::ZERO);
         let packet = match said {
             Grant(flow, until, level) => {
-                let mut packet = control(Kind::Grant, flow, until);
-                packet.set_granted_class(level);
+                let mut packet = control(packets::GRANT, flow, until);
+                packets::set_granted_class(&mut packet, level);
                 packet
             }
             Resend(flow, from, to) => {
-                let mut packet = control(Kind::Resend, flow, from);
-                packet.set_resend_end(to);
+                let mut packet = control(packets::RESEND, flow, from);
+                packets::set_resend_end(&mut packet, to);
                 packet
             }
-            Ack(flow, size) => control(Kind::Ack, flow, size),
+            Ack(flow, size) => control(Kind::ACK, flow, size),
         };
         self.receive(packet);
     }
@@ -90,7 +90,7 @@ impl Around {
     /// Packets that leave now, as message, number and class.
     fn leave(&mut self) -> Vec<(u32, u64, u8)> {
         let next = || {
-            let packet = self.call(|host, cx| host.poll_send(cx))?;
+            let packet = self.call(|host, cx| host.poll_send(cx, 0))?;
             assert!(!packet.flags.has(Flags::ECT) && packet.connection == 9);
             Some((packet.flow.0, packet.seq / MSS, packet.class))
         };
@@ -225,7 +225,7 @@ fn what_a_receiver_asks_for_goes_again_in_its_class() {
     host.hears(Grant(0, 9 * MSS, 3));
     host.leave();
     host.hears(Resend(0, 5 * MSS, 9 * MSS));
-    let again = host.call(|host, cx| host.poll_send(cx)).expect("it goes again");
+    let again = host.call(|host, cx| host.poll_send(cx, 0)).expect("it goes again");
     assert!(again.flags.has(Flags::RETRANSMITTED) && (again.seq, again.class) == (5 * MSS, 0));
     assert_eq!(host.leave(), [(0, 6, 0), (0, 7, 3), (0, 8, 3)]);
     assert_eq!(host.report(0), SenderReport { packets: 13, retransmissions: 4, timeouts: 1 });
@@ -263,7 +263,7 @@ fn a_sender_that_never_heard_anything_begins_again() {
 fn a_message_that_waits_for_its_turn_expects_no_answer() {
     let mut host = around(of(7));
     host.starts(0, 7 * MSS);
-    host.call(|host, cx| host.poll_send(cx)).expect("the first packet leaves");
+    host.call(|host, cx| host.poll_send(cx, 0)).expect("the first packet leaves");
     host.wait(us(20_000));
     assert_eq!(host.leave().iter().map(|packet| packet.1).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6]);
     assert_eq!(host.report(0).timeouts, 0);

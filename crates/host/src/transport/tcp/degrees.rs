@@ -10,7 +10,9 @@
 use std::collections::BTreeMap;
 
 use tailcut_base::{HostId, Instant};
-use tailcut_model::{ClassId, FlowId, FlowSpec, Kind, Packet};
+use tailcut_model::{ClassId, FlowId, FlowSpec, Packet};
+
+use super::packets;
 
 /// Degree by the other end of a connection.
 type Table = BTreeMap<(ClassId, HostId), u32>;
@@ -38,16 +40,16 @@ impl Degrees {
             return None;
         }
         *told = query.degree;
-        let mut update = Packet::control(Kind::Update, flow, spec.dst, spec.src, u64::from(spec.class.0), now);
+        let mut update = Packet::control(packets::UPDATE, flow, spec.dst, spec.src, u64::from(spec.class.0), now);
         update.connection = spec.connection;
-        update.set_degree(query.degree);
+        packets::set_degree(&mut update, query.degree);
         Some(update)
     }
 
     /// An update message has come.
     pub(super) fn hear(&mut self, update: &Packet) {
         let class = u8::try_from(update.seq).expect("an update names a class");
-        self.heard.insert((ClassId(class), update.src), update.degree());
+        self.heard.insert((ClassId(class), update.src), packets::degree(update));
     }
 
     /// Bytes that the tables hold on to, without what lies between their entries.

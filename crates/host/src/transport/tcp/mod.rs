@@ -7,6 +7,7 @@
 //! Left out: Nagle's algorithm, connection teardown, reneging.
 
 mod degrees;
+pub mod packets;
 mod receiver;
 mod scoreboard;
 mod sender;
@@ -18,10 +19,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Instant, Span};
-use tailcut_model::seat::{HostCx, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
-use tailcut_model::{Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId};
+use tailcut_model::seat::{CongestionControl, HostCx, Pacer, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
+use tailcut_model::{
+    Around, Build, Facts, Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
+};
 
-use crate::order::OrderSeat;
+use crate::congestion::FlowContext;
+use crate::order::Orders;
 use crate::pace::PaceSeat;
 use crate::receive::ReceiveSeat;
 use crate::transport::TransportConfig;
@@ -29,7 +33,7 @@ use crate::transport::slots::{Slot, Slots};
 use crate::{HostConfig, HostContext};
 use degrees::Degrees;
 use receiver::Receiver;
-use sender::{Fired, Sender};
+use sender::{Fired, Seats, Sender};
 
 /// Whether a flow opens a connection of its own first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -193,7 +197,7 @@ pub struct Model {
     config: Arc<HostConfig>,
     senders: Slots<Sender>,
     receivers: Slots<Receiver>,
-    order: OrderSeat,
+    orders: Orders,
     /// What few schemes have.
     extra: Option<Box<Extra>>,
     /// Whether an ACK with ECN echo has ever come.
@@ -214,9 +218,9 @@ struct Extra {
 impl Extra {
     /// The seats, if one of them does anything.
     fn new(context: &HostContext) -> Result<Option<Box<Extra>>, Invalid> {
-        let pace = context.config.pace.build(context)?;
-        let receive = context.config.receive.build(context)?;
-        let is_needed = context.config.pace.is_on() || context.config.receive.initial_window().is_some();
+        let pace = context.config.pace.build(context).map_err(|e| e.within("pace"))?;
+        let receive = context.config.receive.build(context).map_err(|e| e.within("receive"))?;
+        let is_needed = pace.is_on() || receive.initial_window().is_some();
         let degrees = pace.is_degree_aware().then(Degrees::default);
         Ok(is_needed.then(|| Box::new(Extra { pace, receive, degrees })))
     }
@@ -242,7 +246,7 @@ impl Extra {
     #[cold]
     fn advertise(&mut self, now: Instant, slot: u32, answer: &mut Packet) {
         if let Some(window) = self.receive.advertise(now, slot, answer.seq) {
-            answer.set_advertised(window);
+            packets::set_advertised(answer, window);
         }
     }
 
@@ -254,27 +258,73 @@ impl Extra {
 const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
 const _: () = assert!(size_of::<Slot<Sender>>() + size_of::<Slot<Receiver>>() <= 480, "a flow has both");
 
-impl Model {
-    pub(crate) fn new(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &[
+        "",
+        "initial_window = 3, handshake = \"one-rtt\"",
+        "min_rto = \"300us\", max_window = 40, dup_thresh = 6",
+        "min_rto = \"1ms\", fixed_rto = true, probe_after = 2, fast_retransmit = false",
+        "min_rto = \"2ms\", delayed_ack = { every = 3, timeout = \"100us\" }, speculative_retransmit = false",
+        "min_rto = \"500us\", long_flows = { above = \"50KB\", min_rto = \"20ms\" }, window_validation = false",
+    ];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.provides(Thing::Window);
+        facts.provides(Thing::Tagged);
+        facts.provides(Thing::Recovery);
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.min_rto < around.rtt {
+            warnings.push(format!(
+                "min_rto, {}, is below the round-trip time of the longest path, {}: packets are sent again before their ACK can come",
+                self.min_rto, around.rtt
+            ));
+        }
+        if around.sprays && self.fast_retransmit && self.dup_thresh < 20 {
+            warnings.push(
+                "packets are sprayed over paths while three of them out of order mean a loss: consider \
+                 `fast_retransmit = false` or a `dup_thresh` of 20 or more"
+                    .to_owned(),
+            );
+        }
+        warnings
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = HostContext;
+
+    fn build(config: &Config, context: &HostContext) -> Result<Model, Invalid> {
         config.validate()?;
         Ok(Model {
             config: context.config.clone(),
             senders: Slots::new(),
             receivers: Slots::new(),
-            order: context.config.order.build(&())?,
+            orders: Orders::new(&context.config.order, context.nics).map_err(|e| e.within("order"))?,
             extra: Extra::new(context)?,
             has_seen_echo: false,
             has_seen_timeout: false,
         })
     }
 
+    fn heap_bytes(&self) -> usize {
+        let ends = self.senders.iter().map(Sender::heap_bytes).chain(self.receivers.iter().map(Receiver::heap_bytes));
+        let seats = self.orders.heap_bytes() + self.extra.as_ref().map_or(0, |extra| extra.heap_bytes());
+        self.senders.heap_bytes() + self.receivers.heap_bytes() + seats + ends.sum::<usize>()
+    }
+}
+
+impl Model {
     /// Tells the order what the flow may send since it was last told, and sees to its timer.
     #[inline]
     fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
         let sender = self.senders.get_mut(slot);
         let more = sender.newly_sendable(cx.now);
         if more > 0 {
-            self.order.offer(cx.now, slot, more, sender.left());
+            self.orders.of_mut(sender.nic()).offer(cx.now, slot, more, sender.left());
         }
         if let Some(at) = sender.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
@@ -302,6 +352,7 @@ impl Model {
     }
 
     fn on_ack(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+        let header = cx.arena.header_if_any(packet);
         let packet = cx.arena.get(packet);
         // An ACK for a flow whose last byte was acknowledged before says nothing new.
         let Some(slot) = cx.flows.sender(packet.flow) else { return };
@@ -309,15 +360,16 @@ impl Model {
         self.make_patient(slot);
         let sender = self.senders.get_mut(slot);
         let was_silent = sender.is_silent();
-        sender.on_ack(cx.now, packet);
+        sender.on_ack(cx.now, packet, header);
+        let nic = sender.nic();
         if was_silent && !sender.is_silent() {
-            self.order.on_recovery(slot);
+            self.orders.of_mut(nic).on_recovery(slot);
         }
         if sender.is_done() {
             cx.wishes.push(Wish::Acknowledged { flow: sender.flow(), report: sender.report() });
             cx.flows.clear_sender(sender.flow());
             self.senders.remove(slot);
-            self.order.forget(slot);
+            self.orders.of_mut(nic).forget(slot);
         } else {
             self.settle(cx, slot);
         }
@@ -327,10 +379,10 @@ impl Model {
     #[cold]
     fn on_syn(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         let syn = cx.arena.get(packet);
-        let mut answer = syn.answer(Kind::SynAck, 0);
+        let mut answer = syn.answer(packets::SYN_ACK, 0);
         // The flow may be over: this was a needless copy.
         if let Some(slot) = cx.flows.receiver(syn.flow) {
-            answer.set_degree(self.receivers.get_mut(slot).degree());
+            packets::set_degree(&mut answer, self.receivers.get_mut(slot).degree());
             if let Some(extra) = &mut self.extra {
                 extra.advertise(cx.now, slot, &mut answer);
             }
@@ -354,7 +406,7 @@ impl Model {
             degrees.hear(update);
         }
         if let Some(slot) = cx.flows.sender(update.flow) {
-            self.senders.get_mut(slot).set_degree(update.degree());
+            self.senders.get_mut(slot).set_degree(packets::degree(update));
         }
     }
 
@@ -362,7 +414,7 @@ impl Model {
         let packet = cx.arena.get(packet).clone();
         let Some(slot) = cx.flows.receiver(packet.flow) else {
             // The receiver has every byte and has forgotten the flow; the sender, whose ACK was lost, is told again.
-            let mut ack = packet.answer(Kind::Ack, packet.flow_bytes());
+            let mut ack = packet.answer(Kind::ACK, packet.flow_bytes());
             ack.flags = Flags::NONE.with(Flags::ECE, packet.flags.has(Flags::CE));
             cx.send_control(ack);
             return;
@@ -391,7 +443,13 @@ impl Model {
 
 impl Transport for Model {
     fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
-        let mut sender = Sender::new(flow, spec, &self.config, tcp(&self.config));
+        let seats = Seats {
+            queued: self.orders.of(0).is_queue(),
+            nic: cx.nic,
+            paced: self.extra.as_ref().is_some_and(|extra| extra.pace.is_on()),
+            receive_window: self.extra.as_ref().and_then(|extra| extra.receive.initial_window()),
+        };
+        let mut sender = Sender::new(flow, spec, &self.config, tcp(&self.config), &seats);
         if tcp(&self.config).handshake == Handshake::None
             && let Some(degrees) = self.extra.as_mut().and_then(|extra| extra.degrees.as_mut())
         {
@@ -422,12 +480,12 @@ impl Transport for Model {
     #[inline]
     fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         match cx.arena.get(packet).kind {
-            Kind::Data => self.on_data(cx, packet),
-            Kind::Ack => self.on_ack(cx, packet),
-            Kind::Syn => self.on_syn(cx, packet),
-            Kind::SynAck => self.on_syn_ack(cx, packet),
-            Kind::Update => self.on_update(cx, packet),
-            Kind::Grant | Kind::Resend => unreachable!("no TCP sends it"),
+            Kind::DATA => self.on_data(cx, packet),
+            Kind::ACK => self.on_ack(cx, packet),
+            packets::SYN => self.on_syn(cx, packet),
+            packets::SYN_ACK => self.on_syn_ack(cx, packet),
+            packets::UPDATE => self.on_update(cx, packet),
+            kind => unreachable!("no TCP sends a packet of {kind:?}"),
         }
     }
 
@@ -439,7 +497,7 @@ impl Transport for Model {
             match sender.on_timer(cx.now, tcp(&self.config).probe_after) {
                 Fired::Nothing => {}
                 Fired::Timeout => {
-                    self.order.on_timeout(slot, sender.sent(), cx.now + sender.round_trip());
+                    self.orders.of_mut(sender.nic()).on_timeout(slot, sender.sent(), cx.now + sender.round_trip());
                     self.has_seen_timeout = true;
                 }
                 Fired::Resend(syn) => cx.send_control(syn),
@@ -459,8 +517,8 @@ impl Transport for Model {
     }
 
     #[inline]
-    fn poll_send(&mut self, cx: &mut HostCx<'_>) -> Option<Packet> {
-        while let Some(turn) = self.order.next() {
+    fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
+        while let Some(turn) = self.orders.of_mut(nic).next() {
             let sender = self.senders.get_mut(turn.slot);
             // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
             if let Some(mut packet) = sender.next_packet(cx.now, self.extra.as_ref().map(|extra| &extra.pace)) {
@@ -471,7 +529,7 @@ impl Transport for Model {
                     cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
                     continue;
                 }
-                self.order.on_sent(turn.slot, u64::from(packet.payload));
+                self.orders.of_mut(nic).on_sent(turn.slot, u64::from(packet.payload));
                 if turn.mark && packet.flags.has(Flags::ECT) {
                     packet.flags.set(Flags::CE);
                 }
@@ -482,24 +540,20 @@ impl Transport for Model {
     }
 
     #[inline]
-    fn wants_to_send(&self) -> bool {
-        !self.order.is_empty()
+    fn wants_to_send(&self, nic: u8) -> bool {
+        !self.orders.of(nic).is_empty()
     }
 
     fn shortest_timer(&self) -> Span {
-        // A pacer may let the next packet go at any time.
-        if self.config.pace.is_on() { Span::ZERO } else { tcp(&self.config).min_rto }
+        // Whatever paces may let the next packet go at any time.
+        let congestion = self.config.congestion.build(&FlowContext::default());
+        let paces = self.extra.as_ref().is_some_and(|extra| extra.pace.is_on()) || congestion.is_ok_and(|c| c.paces());
+        if paces { Span::ZERO } else { tcp(&self.config).min_rto }
     }
 
     fn unfinished(&self) -> Vec<Unfinished> {
         let senders = self.senders.iter().map(|s| Unfinished::Sender(s.flow(), s.report()));
         let receivers = self.receivers.iter().map(|r| Unfinished::Receiver(r.flow(), r.report()));
         senders.chain(receivers).collect()
-    }
-
-    fn heap_bytes(&self) -> usize {
-        let ends = self.senders.iter().map(Sender::heap_bytes).chain(self.receivers.iter().map(Receiver::heap_bytes));
-        let seats = self.order.heap_bytes() + self.extra.as_ref().map_or(0, |extra| extra.heap_bytes());
-        self.senders.heap_bytes() + self.receivers.heap_bytes() + seats + ends.sum::<usize>()
     }
 }

@@ -146,7 +146,7 @@ impl Receiver {
 
     fn acknowledge(&mut self) -> Packet {
         let mut ack =
-            Packet::control(Kind::Ack, self.flow, self.host, self.peer, self.received.next(), self.pending.sent);
+            Packet::control(Kind::ACK, self.flow, self.host, self.peer, self.received.next(), self.pending.sent);
         ack.connection = self.connection;
         ack.flags = Flags::NONE.with(Flags::ECE, self.ce);
         if !self.received.blocks().is_empty() {
@@ -162,7 +162,7 @@ impl Receiver {
 mod tests {
     use proptest::prelude::*;
     use tailcut_base::{MSS_BYTES, Span};
-    use tailcut_model::ClassId;
+    use tailcut_model::{ClassId, PathFacts};
 
     use super::*;
 
@@ -179,6 +179,7 @@ mod tests {
             connection: 0,
             deadline: None,
             measured: true,
+            path: PathFacts::default(),
         };
         Receiver::new(FlowId(0), &spec)
     }

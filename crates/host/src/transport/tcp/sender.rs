@@ -2,8 +2,9 @@
 
 use tailcut_base::{HostId, Instant, MSS_BYTES, Span};
 use tailcut_model::seat::{AckSample, CongestionControl, PaceView, Pacer, SenderReport, Tag, TagView, Window};
-use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
+use tailcut_model::{Flags, FlowId, FlowSpec, Header, Packet};
 
+use super::packets;
 use super::scoreboard::Scoreboard;
 use super::{Config, Handshake};
 use crate::HostConfig;
@@ -46,6 +47,29 @@ pub(super) enum Fired {
     Resend(Packet),
 }
 
+/// What the other seats of the host mean to a new flow.
+pub(super) struct Seats {
+    /// Whether packets that were offered to the send order count as sent, as in a NIC queue into which windows are pushed.
+    pub(super) queued: bool,
+    /// The interface by which the flow leaves.
+    pub(super) nic: u8,
+    /// Whether packets are spaced.
+    pub(super) paced: bool,
+    /// The receive window in segments before anything is advertised, if anything ever is.
+    pub(super) receive_window: Option<u16>,
+}
+
+/// When the packets of a flow may go.
+#[derive(Debug)]
+struct Pacing {
+    /// The next packet goes no earlier.
+    release: Instant,
+    /// So many picoseconds before that it is due.
+    due_before: u32,
+    /// How many hosts answer the same query, as far as the sender knows.
+    degree: u32,
+}
+
 /// The sending end of one flow.
 #[derive(Debug)]
 pub(super) struct Sender {
@@ -69,16 +93,12 @@ pub(super) struct Sender {
     queued: bool,
     /// Segments that the receiver allows beyond the last byte that it has; `u16::MAX` if it does not say.
     receive_window: u16,
-    /// Whether its packets are spaced.
-    paced: bool,
+    /// The interface by which the flow leaves.
+    nic: u8,
     /// Whether a packet could go but for the pacer.
     waits: bool,
-    /// How many hosts answer the same query, as far as the sender knows.
-    degree: u32,
-    /// If paced: the next packet goes no earlier.
-    release: Instant,
-    /// So many picoseconds before that it is due.
-    due_before: u32,
+    /// What spaces its packets, if anything does.
+    pacing: Option<Box<Pacing>>,
     /// Most bytes of the window that were used at a time since the window before this one was acknowledged.
     used: u64,
     /// `used` is counted anew when this byte is acknowledged.
@@ -95,7 +115,7 @@ pub(super) struct Sender {
     /// The retransmission timeout before backoff.
     rto: Span,
     /// Factor on `rto`: doubled by each timeout.
-    backoff: u64,
+    backoff: u32,
     timeouts_in_row: u32,
     /// When the retransmission timer expires; `MAX` while it is off.
     deadline: Instant,
@@ -114,8 +134,9 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn new(flow: FlowId, spec: &FlowSpec, host: &HostConfig, tcp: &Config) -> Sender {
+    pub(super) fn new(flow: FlowId, spec: &FlowSpec, host: &HostConfig, tcp: &Config, seats: &Seats) -> Sender {
         let packets = |n: u32| f64::from(n) * MSS_BYTES as f64;
+        let congestion = host.congestion.build(&FlowContext::of(spec)).expect("the configuration was validated");
         Sender {
             flow,
             src: spec.src,
@@ -128,17 +149,17 @@ impl Sender {
                 cwnd: packets(tcp.initial_window),
                 ssthresh: f64::INFINITY,
                 max: tcp.max_window.map_or(f64::INFINITY, packets),
+                gap: Span::ZERO,
             },
-            congestion: host.congestion.build(&FlowContext::of(spec)).expect("the configuration was validated"),
+            pacing: (seats.paced || congestion.paces())
+                .then(|| Box::new(Pacing { release: Instant::ZERO, due_before: 0, degree: 1 })),
+            congestion,
             cwr: false,
             offered: 0,
-            queued: host.order.is_queue(),
-            receive_window: host.receive.initial_window().unwrap_or(u16::MAX),
-            paced: host.pace.is_on(),
+            queued: seats.queued,
+            nic: seats.nic,
+            receive_window: seats.receive_window.unwrap_or(u16::MAX),
             waits: false,
-            degree: 1,
-            release: Instant::ZERO,
-            due_before: 0,
             used: 0,
             used_until: 0,
             gate: if tcp.handshake == Handshake::None { Gate::Open } else { Gate::Closed },
@@ -172,6 +193,12 @@ impl Sender {
         self.report
     }
 
+    /// The interface by which the flow leaves.
+    #[inline]
+    pub(super) fn nic(&self) -> u8 {
+        self.nic
+    }
+
     /// Bytes sent so far, those sent again not counted.
     pub(super) fn sent(&self) -> u64 {
         self.nxt
@@ -203,7 +230,8 @@ impl Sender {
     /// Bytes that it holds on to beside itself: what it knows of packets in flight, while something is out of order, and what its
     /// congestion control does.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.board.as_ref().map_or(0, |board| board.heap_bytes()) + self.congestion.heap_bytes()
+        let pacing = self.pacing.as_ref().map_or(0, |_| size_of::<Pacing>());
+        self.board.as_ref().map_or(0, |board| board.heap_bytes()) + self.congestion.heap_bytes() + pacing
     }
 
     /// Opens the connection: gives the SYN.
@@ -213,7 +241,7 @@ impl Sender {
     }
 
     fn syn(&self, now: Instant) -> Packet {
-        let mut syn = Packet::control(Kind::Syn, self.flow, self.src, self.dst, 0, now);
+        let mut syn = Packet::control(packets::SYN, self.flow, self.src, self.dst, 0, now);
         syn.connection = self.connection;
         syn
     }
@@ -226,28 +254,31 @@ impl Sender {
             self.timeouts_in_row = 0;
             self.deadline = Instant::MAX;
             self.sample_rtt(now.saturating_since(packet.sent));
-            self.degree = packet.degree();
+            self.set_degree(packets::degree(packet));
             self.obey(packet);
         }
     }
 
     /// The sender hears how many hosts answer the same query.
     pub(super) fn set_degree(&mut self, degree: u32) {
-        self.degree = degree;
+        if let Some(pacing) = &mut self.pacing {
+            pacing.degree = degree;
+        }
     }
 
     /// What an ACK or a SYN-ACK says of the receive window.
     #[inline]
     fn obey(&mut self, packet: &Packet) {
-        if let Some(segments) = packet.advertised() {
+        if let Some(segments) = packets::advertised(packet) {
             self.receive_window = segments;
         }
     }
 
     /// An ACK of this flow arrived.
     #[inline]
-    pub(super) fn on_ack(&mut self, now: Instant, packet: &Packet) {
-        self.sample_rtt(now.saturating_since(packet.sent));
+    pub(super) fn on_ack(&mut self, now: Instant, packet: &Packet, header: Option<&Header>) {
+        let rtt = now.saturating_since(packet.sent);
+        self.sample_rtt(rtt);
         self.obey(packet);
         if packet.has_sack() {
             let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
@@ -286,6 +317,8 @@ impl Sender {
             in_recovery: was_recovering == Recovery::Fast,
             window_limited,
             srtt: self.srtt,
+            rtt,
+            header,
         };
         if self.congestion.on_ack(&mut self.window, &sample) {
             self.cwr = true;
@@ -307,8 +340,8 @@ impl Sender {
         }
         self.report.timeouts += 1;
         self.timeouts_in_row += 1;
-        let limit = (self.max_rto.as_ps() / self.rto.as_ps()).max(1);
-        self.backoff = (self.backoff * 2).min(limit);
+        let limit = u32::try_from(self.max_rto.as_ps() / self.rto.as_ps()).unwrap_or(u32::MAX).max(1);
+        self.backoff = self.backoff.saturating_mul(2).min(limit);
         self.start_timer(now);
         if self.gate == Gate::Closed {
             // RFC 5681, section 3.1: a lost SYN leaves a first window of one segment.
@@ -333,8 +366,8 @@ impl Sender {
     #[inline]
     pub(super) fn newly_sendable(&mut self, now: Instant) -> u32 {
         let mut more = self.sendable().saturating_sub(u64::from(self.offered));
-        if self.paced {
-            self.waits = more > 0 && self.offered == 0 && now < self.release;
+        if let Some(pacing) = &self.pacing {
+            self.waits = more > 0 && self.offered == 0 && now < pacing.release;
             more = if self.offered > 0 || self.waits { 0 } else { more.min(1) };
         }
         // A window of more than 2^32 packets opens in several steps.
@@ -351,19 +384,29 @@ impl Sender {
             return None;
         }
         let packet = if self.gate == Gate::ProbeDue { self.probe(now) } else { self.segment(now) };
-        if let Some(pacer) = pacer
-            && self.paced
-        {
-            let view = PaceView { srtt: self.srtt, cwnd: self.window.cwnd, degree: self.degree };
-            let due = Instant::from_ps(self.release.as_ps() - u64::from(self.due_before));
-            let due = pacer.next_due(due, now, &view);
-            // At a tick several packets may go: the next one is due already.
-            self.release = pacer.release(due).max(now);
-            let before = self.release.saturating_since(due).as_ps();
-            self.due_before = u32::try_from(before).expect("a clock ticks every 4 ms at least");
-            self.waits = self.sendable() > 0;
+        if self.pacing.is_some() {
+            self.pace(now, pacer);
         }
         Some(packet)
+    }
+
+    /// A packet goes now: the next one has to wait.
+    fn pace(&mut self, now: Instant, pacer: Option<&PaceSeat>) {
+        let waits = self.sendable() > 0;
+        let Some(pacing) = &mut self.pacing else { return };
+        self.waits = waits;
+        let gap = self.window.gap;
+        let Some(pacer) = pacer.filter(|pacer| pacer.is_on()) else {
+            pacing.release = pacing.release.max(now) + gap;
+            return;
+        };
+        let view = PaceView { srtt: self.srtt, cwnd: self.window.cwnd, degree: pacing.degree, gap };
+        let due = Instant::from_ps(pacing.release.as_ps() - u64::from(pacing.due_before));
+        let due = pacer.next_due(due, now, &view);
+        // At a tick several packets may go: the next one is due already.
+        pacing.release = pacer.release(due).max(now);
+        let before = pacing.release.saturating_since(due).as_ps();
+        pacing.due_before = u32::try_from(before).expect("a clock ticks every 4 ms at least");
     }
 
     /// The next segment, which may go.
@@ -444,7 +487,10 @@ impl Sender {
     /// When the sender wants to be called, if it has not asked for that moment or an earlier one.
     #[inline]
     pub(super) fn wanted_timer(&mut self) -> Option<Instant> {
-        let due = if self.waits { self.deadline.min(self.release) } else { self.deadline };
+        let due = match &self.pacing {
+            Some(pacing) if self.waits => self.deadline.min(pacing.release),
+            _ => self.deadline,
+        };
         if due >= self.timer {
             return None;
         }
@@ -588,7 +634,7 @@ impl Sender {
     }
 
     fn start_timer(&mut self, now: Instant) {
-        self.deadline = now + (self.rto * self.backoff).min(self.max_rto);
+        self.deadline = now + (self.rto * u64::from(self.backoff)).min(self.max_rto);
     }
 }
 

@@ -51,14 +51,14 @@ impl Around {
 
     /// Packets that leave now, as flow and offset.
     fn send(&mut self) -> Vec<(u32, u64)> {
-        let next = || self.call(|host, cx| host.poll_send(cx)).map(|packet| (packet.flow.0, packet.seq));
+        let next = || self.call(|host, cx| host.poll_send(cx, 0)).map(|packet| (packet.flow.0, packet.seq));
         std::iter::from_fn(next).collect()
     }
 
     /// An ACK for all bytes of `flow` before `seq`, of a packet that left 100 us ago.
     fn ack(&mut self, flow: u32, seq: u64, ece: bool) {
         let sent = Instant::from_ps(self.now.as_ps() - Span::from_us(100).as_ps());
-        let mut ack = Packet::control(Kind::Ack, FlowId(flow), HostId(1), HostId(0), seq, sent);
+        let mut ack = Packet::control(Kind::ACK, FlowId(flow), HostId(1), HostId(0), seq, sent);
         ack.flags = Flags::NONE.with(Flags::ECE, ece);
         self.receive(ack);
     }

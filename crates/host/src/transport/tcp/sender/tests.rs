@@ -11,6 +11,7 @@ use crate::tag::remaining::{self, Count};
 use crate::transport::TransportConfig;
 use crate::transport::around::spec;
 use crate::transport::tcp::receiver::Receiver;
+use tailcut_model::Kind;
 
 const MSS: u64 = MSS_BYTES;
 /// pFabric's timeout.
@@ -49,7 +50,9 @@ impl Bench {
 
     fn on(bytes: u64, host: &HostConfig) -> Bench {
         let TransportConfig::Tcp(tcp) = &host.transport else { unreachable!("it is the default") };
-        Bench { sender: Sender::new(FlowId(0), &spec(bytes), host, tcp), now: Instant::from_ps(1) }
+        // Its send order is no queue, and nothing is paced.
+        let seats = Seats { queued: false, nic: 0, paced: false, receive_window: None };
+        Bench { sender: Sender::new(FlowId(0), &spec(bytes), host, tcp, &seats), now: Instant::from_ps(1) }
     }
 
     /// Sends all that may go; gives the numbers of the segments.
@@ -76,9 +79,9 @@ impl Bench {
     fn ack(&mut self, next: u64, blocks: &[(u64, u64)]) {
         let seq = (next * MSS).min(self.sender.size);
         let sent = Instant::from_ps(self.now.as_ps() - 1);
-        let mut ack = Packet::control(Kind::Ack, FlowId(0), HostId(1), HostId(0), seq, sent);
+        let mut ack = Packet::control(Kind::ACK, FlowId(0), HostId(1), HostId(0), seq, sent);
         ack.set_sack(blocks.iter().map(|&(s, e)| SackBlock { start: s * MSS, end: e * MSS }));
-        self.sender.on_ack(self.now, &ack);
+        self.sender.on_ack(self.now, &ack, None);
     }
 
     fn expire(&mut self) -> Span {

@@ -1,0 +1,40 @@
+//! What a switch reads and writes in the headers of packets.
+
+use tailcut_base::Instant;
+use tailcut_model::seat::{Agent, AgentPort, Crossing};
+use tailcut_model::{Header, Packet, register};
+
+use crate::SwitchContext;
+
+register! {
+    /// What a switch reads and writes in the headers of packets.
+    config AgentConfig, seat "agent";
+    /// The agent of one switch.
+    model AgentSeat, dispatch match_agent, build(SwitchContext), custom dyn Agent;
+    /// Nothing.
+    Off in off,
+}
+
+impl Agent for AgentSeat {
+    fn is_on(&self) -> bool {
+        match_agent!(self, model => model.is_on())
+    }
+    fn on_forward(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing) {
+        match_agent!(self, model => model.on_forward(now, packet, header, crossing));
+    }
+    fn on_reverse(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing) {
+        match_agent!(self, model => model.on_reverse(now, packet, header, crossing));
+    }
+    fn on_departure(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, port: AgentPort) {
+        match_agent!(self, model => model.on_departure(now, packet, header, port));
+    }
+    fn watches_departures(&self) -> bool {
+        match_agent!(self, model => model.watches_departures())
+    }
+    fn timer(&self) -> Option<Instant> {
+        match_agent!(self, model => model.timer())
+    }
+    fn on_timer(&mut self, now: Instant) {
+        match_agent!(self, model => model.on_timer(now));
+    }
+}

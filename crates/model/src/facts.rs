@@ -1,0 +1,226 @@
+//! What models say of themselves, so that one place can tell what goes together without knowing any of them.
+//!
+//! A model never names another one. It says what it provides, needs, uses and writes, in terms of [`Thing`]s.
+
+use std::fmt;
+
+/// Something that one seat provides and others need or use.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Thing {
+    /// A class in data packets, which ports may sort by.
+    Class,
+    /// A rank in data packets, which ports may order by.
+    Rank,
+    /// Marks: packets are marked with CE somewhere.
+    Marks,
+    /// ECN-capable data packets: only these can be marked.
+    EcnCapable,
+    /// A window for each flow.
+    Window,
+    /// A transport that lets a tag give its packets their priority.
+    Tagged,
+    /// Queries that many hosts answer at a time.
+    Incast,
+    /// Flows with deadlines.
+    Deadlines,
+    /// What was lost is sent again.
+    Recovery,
+    /// Memory that the ports of a switch share.
+    SharedMemory,
+    /// Headers that switches read and write.
+    Headers,
+    /// Switches that read and write headers.
+    Agent,
+    /// A controller.
+    Controller,
+    /// Packets of one flow on several ways at a time.
+    Spraying,
+    /// Ways that the sender of a flow chooses.
+    SourceRoutes,
+    /// Ways back that are the ways out, reversed.
+    SymmetricWays,
+}
+
+impl fmt::Display for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Thing::Class => "a class in data packets",
+            Thing::Rank => "a rank in data packets",
+            Thing::Marks => "ports that mark packets",
+            Thing::EcnCapable => "ECN-capable packets",
+            Thing::Window => "a transport with a window",
+            Thing::Tagged => "a transport whose packets a tag gives their priority",
+            Thing::Incast => "queries that many hosts answer",
+            Thing::Deadlines => "flows with deadlines",
+            Thing::Recovery => "a transport that sends again what was lost",
+            Thing::SharedMemory => "memory that the ports of a switch share",
+            Thing::Headers => "a transport that writes headers for switches",
+            Thing::Agent => "switches that read and write headers",
+            Thing::Controller => "a controller",
+            Thing::Spraying => "packets of one flow on several ways",
+            Thing::SourceRoutes => "ways that senders choose",
+            Thing::SymmetricWays => "ways back that are the ways out, reversed",
+        })
+    }
+}
+
+/// What one model says.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Fact {
+    /// It provides this.
+    Provides(Thing),
+    /// It cannot be without this.
+    Needs(Thing),
+    /// It makes use of this.
+    Uses(Thing),
+    /// Without this it does nothing of its own, as the text says.
+    Idle(Thing, &'static str),
+    /// Everything it does is to write these into packets: one of them must be used by somebody. The text says what it writes, as in
+    /// `` `pias` writes ... ``.
+    Writes(&'static [Thing], &'static str),
+    /// It writes the classes 0 to `count - 1`, which ports must have. The key, relative to the model, is what says how many.
+    Classes {
+        /// How many classes.
+        count: u8,
+        /// The key that decides it.
+        key: &'static str,
+    },
+    /// Control packets have this class, and not the highest.
+    ControlClass(u8),
+    /// It is a program's own, and may provide and need anything.
+    Unknown,
+}
+
+/// What is said of itself by everything in a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    entries: Vec<Entry>,
+    at: Speaker,
+}
+
+/// Who says something.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Speaker {
+    /// The dotted path of the key.
+    pub path: String,
+    /// The name of the model there; empty if it is no seat.
+    pub model: String,
+    /// Whether it is as it is if nothing is said: nobody asked for it.
+    pub is_default: bool,
+}
+
+impl fmt::Display for Speaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.model.is_empty() {
+            write!(f, "`{}`", self.path)
+        } else {
+            write!(f, "`{} = \"{}\"`", self.path, self.model)
+        }
+    }
+}
+
+/// One thing that was said.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Who says it.
+    pub by: Speaker,
+    /// What.
+    pub fact: Fact,
+}
+
+impl Facts {
+    /// Nothing said.
+    pub fn new() -> Facts {
+        Facts::default()
+    }
+
+    /// What is said from now on is said by this one.
+    pub fn speaker(&mut self, by: Speaker) {
+        self.at = by;
+    }
+
+    fn say(&mut self, fact: Fact) {
+        self.entries.push(Entry { by: self.at.clone(), fact });
+    }
+
+    /// The model provides `thing`.
+    pub fn provides(&mut self, thing: Thing) {
+        self.say(Fact::Provides(thing));
+    }
+
+    /// The model cannot be without `thing`.
+    pub fn needs(&mut self, thing: Thing) {
+        self.say(Fact::Needs(thing));
+    }
+
+    /// No model of this seat can be without `thing`. Where nobody chose the model, its seat is idle instead.
+    pub fn seat_needs(&mut self, thing: Thing) {
+        if !self.at.is_default {
+            self.needs(thing);
+        }
+    }
+
+    /// The model makes use of `thing`.
+    pub fn uses(&mut self, thing: Thing) {
+        self.say(Fact::Uses(thing));
+    }
+
+    /// The model makes use of `thing`, and without it does nothing of its own: `otherwise` says what happens then, as in "it behaves as
+    /// NewReno".
+    pub fn idle_without(&mut self, thing: Thing, otherwise: &'static str) {
+        self.uses(thing);
+        self.say(Fact::Idle(thing, otherwise));
+    }
+
+    /// Everything that the model does is to write `things` into packets, one of which somebody must use; `what` says what it writes.
+    pub fn writes(&mut self, things: &'static [Thing], what: &'static str) {
+        things.iter().for_each(|&thing| self.provides(thing));
+        self.say(Fact::Writes(things, what));
+    }
+
+    /// The model writes the classes 0 to `count - 1` into packets; `key`, relative to the model, says how many.
+    pub fn classes(&mut self, count: usize, key: &'static str) {
+        self.say(Fact::Classes { count: u8::try_from(count).unwrap_or(u8::MAX), key });
+    }
+
+    /// Control packets have `class`, and not the highest one.
+    pub fn control_class(&mut self, class: u8) {
+        self.say(Fact::ControlClass(class));
+    }
+
+    /// Nothing is known of the model.
+    pub fn unknown(&mut self) {
+        self.say(Fact::Unknown);
+    }
+
+    /// Everything that was said.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The class of control packets.
+    pub fn class_of_control(&self) -> u8 {
+        let class = |entry: &Entry| match entry.fact {
+            Fact::ControlClass(class) => Some(class),
+            _ => None,
+        };
+        self.entries.iter().find_map(class).unwrap_or(0)
+    }
+
+    /// Whether somebody says that it provides, needs or uses `thing`.
+    pub fn has_said(&self, thing: Thing) -> bool {
+        let of = [Fact::Provides(thing), Fact::Needs(thing), Fact::Uses(thing)];
+        self.entries.iter().any(|entry| of.contains(&entry.fact))
+    }
+
+    /// Whether anybody provides `thing`, or may.
+    pub fn has(&self, thing: Thing) -> bool {
+        self.entries.iter().any(|entry| entry.fact == Fact::Provides(thing) || entry.fact == Fact::Unknown)
+    }
+
+    /// Whether anybody uses or needs `thing`, or may.
+    pub fn is_used(&self, thing: Thing) -> bool {
+        let uses = |fact| [Fact::Uses(thing), Fact::Needs(thing), Fact::Unknown].contains(&fact);
+        self.entries.iter().any(|entry| uses(entry.fact))
+    }
+}

@@ -1,0 +1,194 @@
+//! How a part is made from a scenario.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tailcut_base::{HostId, PortId, Seeds, SwitchId, prefer_large_pages};
+use tailcut_calendar::Calendar;
+use tailcut_fabric::loss::LossContext;
+use tailcut_fabric::{Link, Port, PortConfig};
+use tailcut_host::HostContext;
+use tailcut_model::seat::{Agent, Memory, Transport};
+use tailcut_model::{Arena, FlowTable, Header, List, Thing};
+use tailcut_record::{Histogram, QueueSamples, QueueSeries, Throughput};
+use tailcut_topology::path::{Path, PathContext};
+use tailcut_topology::{Node, PortSpec};
+
+use super::hosts::Interfaces;
+use super::measure::{Measured, Sampling};
+use super::switches::Managed;
+use super::{Counts, Host, Part, Switch};
+use crate::event::{End, Event};
+use crate::world::cut::{Cut, Positions};
+use crate::{NicConfig, Scenario};
+
+/// What a core's own cache holds of ports, with room for everything else.
+const CACHE_BYTES: usize = 1 << 20;
+
+const VALID: &str = "the scenario was validated";
+
+impl<'s> Part<'s> {
+    /// Part `number` of a scenario's network.
+    pub(in crate::world) fn new(scenario: &'s Scenario, cut: &'s Cut, number: u32) -> Part<'s> {
+        let (config, network, outages) = (scenario.config(), scenario.network(), scenario.outages());
+        let seeds = Seeds::new(scenario.seed());
+        let is_here = |node: Node| cut.part_of(node) == number;
+        let specs = network.ports();
+
+        let host_config = Arc::new(config.host.clone());
+        let host_ids: Vec<HostId> = (0..network.hosts()).map(HostId).filter(|&id| is_here(Node::Host(id))).collect();
+        let host = |&id: &HostId| {
+            let nics = network.nics(id).map(|nic| &specs[PortId(nic)]);
+            let context =
+                HostContext { config: host_config.clone(), nic: specs[network.nic(id)].rate, nics: nics.len() as u8 };
+            let transport = context.build().expect(VALID);
+            let shortest = transport.shortest_timer();
+            let is_called = { nics }.any(|nic| !is_here(nic.peer) || shortest <= nic.delay);
+            Host { id, is_called, transport, control: List::new() }
+        };
+        let mut hosts: Vec<Host> = Vec::with_capacity(host_ids.len());
+        prefer_large_pages(&hosts);
+        hosts.extend(host_ids.iter().map(host));
+        let switch_ids: Vec<SwitchId> = network.switches().ids().filter(|&id| is_here(Node::Switch(id))).collect();
+        let path = |node: Node| config.path.build(&PathContext { node: network.number(node), seeds }).expect(VALID);
+
+        let nics = host_ids.iter().flat_map(|&id| network.nics(id)).map(PortId);
+        let fabric = switch_ids.iter().flat_map(|&id| network.switch_ports(id)).map(PortId);
+        let inward = specs.iter_enumerated().filter(|(_, spec)| is_here(spec.peer) && !is_here(spec.owner));
+        let mut ids: Vec<PortId> = nics.collect();
+        let nics = ids.len();
+        ids.extend(fabric);
+        ids.extend(inward.map(|(id, _)| id));
+
+        // An interface that pulls has no queue of its own, and its seats are idle. So are those of the stand-in of a port.
+        let idle = PortConfig::default();
+        let behaviour = |id: PortId, owner: Node| match owner {
+            _ if !is_here(owner) => &idle,
+            Node::Switch(_) => scenario.port_config(id),
+            Node::Host(_) => scenario.nic_config().unwrap_or(&idle),
+        };
+        let port = |&id: &PortId| {
+            let PortSpec { owner, peer, rate, delay, .. } = specs[id];
+            let draws = LossContext { seeds, port: id };
+            let mut port = Port::with_draws(behaviour(id, owner), Link::new(rate, delay), &draws).expect(VALID);
+            port.wire.set_leads_elsewhere(!is_here(peer));
+            port
+        };
+        let mut ports: Vec<Port> = Vec::with_capacity(ids.len());
+        prefer_large_pages(&ports);
+        ports.extend(ids.iter().map(port));
+
+        let host_at = Positions::of(network.hosts() as usize, &host_ids);
+        let switch_at = Positions::of(network.switches().len(), &switch_ids);
+        let mut first = nics as u32;
+        let switch = |&id: &SwitchId| {
+            let managed = managed_switch(scenario, id, first);
+            first += network.switch_ports(id).len() as u32;
+            Switch { id, path: path(Node::Switch(id)), managed }
+        };
+        let switches: Vec<Switch> = switch_ids.iter().map(switch).collect();
+        let is_managed = |node: Node| match node {
+            Node::Switch(id) if is_here(node) => switches[switch_at[id] as usize].managed.is_some(),
+            _ => false,
+        };
+        let landing = |&id: &PortId| {
+            let PortSpec { owner, peer, .. } = specs[id];
+            let end = match peer {
+                // Nothing lands here behind a port that leads elsewhere.
+                _ if !is_here(peer) => return 0,
+                Node::Host(host) => End::Host(host_at[host]),
+                Node::Switch(switch) => End::Switch(switch_at[switch]),
+            };
+            let event = if is_managed(owner) || outages.touches(id) { Event::LandManaged } else { Event::Land };
+            event(id, end).key()
+        };
+        let landings = ids.iter().map(landing).collect();
+        let outward = (0..).zip(&ids).filter(|&(_, &id)| !is_here(specs[id].peer));
+        let outward = outward.map(|(at, &id)| (at, id, cut.part_of(specs[id].peer))).collect();
+        let tier = |switch: SwitchId| network.switches()[switch].tier.index() as u32;
+        let sampled = (0..).zip(&ids).filter_map(|(at, &id)| match specs[id].owner {
+            Node::Switch(switch) if is_here(specs[id].owner) => Some((at, id, tier(switch))),
+            _ => None,
+        });
+        let mut calendar = Calendar::new();
+        for (nth, (at, _)) in (0..).zip(outages.changes()) {
+            calendar.push(*at, Event::Change(nth).key());
+        }
+        Part {
+            router: network.router(),
+            network,
+            cut,
+            outages,
+            number,
+            calendar,
+            arena: if scenario.facts().has_said(Thing::Headers) { Arena::with_headers() } else { Arena::new() },
+            nics,
+            landings,
+            interfaces: interfaces(scenario, &host_ids, &path),
+            hosts,
+            control_class: scenario.facts().class_of_control(),
+            switches,
+            outward,
+            is_large: ports.len() * size_of::<Port>() > CACHE_BYTES,
+            flows: FlowTable::new(),
+            agenda: VecDeque::new(),
+            record_histograms: config.record.queue_histogram,
+            sampling: Sampling {
+                period: config.record.queue_sample,
+                ports: sampled.collect(),
+                over_all: QueueSamples::new(network.tiers().iter().map(String::as_str)),
+                by_port: ports.iter().map(|_| Histogram::new()).collect(),
+                series: config.record.queue_series.then(QueueSeries::default),
+            },
+            ports,
+            positions: if cut.parts() == 1 {
+                Positions::Whole
+            } else {
+                let ports = Positions::of(specs.len(), &ids);
+                Positions::Some { ports, hosts: host_at, switches: switch_at }
+            },
+            ids: if outages.is_empty() { Vec::new() } else { ids },
+            measured: Measured::default(),
+            throughput: config.record.throughput.map(Throughput::new),
+            counts: Counts::default(),
+            log: Vec::new(),
+            key: 0,
+            wishes: Vec::new(),
+            evicted: Vec::new(),
+            header: Header::default(),
+        }
+    }
+}
+
+/// What the ports of a switch have in common, if they have anything. Where links fail, every switch looks at its ports before it uses them.
+fn managed_switch(scenario: &Scenario, switch: SwitchId, first: u32) -> Option<Box<Managed>> {
+    let context = scenario.switch_context(switch);
+    let config = scenario.switch_config(switch);
+    let memory = config.memory.build(&context).expect(VALID);
+    let agent = config.agent.build(&context).expect(VALID);
+    let is_needed = memory.size().is_some() || agent.is_on() || !scenario.outages().is_empty();
+    is_needed.then(|| Box::new(Managed::new(first, memory, agent)))
+}
+
+/// The interfaces of these hosts, if hosts are not plain.
+fn interfaces(scenario: &Scenario, hosts: &[HostId], path: &impl Fn(Node) -> Path) -> Option<Interfaces> {
+    let network = scenario.network();
+    let has_queues = matches!(scenario.config().nic, NicConfig::Queue(_));
+    let has_several = (0..network.hosts()).any(|host| network.nics(HostId(host)).len() > 1);
+    if !has_queues && !has_several && !network.relays() {
+        return None;
+    }
+    let mut first = vec![0];
+    let mut host = Vec::new();
+    for (at, &id) in (0u32..).zip(hosts) {
+        host.extend(network.nics(id).map(|_| at));
+        first.push(host.len() as u32);
+    }
+    Some(Interfaces {
+        control: host.iter().map(|_| List::new()).collect(),
+        first,
+        host,
+        paths: hosts.iter().map(|&id| path(Node::Host(id))).collect(),
+        has_queues,
+    })
+}

@@ -1,0 +1,196 @@
+//! Hosts that are not plain: several interfaces, queues in them, packets of others that they pass on.
+//!
+//! A plain host has one interface without a queue, whose packets are its own: it pulls them one by one. Where an interface has a queue, the host
+//! hands over at once whatever may go, as to the port of a switch. Where hosts pass packets on, these wait in the port of the interface, and go
+//! before what the host has of its own.
+
+use tailcut_base::Instant;
+use tailcut_model::seat::{DropReason, PathChoice, Transport};
+use tailcut_model::{FlowId, FlowSpec, Kind, List, Packet, PacketId};
+use tailcut_topology::path::Path;
+
+use super::Part;
+use crate::event::Event;
+
+/// The interfaces of the hosts of a part.
+pub(super) struct Interfaces {
+    /// Position of the first port of each host, and one past the last port of the last one.
+    pub(super) first: Vec<u32>,
+    /// The host of each port.
+    pub(super) host: Vec<u32>,
+    /// Control packets that wait for each interface, by the position of its port.
+    pub(super) control: Vec<List>,
+    /// How each host chooses among interfaces that lead to the same host.
+    pub(super) paths: Vec<Path>,
+    /// Whether whatever may go goes into the queue of the interface at once.
+    pub(super) has_queues: bool,
+}
+
+impl Interfaces {
+    fn count(&self, host: usize) -> u8 {
+        (self.first[host + 1] - self.first[host]) as u8
+    }
+
+    /// Control packets that wait for interface `nic`.
+    pub(super) fn control(&mut self, host: usize, nic: u8) -> &mut List {
+        &mut self.control[self.first[host] as usize + usize::from(nic)]
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        (self.first.capacity() + self.host.capacity()) * size_of::<u32>()
+            + self.control.capacity() * size_of::<List>()
+            + self.paths.capacity() * size_of::<Path>()
+    }
+}
+
+impl Part<'_> {
+    /// Position of the port of an interface.
+    #[inline]
+    pub(super) fn nic_at(&self, host: usize, nic: u8) -> usize {
+        match &self.interfaces {
+            None => host,
+            Some(interfaces) => interfaces.first[host] as usize + usize::from(nic),
+        }
+    }
+
+    /// The host whose interface stands at this position.
+    #[inline]
+    pub(super) fn host_of_nic(&self, at: usize) -> usize {
+        match &self.interfaces {
+            None => at,
+            Some(interfaces) => interfaces.host[at] as usize,
+        }
+    }
+
+    /// The interface by which the packets of a flow leave for its receiver.
+    pub(super) fn nic_for(&mut self, host: usize, flow: FlowId, spec: &FlowSpec) -> u8 {
+        if self.interfaces.is_none() {
+            return 0;
+        }
+        let mut packet = Packet::control(Kind::DATA, flow, spec.src, spec.dst, 0, spec.start);
+        packet.connection = spec.connection;
+        self.choose_nic(host, &packet).unwrap_or(0)
+    }
+
+    /// The interface of a host that leads to the host of a packet; `None` while none does.
+    fn choose_nic(&mut self, host: usize, packet: &Packet) -> Option<u8> {
+        let id = self.hosts[host].id;
+        let hops = self.router.next_hops_of_host(id, packet.dst);
+        let interfaces = self.interfaces.as_mut().expect("hosts are not plain");
+        let choice = match hops.count {
+            0 => return None,
+            1 => 0,
+            count => interfaces.paths[host].choose(packet, hops.destination, count) % count,
+        };
+        let at = self.positions.port(self.router.port(hops, choice)) as u32;
+        Some((at - interfaces.first[host]) as u8)
+    }
+
+    /// Sorts the control packets that a transport has handed over by the interfaces that lead to their hosts.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn sort_control(&mut self, host: usize) {
+        while let Some(id) = self.hosts[host].control.pop_front(&mut self.arena) {
+            let packet = self.arena.get(id).clone();
+            let nic = self.choose_nic(host, &packet).unwrap_or(0);
+            let interfaces = self.interfaces.as_mut().expect("hosts are not plain");
+            interfaces.control(host, nic).push_back(&mut self.arena, id);
+        }
+    }
+
+    /// Whether a host has anything of its own for an interface.
+    fn has_own(&mut self, host: usize, nic: u8) -> bool {
+        let interfaces = self.interfaces.as_mut().expect("hosts are not plain");
+        !interfaces.control(host, nic).is_empty() || self.hosts[host].transport.wants_to_send(nic)
+    }
+
+    fn interface_count(&self, host: usize) -> u8 {
+        self.interfaces.as_ref().map_or(1, |interfaces| interfaces.count(host))
+    }
+
+    fn has_queues(&self) -> bool {
+        self.interfaces.as_ref().is_some_and(|interfaces| interfaces.has_queues)
+    }
+
+    /// As [`Part::catch_up_host`], with all interfaces in the order of time: packets of others first.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn catch_up_all(&mut self, now: Instant, host: usize) {
+        loop {
+            let mut next: Option<(Instant, u8)> = None;
+            for nic in 0..self.interface_count(host) {
+                let port = &self.ports[self.nic_at(host, nic)];
+                let begins = port.wire.free_at();
+                let is_due = port.wire.is_free(now) && next.is_none_or(|(earliest, _)| begins < earliest);
+                if is_due && (port.waiting() > 0 || !self.has_queues() && self.has_own(host, nic)) {
+                    next = Some((begins, nic));
+                }
+            }
+            let Some((begins, nic)) = next else { return };
+            let at = self.nic_at(host, nic);
+            if self.ports[at].waiting() > 0 {
+                let (_, land) = self.ports[at].send_waiting(&mut self.arena);
+                if let Some(land) = land {
+                    self.calendar.push(land, self.landings[at]);
+                }
+            } else {
+                self.send_next(begins, host, nic, at);
+            }
+        }
+    }
+
+    /// As [`Part::pull`], by every interface.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn pull_by_all(&mut self, now: Instant, host: usize) {
+        self.catch_up_all(now, host);
+        for nic in 0..self.interface_count(host) {
+            let at = self.nic_at(host, nic);
+            if self.has_queues() {
+                while let Some(id) = self.next_of_host(now, host, nic) {
+                    self.offer_at_host(now, at, id);
+                }
+                continue;
+            }
+            if self.ports[at].wire.is_free(now) && self.ports[at].waiting() == 0 {
+                self.send_next(now, host, nic, at);
+            }
+            let super::Host { id, is_called, .. } = self.hosts[host];
+            if is_called
+                && self.has_own(host, nic)
+                && let Some(free) = self.ports[at].wire.agree_free()
+            {
+                self.calendar.push(free, Event::Free(id, nic).key());
+            }
+        }
+    }
+
+    /// A packet of another host is to be passed on.
+    #[cold]
+    pub(super) fn relay(&mut self, now: Instant, host: usize, id: PacketId) {
+        let packet = self.arena.get(id).clone();
+        match self.choose_nic(host, &packet) {
+            Some(nic) => {
+                let at = self.nic_at(host, nic);
+                self.offer_at_host(now, at, id);
+            }
+            None => {
+                let at = self.nic_at(host, 0);
+                self.ports[at].count_drop(DropReason::NoRoute);
+                self.drop_packet(now, id, DropReason::NoRoute);
+            }
+        }
+    }
+
+    /// Offers a packet to the port of an interface.
+    #[cold]
+    #[inline(never)]
+    fn offer_at_host(&mut self, now: Instant, at: usize, id: PacketId) {
+        if self.is_down(at, now) {
+            self.ports[at].count_drop(DropReason::LinkDown);
+            return self.drop_packet(now, id, DropReason::LinkDown);
+        }
+        let offered = self.ports[at].offer(now, &mut self.arena, id, &mut self.evicted);
+        self.see_to(now, at, id, offered);
+    }
+}

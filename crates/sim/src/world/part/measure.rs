@@ -1,0 +1,113 @@
+//! What is measured of ports and queues while flows arrive.
+
+use tailcut_base::{Instant, PortId, Span};
+use tailcut_fabric::{Port, QueueHistogram};
+use tailcut_record::{Histogram, QueuePoint, QueueSamples, QueueSeries, Throughput, ThroughputBin};
+
+use super::Part;
+use crate::event::Event;
+
+/// The time in which results are measured, at the ports of a part.
+#[derive(Default)]
+pub(super) struct Measured {
+    ended: bool,
+    /// Time that each port had been busy at the beginning, then the time that it was busy until the end.
+    busy: Vec<Span>,
+    /// Histogram of the queue of each port, if that is recorded.
+    histograms: Vec<Option<QueueHistogram>>,
+}
+
+/// What is sampled of the queues while flows arrive.
+pub(super) struct Sampling {
+    pub(super) period: Span,
+    /// Each switch port: position, number, and the number of its tier.
+    pub(super) ports: Vec<(u32, PortId, u32)>,
+    pub(super) over_all: QueueSamples,
+    /// Bytes that wait, by port; NICs that pull have none.
+    pub(super) by_port: Vec<Histogram>,
+    /// The samples over time, if they are recorded.
+    pub(super) series: Option<QueueSeries>,
+}
+
+impl Part<'_> {
+    pub(super) fn begin_measurement(&mut self, now: Instant) {
+        self.catch_up(now);
+        self.measured.busy = self.ports.iter().map(|port| port.wire.busy(now)).collect();
+        if self.record_histograms {
+            self.ports.iter_mut().for_each(|port| port.start_histogram(now));
+        }
+        self.calendar.push(now + self.sampling.period, Event::Sample.key());
+    }
+
+    pub(super) fn end_measurement(&mut self, now: Instant) {
+        self.catch_up(now);
+        self.measured.ended = true;
+        for (busy, port) in self.measured.busy.iter_mut().zip(&self.ports) {
+            *busy = port.wire.busy(now) - *busy;
+        }
+        if self.record_histograms {
+            self.measured.histograms = self.ports.iter_mut().map(|port| port.take_histogram(now)).collect();
+        }
+    }
+
+    /// The length of every queue is noted, until the last flow has arrived.
+    pub(super) fn sample(&mut self, now: Instant) {
+        if self.measured.ended {
+            return;
+        }
+        self.catch_up(now);
+        for &(at, id, tier) in &self.sampling.ports {
+            let port = &self.ports[at as usize];
+            self.sampling.over_all.add(tier as usize, u64::from(port.waiting()));
+            self.sampling.by_port[at as usize].add(port.backlog());
+            if let Some(series) = &mut self.sampling.series {
+                series.add(QueuePoint { at: now, port: id.0, bytes: port.backlog() });
+            }
+        }
+        self.calendar.push(now + self.sampling.period, Event::Sample.key());
+    }
+
+    /// Brings every host and port to `now`, so that its counts can be read.
+    pub(in crate::world) fn catch_up(&mut self, now: Instant) {
+        for host in 0..self.hosts.len() {
+            self.catch_up_host(now, host);
+        }
+        self.settle_all(now);
+        self.ports.iter_mut().for_each(|port| port.catch_up(now, &mut self.arena));
+    }
+
+    /// The ports that belong to this part.
+    pub(in crate::world) fn own_ports(&self) -> impl Iterator<Item = &Port> {
+        let last = self.sampling.ports.last().map_or(self.nics, |&(at, ..)| at as usize + 1);
+        self.ports[..last].iter()
+    }
+
+    /// A port of this part, the samples of its queue, the time that it was busy while results were measured, and the
+    /// histogram of its queue, each if there is any.
+    pub(in crate::world) fn port(&self, port: PortId) -> (&Port, &Histogram, Option<Span>, Option<&QueueHistogram>) {
+        let at = self.positions.port(port);
+        let busy = self.measured.busy.get(at).copied();
+        let histogram = self.measured.histograms.get(at).and_then(Option::as_ref);
+        (&self.ports[at], &self.sampling.by_port[at], busy, histogram)
+    }
+
+    /// Queue lengths sampled over the switch ports of this part.
+    pub(in crate::world) fn queues(&self) -> &QueueSamples {
+        &self.sampling.over_all
+    }
+
+    /// Queue lengths of the switch ports of this part over time, if they were recorded.
+    pub(in crate::world) fn take_queue_series(&mut self) -> Vec<QueuePoint> {
+        self.sampling.series.take().map_or(Vec::new(), QueueSeries::into_points)
+    }
+
+    /// What has arrived in this part over time, if that was recorded.
+    pub(in crate::world) fn take_throughput(&mut self) -> Vec<ThroughputBin> {
+        self.throughput.take().map_or(Vec::new(), Throughput::into_bins)
+    }
+
+    pub(super) fn ports_heap_bytes(&self) -> usize {
+        self.ports.capacity() * (size_of::<Port>() + size_of::<u64>() + size_of::<Histogram>())
+            + self.ports.iter().map(Port::heap_bytes).sum::<usize>()
+    }
+}

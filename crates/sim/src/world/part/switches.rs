@@ -1,0 +1,329 @@
+//! Switches whose ports share something, and links that fail.
+//!
+//! Ports send what waits when they are next looked at. Where the ports of a switch share a memory, or an agent looks at them, each arrival has to see
+//! what has left until then, in the order of time: the switch keeps when each of its ports sends next, and catches up with all of them first.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tailcut_base::{Instant, PortId, SwitchId};
+use tailcut_fabric::agent::AgentSeat;
+use tailcut_fabric::memory::MemorySeat;
+use tailcut_fabric::{Gate, Offered, Port};
+use tailcut_model::seat::{Agent, AgentPort, Crossing, DropReason, Memory, PathChoice, Pool, PortUse};
+use tailcut_model::{Arena, Direction, Packet, PacketId};
+use tailcut_topology::Node;
+
+use super::Part;
+use crate::event::{End, Event};
+use crate::failures::Change;
+
+/// What the ports of a switch have in common.
+pub(super) struct Managed {
+    /// Position of the switch's first port.
+    pub(super) first: u32,
+    pub(super) memory: MemorySeat,
+    /// Bytes that wait in all ports.
+    pub(super) used: u64,
+    pub(super) agent: AgentSeat,
+    /// When the agent wants to be called.
+    pub(super) agent_timer: Option<Instant>,
+    /// When each port that has packets waiting sends the next one, earliest first, with its position. An entry whose time is not that of its
+    /// port is void.
+    pub(super) departures: BinaryHeap<Reverse<(Instant, u32)>>,
+}
+
+impl Managed {
+    pub(super) fn new(first: u32, memory: MemorySeat, agent: AgentSeat) -> Managed {
+        Managed { first, memory, used: 0, agent, agent_timer: None, departures: BinaryHeap::new() }
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        size_of::<Managed>()
+            + self.memory.heap_bytes()
+            + self.agent.heap_bytes()
+            + self.departures.capacity() * size_of::<Reverse<(Instant, u32)>>()
+    }
+
+    fn pool(&self) -> Pool {
+        Pool { used: self.used, size: self.memory.size().unwrap_or(u64::MAX) }
+    }
+
+    /// Sends what the ports were to send until `now`, in the order of time.
+    fn settle(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
+        while let Some(&Reverse((begins, at))) = self.departures.peek()
+            && begins <= now
+        {
+            self.departures.pop();
+            let port = &mut ports[at as usize];
+            if port.waiting() == 0 || port.wire.free_at() != begins {
+                continue;
+            }
+            let (id, land) = port.send_waiting(arena);
+            debug_assert!(land.is_none(), "the packet in front lands later than this one begins");
+            if port.waiting() > 0 {
+                self.departures.push(Reverse((port.wire.free_at(), at)));
+            }
+            self.left(begins, u64::from(arena.get(id).size), at, port.backlog());
+            if self.agent.watches_departures() {
+                let state = agent_port(self.first, at, port);
+                let (packet, header) = arena.get_with_header(id);
+                self.agent.on_departure(begins, packet, header, state);
+            }
+        }
+    }
+
+    /// `size` bytes have left the port at `at`, in which so many wait now.
+    fn left(&mut self, now: Instant, size: u64, at: u32, bytes: u64) {
+        self.used -= size;
+        let pool = self.pool();
+        self.memory.on_dequeue(now, size, PortUse { port: at - self.first, bytes }, pool);
+    }
+}
+
+fn agent_port(first: u32, at: u32, port: &Port) -> AgentPort {
+    AgentPort { port: at - first, rate: port.wire.link().rate, queue: port.backlog(), sent: port.wire.stats().bytes }
+}
+
+/// The memory of a switch, asked about a packet for one of its ports.
+struct Shared<'m> {
+    managed: &'m mut Managed,
+    now: Instant,
+    at: u32,
+}
+
+impl Gate for Shared<'_> {
+    fn admit(&mut self, packet: &Packet, waiting: u64) -> Result<(), DropReason> {
+        let Some(size) = self.managed.memory.size() else { return Ok(()) };
+        let pool = Pool { used: self.managed.used, size };
+        if pool.used + u64::from(packet.size) > size {
+            return Err(DropReason::MemoryFull);
+        }
+        let port = PortUse { port: self.at - self.managed.first, bytes: waiting };
+        self.managed.memory.admit(self.now, packet, port, pool)
+    }
+
+    fn pushed_out(&mut self, size: u64, waiting: u64) {
+        self.managed.left(self.now, size, self.at, waiting);
+    }
+}
+
+impl Part<'_> {
+    /// As [`Part::forward`], at a switch whose ports have something in common, or in a network whose links fail.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn forward_managed(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
+        let mut managed = self.switches[switch].managed.take().expect("the caller has seen it");
+        managed.settle(now, &mut self.ports, &mut self.arena);
+        match self.way_on(now, from, switch, id) {
+            Ok(at) => {
+                if managed.agent.is_on() {
+                    self.ask_agent(now, from, at, &mut managed, id);
+                }
+                self.offer_to_managed(now, at, &mut managed, id);
+                self.arm_agent(switch, &mut managed);
+            }
+            Err((at, reason)) => {
+                self.ports[at].count_drop(reason);
+                self.drop_packet(now, id, reason);
+            }
+        }
+        self.switches[switch].managed = Some(managed);
+    }
+
+    /// The position of the port by which a packet goes on, or why it does not, with the port that counts it.
+    fn way_on(
+        &mut self,
+        now: Instant,
+        from: PortId,
+        switch: usize,
+        id: PacketId,
+    ) -> Result<usize, (usize, DropReason)> {
+        let packet = self.arena.get(id);
+        let super::Switch { id: number, path, .. } = &mut self.switches[switch];
+        let hops = self.router.next_hops(*number, packet.dst);
+        let choice = match hops.count {
+            0 => {
+                let back = self.network.ports()[from].reverse;
+                return Err((self.positions.port(back), DropReason::NoRoute));
+            }
+            1 => 0,
+            // What a path choice remembers of a flow may be older than the failure of a link.
+            count => path.choose(packet, hops.destination, count) % count,
+        };
+        let at = self.positions.port(self.router.port(hops, choice));
+        if self.is_down(at, now) { Err((at, DropReason::LinkDown)) } else { Ok(at) }
+    }
+
+    fn ask_agent(&mut self, now: Instant, from: PortId, at: usize, managed: &mut Managed, id: PacketId) {
+        let back = self.positions.port(self.network.ports()[from].reverse);
+        let state = |at: usize| agent_port(managed.first, at as u32, &self.ports[at]);
+        let crossing = Crossing { ingress: state(back), egress: state(at) };
+        let (packet, header) = self.arena.get_with_header(id);
+        match header.direction {
+            Direction::None => {}
+            Direction::Forward => managed.agent.on_forward(now, packet, header, crossing),
+            Direction::Reverse => managed.agent.on_reverse(now, packet, header, crossing),
+        }
+    }
+
+    fn offer_to_managed(&mut self, now: Instant, at: usize, managed: &mut Managed, id: PacketId) {
+        let mut gate = Shared { managed, now, at: at as u32 };
+        let offered = self.ports[at].offer_through(now, &mut self.arena, id, &mut self.evicted, &mut gate);
+        let port = &self.ports[at];
+        let packet = self.arena.get(id);
+        let port_use = PortUse { port: at as u32 - managed.first, bytes: port.backlog() };
+        match offered {
+            Offered::Queued => {
+                managed.used += u64::from(packet.size);
+                let pool = managed.pool();
+                managed.memory.on_enqueue(now, packet, port_use, pool);
+                if port.waiting() == 1 {
+                    managed.departures.push(Reverse((port.wire.free_at(), at as u32)));
+                }
+            }
+            Offered::Sent { .. } if managed.agent.watches_departures() => {
+                let state = agent_port(managed.first, at as u32, port);
+                let (packet, header) = self.arena.get_with_header(id);
+                managed.agent.on_departure(now, packet, header, state);
+            }
+            Offered::Sent { .. } => {}
+            Offered::Dropped(_) => {
+                let pool = managed.pool();
+                managed.memory.on_drop(now, packet, port_use, pool);
+            }
+        }
+        self.see_to(now, at, id, offered);
+    }
+
+    fn arm_agent(&mut self, switch: usize, managed: &mut Managed) {
+        if let Some(at) = managed.agent.timer()
+            && managed.agent_timer != Some(at)
+        {
+            managed.agent_timer = Some(at);
+            self.calendar.push(at, Event::Agent(self.switches[switch].id).key());
+        }
+    }
+
+    /// The agent of a switch asked to be called.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn agent_timer(&mut self, now: Instant, switch: SwitchId) {
+        self.counts.calls += 1;
+        let switch = self.positions.switch(switch);
+        let mut managed = self.switches[switch].managed.take().expect("only a managed switch has an agent");
+        // It may have asked for an earlier moment since.
+        if managed.agent_timer == Some(now) {
+            managed.settle(now, &mut self.ports, &mut self.arena);
+            managed.agent_timer = None;
+            managed.agent.on_timer(now);
+            self.arm_agent(switch, &mut managed);
+        }
+        self.switches[switch].managed = Some(managed);
+    }
+
+    /// As [`Part::land`], behind a port of a managed switch, or a link that fails.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn land_managed(&mut self, now: Instant, port: PortId, end: End) {
+        let spec = &self.network.ports()[port];
+        if let Node::Switch(owner) = spec.owner
+            && self.cut.part_of(spec.owner) == self.number
+        {
+            self.settle(now, self.positions.switch(owner));
+        }
+        let at = self.positions.port(port);
+        let (id, next) = self.ports[at].wire.land(&mut self.arena);
+        if let Some(next) = next {
+            self.calendar.push(next, self.key);
+        } else if at < self.nics {
+            self.catch_up_host(now, self.host_of_nic(at));
+        }
+        let wire = &self.ports[at].wire;
+        let on_link = wire.tx_time(self.arena.get(id).size) + wire.link().delay;
+        let began = Instant::from_ps(now.as_ps() - on_link.as_ps());
+        if self.outages.is_down_between(port, began, now) {
+            self.ports[at].count_drop(DropReason::LinkDown);
+            return self.drop_packet(now, id, DropReason::LinkDown);
+        }
+        self.arrive(now, port, end, id);
+    }
+
+    /// Brings the ports of a managed switch to `now`.
+    fn settle(&mut self, now: Instant, switch: usize) {
+        if let Some(managed) = &mut self.switches[switch].managed {
+            managed.settle(now, &mut self.ports, &mut self.arena);
+        }
+    }
+
+    /// Brings the ports of all managed switches to `now`.
+    pub(super) fn settle_all(&mut self, now: Instant) {
+        for switch in &mut self.switches {
+            if let Some(managed) = &mut switch.managed {
+                managed.settle(now, &mut self.ports, &mut self.arena);
+            }
+        }
+    }
+
+    /// Whether the link behind the port at `at` is down.
+    pub(super) fn is_down(&self, at: usize, now: Instant) -> bool {
+        !self.outages.is_empty() && self.outages.is_down(self.ids[at], now)
+    }
+
+    /// Links go down or up, or the ways change.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn change(&mut self, now: Instant, nth: u32) {
+        let (_, change) = &self.outages.changes()[nth as usize];
+        match change {
+            Change::Route(number) => self.router = self.outages.router(*number),
+            Change::Down(ports) => {
+                for &(port, until) in ports {
+                    self.take_down(now, port, until);
+                }
+            }
+            Change::Up(ports) => {
+                for &port in ports {
+                    let owner = self.network.ports()[port].owner;
+                    if self.cut.part_of(owner) != self.number {
+                        continue;
+                    }
+                    let at = self.positions.port(port);
+                    self.ports[at].wire.unblock();
+                    if let Node::Host(host) = owner {
+                        self.pull(now, self.positions.host(host));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The link behind a port goes down: what waits for it is lost, and nothing is sent until it is up again.
+    fn take_down(&mut self, now: Instant, port: PortId, until: Instant) {
+        let owner = self.network.ports()[port].owner;
+        if self.cut.part_of(owner) != self.number {
+            return;
+        }
+        let at = self.positions.port(port);
+        match owner {
+            Node::Host(host) => self.catch_up_host(now, self.positions.host(host)),
+            Node::Switch(switch) => self.settle(now, self.positions.switch(switch)),
+        }
+        let flushed = self.ports[at].flush(now, &mut self.arena);
+        self.ports[at].wire.block(until);
+        for id in flushed {
+            if let Node::Switch(switch) = owner
+                && let Some(managed) = &mut self.switches[self.positions.switch(switch)].managed
+            {
+                managed.left(now, u64::from(self.arena.get(id).size), at as u32, 0);
+            }
+            self.ports[at].count_drop(DropReason::LinkDown);
+            self.drop_packet(now, id, DropReason::LinkDown);
+        }
+    }
+
+    /// Packets that were lost on the link of a port whose other end is in another part, which counts them.
+    pub(in crate::world) fn lost_behind(&self, port: PortId) -> u64 {
+        self.ports[self.positions.port(port)].stats().drops(DropReason::LinkDown)
+    }
+}
