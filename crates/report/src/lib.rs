@@ -17,7 +17,7 @@ mod style;
 mod ticks;
 mod write;
 
-pub use diagram::{Diagram, Switch};
+pub use diagram::{Diagram, NetworkNode};
 pub use error::ReportError;
 pub use figure::{AxisScale, Figure, FigureKind, PlotPoint, Series};
 pub use plot::draw_figures;
