@@ -87,7 +87,7 @@ impl Priority {
 pub struct TolerancePolicy {
     /// Two values whose difference is at most this share of the larger one are equal.
     pub tie_band: f64,
-    /// What it says in words.
+    /// The rest of the policy, in words for the reader.
     #[serde(flatten)]
     pub words: BTreeMap<String, String>,
 }
@@ -130,9 +130,9 @@ pub struct Claim {
     pub priority: Priority,
     /// Key of the document.
     pub document: String,
-    /// Where else the same is claimed.
+    /// Other places that claim the same, in words.
     pub also_in: Option<String>,
-    /// The sections.
+    /// The sections of the document that make the claim.
     #[serde(rename = "where")]
     pub section: String,
     /// What kind of statement it is.
@@ -146,15 +146,16 @@ pub struct Claim {
     pub measures: Vec<Measure>,
     /// What is measured.
     pub subject: String,
-    /// What it is compared with.
+    /// What the subject is compared with: schemes, or nothing.
     pub baseline: Vec<String>,
-    /// Where.
+    /// The scenario in which it was measured, with what the claim changes or restricts in it.
     pub scenario: Scope,
     /// Where the number comes from.
     pub quantified_by: QuantifiedBy,
     /// What is expected.
     pub expected: Expected,
-    /// How near counts. A claim has none if its function does not read it.
+    /// How near to the published number a measured one must be. A claim whose function has limits of its own gives
+    /// none.
     #[serde(default)]
     pub tolerance: Tolerance,
     /// The claims that it is made of.

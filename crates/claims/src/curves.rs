@@ -11,16 +11,17 @@ use crate::samples::{Operand, Samples};
 /// What a curve shows.
 #[derive(Clone, Debug)]
 pub(crate) enum Series {
-    /// A subject.
+    /// The quantity of a subject.
     One(Operand),
-    /// One subject over another.
+    /// The quantity of one subject over that of another one.
     Ratio(Operand, Operand),
     /// 1 less that ratio.
     Gain(Operand, Operand),
 }
 
 impl Series {
-    /// A subject, a quotient of two, or `gain`.
+    /// The series that a claim calls `name`: a subject, `A/B` for the quotient of two subjects, or `gain` for 1 less
+    /// the quotient of the claim's subject and its first baseline.
     pub(crate) fn of(claim: &Claim, name: &str) -> Series {
         let known = |name: &str| claim.subject == name || claim.baseline.iter().any(|baseline| baseline == name);
         if name == "gain" {
@@ -184,7 +185,7 @@ impl<'a> Curves<'a> {
             .collect()
     }
 
-    /// Whether any of the curves has points both of which `side` says so and of which it does not, by their x.
+    /// Whether any of the curves has points on both sides: some whose x `side` accepts, and some whose x it does not.
     pub(crate) fn has_both_sides(&self, side: impl Fn(f64) -> bool) -> bool {
         self.curves.iter().any(|points| points.iter().any(|at| side(at.x)) && points.iter().any(|at| !side(at.x)))
     }

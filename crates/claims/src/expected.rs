@@ -1,7 +1,8 @@
-//! The language of claims: what they expect of numbers, and how near counts, as types.
+//! The language of claims as types: what they expect of numbers, and how near a measured number must be.
 //!
-//! Four operations are words of this language, because many claims use them: a value, a ratio, an order and a shape.
-//! What few claims need is a function of [`crate::functions`], which a claim names.
+//! Four operations are words of this language, because many claims use them: a value, a ratio, an order and a shape. A
+//! claim that needs anything else names a function of [`crate::functions`]: a word that only one or two claims use
+//! would make the language longer for everyone.
 
 use serde::Deserialize;
 
@@ -17,7 +18,7 @@ pub enum Expected {
     Order(ExpectedOrder),
     /// Curves that rise or fall.
     Shape(ExpectedShape),
-    /// What a function says.
+    /// Whatever the function says that the claim names.
     Function(ExpectedFunction),
 }
 
@@ -29,7 +30,7 @@ pub enum Aggregate {
     Mean,
     /// The most favourable one: the "up to" of a text.
     Best,
-    /// None: each must be right.
+    /// They stay as they are: each of them must be right.
     Each,
 }
 
@@ -39,9 +40,9 @@ pub enum Aggregate {
 pub struct ExpectedValue {
     /// The published number.
     pub value: Option<f64>,
-    /// At least.
+    /// The smallest number that the document states, if it states a range.
     pub low: Option<f64>,
-    /// At most.
+    /// The largest number that the document states, if it states a range.
     pub high: Option<f64>,
     /// How sweep points become one number; each must be right if it is not given.
     pub agg: Option<Aggregate>,
@@ -55,9 +56,9 @@ pub struct ExpectedValue {
 pub struct ExpectedRatio {
     /// The published ratio.
     pub value: Option<f64>,
-    /// At least.
+    /// The smallest number that the document states, if it states a range.
     pub low: Option<f64>,
-    /// At most.
+    /// The largest number that the document states, if it states a range.
     pub high: Option<f64>,
     /// How sweep points become one number.
     pub agg: Aggregate,
@@ -118,9 +119,9 @@ pub struct ExpectedFunction {
     pub name: String,
     /// The published numbers.
     pub value: Option<OneOrMany<f64>>,
-    /// At least.
+    /// The smallest number that the document states, if it states a range.
     pub low: Option<f64>,
-    /// At most.
+    /// The largest number that the document states, if it states a range.
     pub high: Option<f64>,
     /// How sweep points become one number.
     pub agg: Option<Aggregate>,
@@ -171,13 +172,14 @@ impl<T> OneOrMany<T> {
     }
 }
 
-/// How near counts. A function of a claim that reads none of these limits has its own.
+/// How near to the published numbers the measured ones must be. A claim whose function has limits of its own leaves
+/// these out.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tolerance {
-    /// As reproduced.
+    /// The limits that the numbers must keep for the claim to count as reproduced.
     pub reproduced: Limits,
-    /// As partly reproduced.
+    /// The wider limits that they must keep for the claim to count as partly reproduced.
     pub partly: Limits,
 }
 

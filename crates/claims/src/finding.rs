@@ -6,7 +6,7 @@ use crate::catalogue::Claim;
 use crate::judgement::{Judgement, Verdict};
 use crate::published::{published, shown};
 
-/// A number that decides.
+/// A number that a verdict rests on.
 #[derive(Clone, Debug)]
 pub(crate) struct Number {
     /// What it is: "the ratio to pias at load 0.8".
@@ -25,10 +25,10 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Any number will do.
+    /// Bounds that every number keeps.
     pub(crate) const ANY: Bounds = Bounds { low: f64::NEG_INFINITY, high: f64::INFINITY };
 
-    /// What is given of the two.
+    /// Bounds of which either may be missing.
     pub(crate) fn of(low: Option<f64>, high: Option<f64>) -> Bounds {
         Bounds { low: low.unwrap_or(Bounds::ANY.low), high: high.unwrap_or(Bounds::ANY.high) }
     }
@@ -102,12 +102,12 @@ impl Finding {
     }
 }
 
-/// How a number stands to its bounds.
+/// Whether a number keeps its bounds, given its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Standing {
     /// Its whole interval is within them.
     Holds,
-    /// Its interval crosses this one.
+    /// A part of its interval is within the bounds and a part is outside: it crosses this bound.
     Straddles(f64),
     /// Its whole interval is outside.
     Fails,

@@ -8,16 +8,16 @@ use tailcut_results::number::significant;
 /// What measurements say of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Verdict {
-    /// As near as the claim's tolerance asks.
+    /// The numbers keep the claim's limits for `reproduced`, with their whole intervals.
     #[serde(rename = "reproduced")]
     Reproduced,
-    /// Of the same kind but not as near, or not sure.
+    /// The numbers keep the wider limits for `partly`, or their intervals reach beyond the limits that the values keep.
     #[serde(rename = "partly")]
     Partly,
-    /// Neither.
+    /// A number is outside of the limits for `partly`.
     #[serde(rename = "not reproduced")]
     NotReproduced,
-    /// Not judged.
+    /// Nothing was measured that the claim could be judged by.
     #[serde(rename = "not run")]
     NotRun,
 }
@@ -26,7 +26,7 @@ impl Verdict {
     /// All of them, the best first.
     pub const ALL: [Verdict; 4] = [Verdict::Reproduced, Verdict::Partly, Verdict::NotReproduced, Verdict::NotRun];
 
-    /// Its name.
+    /// Its name in files and on pages.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Reproduced => "reproduced",

@@ -10,7 +10,7 @@ use crate::value;
 pub(crate) fn find(case: &Case<'_>, expected: &ExpectedRatio) -> Outcome {
     let quotients = over_baselines(case.claim);
     if quotients.is_empty() {
-        // The quantity is a ratio by itself.
+        // A claim about a ratio without a baseline has a quantity that is a ratio by itself: it is judged as a value.
         return value::judge(case, expected.agg);
     }
     let samples = Samples::fetch(case, operands_of(&quotients), case.claim.measures())?;

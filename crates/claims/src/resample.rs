@@ -1,18 +1,19 @@
-//! Statistics of other seeds than those that were run: the jackknife and the bootstrap.
+//! Intervals of statistics over seeds, by the jackknife and the bootstrap. Both ask what the statistic would have been
+//! if other seeds had been run, by counting some of the seeds more often than others.
 
 use tailcut_base::Seeds;
 
 use tailcut_results::stats::{Interval, nearest_rank, t975};
 
-/// Resamples of the bootstrap.
+/// Number of resamples that the bootstrap makes.
 const RESAMPLES: usize = 500;
 
 /// A resample of the seeds: how often each of them counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Resample<'a> {
-    /// As measured, which is not one: each counts once.
+    /// No resample: each seed counts once, and the statistic is the measured one.
     Measured,
-    /// So often, in the order of the seeds.
+    /// How often each seed counts, in the order of the seeds.
     Weights(&'a [f64]),
 }
 

@@ -7,15 +7,16 @@ use crate::finding::Finding;
 use crate::resample::Resample;
 use crate::scope;
 
-/// What is measured: a subject; where a claim ranks values of a coordinate, at one value; where it ranks quantities, in
-/// one.
+/// What is measured: a subject in the quantity of the claim. A claim that ranks the values of a coordinate measures its
+/// subject at each of them, and one that ranks quantities measures its subject in each of those.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Operand {
     /// The subject.
     pub(crate) subject: String,
-    /// The value of a coordinate, which then is none of the sweep.
+    /// The value of a coordinate at which the subject is measured. The sweep points of the claim then do not have this
+    /// coordinate.
     pub(crate) pin: Option<(String, Coordinate)>,
-    /// Its own quantity in place of the claim's.
+    /// The quantity that is measured, if it is not the claim's.
     pub(crate) measure: Option<Measure>,
 }
 
@@ -87,7 +88,9 @@ struct Quantity {
 }
 
 impl Quantity {
-    /// Its value in a resample: the one over all seeds, moved as the mean of the single seeds moves.
+    /// Its value in a resample of the seeds. A statistic over the flows of all seeds, such as a percentile, cannot be
+    /// made again from the values of single seeds: it is moved in proportion to their mean, or by as much as their mean
+    /// if it is not positive.
     fn under(&self, resample: Resample<'_>) -> f64 {
         let own = match resample {
             Resample::Weights(weights) if !self.seeds.is_empty() => {
@@ -150,7 +153,7 @@ impl Samples {
         Samples::fetch_where(case, operands, measures, &|_| true)
     }
 
-    /// The same at those sweep points only of which `counts` says so.
+    /// As [`Samples::fetch`], but only at those sweep points that `counts` accepts.
     ///
     /// # Errors
     /// If there is nothing, with the reason.

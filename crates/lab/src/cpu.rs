@@ -23,14 +23,15 @@ fn nanoseconds(clock: ClockId) -> u64 {
 #[derive(Default)]
 pub(crate) struct CpuClock(Mutex<Shares>);
 
-/// Only differences of the counted times mean something.
+/// How the CPU time of the process was shared out so far. The time that is counted here begins anywhere: only
+/// differences between two readings mean something.
 #[derive(Default)]
 struct Shares {
     /// Clock of the process when it was last read.
     read_ns: u64,
-    /// Threads of all simulations that run.
+    /// Number of threads of all simulations that are running now.
     threads: u32,
-    /// What each thread that ran all the time would have used.
+    /// CPU time in ns that a thread would have used if it had run from the beginning until `read_ns`.
     thread_ns: f64,
 }
 

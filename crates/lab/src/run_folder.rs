@@ -68,7 +68,8 @@ fn same_but_for_seeds(a: &str, b: &str) -> bool {
     a == b || without(a).is_some_and(|a| without(b) == Some(a))
 }
 
-/// Whether a folder holds no more than a run leaves that could not even write what it is.
+/// Whether a folder holds nothing that matters: at most the lock, temporary files and an empty folder for points. A run
+/// leaves these if it is killed before it has written `run.json`.
 fn holds_nothing(out: &Path) -> std::io::Result<bool> {
     for entry in std::fs::read_dir(out)? {
         let entry = entry?;

@@ -106,7 +106,8 @@ impl<'a> Session<'a> {
         self.seen.extend(fresh.iter().map(|planned| planned.point.key.clone()));
         self.reused += reused;
         if !todo.is_empty() {
-            // Another program may have left them: if this run is stopped, they are not to be taken for its own.
+            // Results of an earlier run are about other points than this run will have. They are removed before any
+            // point is run, so that nobody takes them for the results of this run if it is stopped.
             remove_results(&self.options.out)?;
         }
         self.progress.begin(todo.len(), reused);
@@ -189,7 +190,8 @@ fn run_points(
             }));
             match attempt {
                 Ok(Ok(Some(summary))) => progress.finished(index, &summary),
-                // A stopped point leaves an empty folder, which is removed, or what an earlier run left, which stays.
+                // A point that was stopped leaves an empty folder, which is removed. If an earlier run has left files
+                // in it, it is not empty, removing it fails, and the files stay.
                 Ok(Ok(None)) => drop(std::fs::remove_dir(&folder)),
                 Ok(Err(error)) => {
                     // A disk that refuses one file refuses the next: stop, and keep what is finished.

@@ -5,7 +5,7 @@
 pub enum SeedChoice {
     /// 1, 2, ... up to this number.
     Count(u64),
-    /// These.
+    /// Exactly these seeds.
     List(Vec<u64>),
 }
 

@@ -20,11 +20,11 @@ impl Size {
     /// The size of a scenario by its forecast.
     pub fn of(scenario: &Scenario) -> Size {
         let network = scenario.network();
-        // Links on the way of a flow, on average over destinations of the first host.
+        // Number of links that a packet crosses, on average over the ways from the first host to each other one.
         let others = 1..network.hosts();
         let links: usize = others.clone().map(|host| network.route(HostId(0), HostId(host)).links.len()).sum();
         let mean_links = links as f64 / others.len().max(1) as f64;
-        // A packet and its ACK.
+        // Each data packet is answered by an ACK, which crosses as many links: hence the factor 2.
         let packet_hops = carried(scenario) / MTU_BYTES as f64 * 2.0 * mean_links;
         Size { hosts: network.hosts(), packet_hops, bytes: memory(scenario) }
     }

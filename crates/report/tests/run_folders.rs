@@ -144,7 +144,7 @@ fn failed_points_are_listed_and_do_not_stop_the_others() {
     assert_eq!(summary.warnings[0], "3 of 24 points have no results");
     let page = fs::read_to_string(dir.join("report.html")).unwrap();
     assert!(page.contains("the buffer &lt;overflowed&gt;") && page.contains("21 of 24 points"));
-    // One seed is left of one place and none of another.
+    // Of pias at a load of 0.6 one seed is left, so that it has rows; of icon at 0.9 no seed is left.
     let rows = |scheme: &str, load: &str| {
         summary
             .rows
@@ -176,7 +176,7 @@ fn the_page_needs_no_network_and_hides_no_script_in_a_text() {
     let data: serde_json::Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
     assert_eq!(data["axes"][0]["numbers"], serde_json::json!([0.3, 0.6, 0.9]));
     assert_eq!(data["groups"].as_array().unwrap().len(), 12);
-    // Curves end at all flows.
+    // Every distribution ends at a share of 1: all flows are at or below the last x.
     for curve in data["fct"].as_array().unwrap() {
         for scheme in curve["y"].as_array().unwrap() {
             assert_eq!(scheme.as_array().unwrap().last(), Some(&serde_json::json!(1)));
@@ -209,7 +209,8 @@ fn pictures_follow_the_axes() {
     assert!(schemes.text("plots/fct_p99_short.svg").contains("slytherin"), "schemes are on the axis");
     let axes: &[(&str, &[&str])] = &[("fabric.path", &["ecmp", "spray"]), ("fabric.buffer", &["100KB", "1MB"])];
     let two = make("two-axes", &FakeRun { axes, flows: 400, ..USUAL });
-    // The numbers go on the axis, the names into the file's name.
+    // The swept parameter whose values are numbers is the x axis. The other one, whose values are names, has a figure
+    // for each of its values, with the value in the name of the file.
     assert!(two.plots().contains(&"fct_p99_short_path-spray.svg".to_owned()), "{:?}", two.plots());
     assert!(two.text("plots/fct_p99_short_path-spray.svg").contains("fabric.buffer (KB)"));
     assert!(two.plots().contains(&"queue_cdf_path-ecmp_buffer-1MB.png".to_owned()));

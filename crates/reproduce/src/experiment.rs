@@ -42,7 +42,7 @@ pub struct FigureSpec {
     /// The subjects, by the claims' names.
     #[serde(default)]
     pub series: Vec<String>,
-    /// Each series is divided by this subject.
+    /// The subject that each series is divided by, if there is one.
     #[serde(default)]
     pub over: Option<String>,
     /// Coordinate on the x axis, by the claims' name of it.
@@ -69,7 +69,7 @@ pub struct FigureSpec {
     /// Points that the document prints, drawn beside the measured ones; x as on the axis.
     #[serde(default)]
     pub published: Vec<(f64, f64)>,
-    /// Only these sweep points, by the claims' name of a coordinate.
+    /// If a coordinate is named here, only the sweep points with one of these values of it are drawn.
     #[serde(default)]
     pub at: BTreeMap<String, Vec<f64>>,
 }

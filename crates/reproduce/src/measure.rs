@@ -15,22 +15,22 @@ pub struct MeasureDefinition {
     /// The traffic class that it is about.
     #[serde(default = "all")]
     pub class: String,
-    /// Divided by this quantity.
+    /// The statistic is divided by this quantity, if there is one.
     #[serde(default)]
     pub over: Option<Box<MeasureDefinition>>,
-    /// One less the value: the share that is missing.
+    /// Whether the quantity is one less the statistic: the share that is missing.
     #[serde(default)]
     pub complement: bool,
-    /// Times this, after everything else: a change of units.
+    /// The result of everything else is multiplied by this, to change its unit.
     #[serde(default)]
     pub times: Option<f64>,
-    /// The time until the throughput of the class is that of its fair share.
+    /// The quantity is the time until the throughput of the class has reached its fair share.
     #[serde(default)]
     pub convergence: Option<Convergence>,
-    /// A function of [`crate::analytic`] that computes it without a simulation.
+    /// The quantity is computed without a simulation, by the function of this name in `analytic/`.
     #[serde(default)]
     pub function: Option<String>,
-    /// The throughput of the class over time, in Gb/s.
+    /// Whether the quantity is the throughput of the class over time, in Gb/s.
     #[serde(default)]
     pub throughput: bool,
 }

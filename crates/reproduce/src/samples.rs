@@ -40,7 +40,7 @@ pub(crate) fn complement(sample: Sample) -> Sample {
     Sample { interval, ..mapped(sample, |value| 1.0 - value) }
 }
 
-/// A sample in other units, of which so many (a positive number) make one.
+/// A sample in another unit: everything is multiplied by `factor`, a positive number.
 pub(crate) fn times(sample: Sample, factor: f64) -> Sample {
     let interval =
         sample.interval.map(|interval| Interval { low: interval.low * factor, high: interval.high * factor });

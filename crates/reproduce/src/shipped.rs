@@ -128,7 +128,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     EXPERIMENTS.iter().map(|(name, _)| *name)
 }
 
-/// The experiment of this name. A figure that a document repeats is the one that it repeats.
+/// The experiment of this name. If the document shows the same figure twice, both names give the same experiment.
 ///
 /// # Errors
 /// If there is none.

@@ -154,7 +154,8 @@ impl Study {
     }
 }
 
-/// A study's tree on top of that of the study that it is built on, and so on.
+/// The tree of a study with everything that it takes from the study that it is built on, which may be built on another
+/// one in turn.
 fn on_base(mut node: Node, find: &dyn Fn(&str) -> Option<(String, String)>) -> Result<Node, Problem> {
     let Some(base) = node.take("base") else { return Ok(node) };
     let missing = || {
@@ -184,7 +185,8 @@ fn on_base(mut node: Node, find: &dyn Fn(&str) -> Option<(String, String)>) -> R
     Ok(below)
 }
 
-/// The entries of a list; none if it is not there. What is no list is an entry that will be refused.
+/// The entries of a list; none if there is no list. A value that is not a list is returned as the only entry: whoever
+/// reads the entries refuses it with a message.
 fn list(node: Option<Node>) -> Vec<Node> {
     match node {
         Some(Node { value: Value::Array(entries), .. }) => entries,

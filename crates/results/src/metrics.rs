@@ -135,11 +135,12 @@ pub const METRICS: &[Metric] = &[
 pub fn describe(name: &str) -> Option<&'static Metric> {
     let exact = METRICS.iter().find(|metric| metric.name == name);
     exact.or_else(|| {
-        // Of `drops_<reason>` and `drops_at_<ports>` the longer one.
+        // Several patterns may fit a name: `drops_at_leaf_to_host` fits `drops_<reason>` and `drops_at_<ports>`. The
+        // pattern with the longest beginning is meant.
         let fits = METRICS.iter().filter(|metric| {
             let (before, rest) = metric.name.split_once('<').unwrap_or((metric.name, ""));
             let after = rest.split_once('>').map_or("", |(_, after)| after);
-            // "load_<where>_offered" stands behind "load_<where>" and must not be taken for it.
+            // `load_edge_offered` would fit `load_<where>` too, but is a metric of its own.
             !rest.is_empty()
                 && name.starts_with(before)
                 && name.ends_with(after)

@@ -57,7 +57,8 @@ fn per_run(replications: &[Replication], out: &mut Collector, metric: &str, coun
     }
 }
 
-/// For each replication the sum over some of its ports and the number of these ports; and their number in all.
+/// The parts of a mean over some ports of all replications: for each replication the sum of a number over its ports and
+/// how many ports that are. Also returns how many ports there are in all replications.
 fn over_ports(replications: &[Replication], of: fn(&Replication) -> &Vec<f64>) -> (Vec<(f64, f64)>, u64) {
     let parts = replications.iter().map(|one| (of(one).iter().sum::<f64>(), of(one).len() as f64)).collect();
     (parts, replications.iter().map(|one| of(one).len() as u64).sum())

@@ -4,12 +4,12 @@
 //! interval is
 //! - with five seeds or more: Woodruff's ("Confidence intervals for medians and other position measures", Journal of
 //!   the American Statistical Association 47, 1952). The share of samples at or below the percentile is a ratio of sums
-//!   over seeds, with an interval by Student's t as below; the samples at the ends of that interval of shares are the ends
-//!   of the interval of the percentile. Seeds are independent; flows of one run are not. The spread of the percentiles of
-//!   single seeds, around the pooled one, would be simpler but too narrow, because percentiles of few samples are skewed
-//!   and too low: of 1000 intervals of the 99th percentile of M/M/1 at a load of 0.8, from 5 seeds of 5000 samples, 885
-//!   held the true value, and 920 at 20,000 samples. Where the upper end of the shares is above 1, the samples do
-//!   not reach that far; then the largest of them is the upper end, or that simpler one if it is higher.
+//!   over seeds, with an interval by Student's t as below; the samples at the ends of that interval of shares are the
+//!   ends of the interval of the percentile. Seeds are independent; flows of one run are not. The spread of the
+//!   percentiles of single seeds, around the pooled one, would be simpler but too narrow, because percentiles of few
+//!   samples are skewed and too low: of 1000 intervals of the 99th percentile of M/M/1 at a load of 0.8, from 5 seeds
+//!   of 5000 samples, 885 held the true value, and 920 at 20,000 samples. Where the upper end of the shares is above 1,
+//!   the samples do not reach that far; then the largest of them is the upper end, or that simpler one if it is higher.
 //! - with fewer seeds: two order statistics of the pooled samples whose ranks a binomial distribution gives. No shape
 //!   of the distribution is assumed, but that flows are independent is, so that under congestion the interval is
 //!   somewhat too narrow.
@@ -138,7 +138,8 @@ fn woodruff(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, value: f64) -> In
     let share = ratio(&shares).expect("there are samples");
     let half = share.interval.map_or(0.0, |interval| interval.high - share.value);
     let (n, p) = (pooled.len(), f64::from(permille) / 1000.0);
-    // Without the last bits, by which a share of exactly 0.99 would be the next rank.
+    // A little is taken off, because a product such as 0.99 * 1000 may be a bit above 990 in floating point, and
+    // rounding it up would give the next rank.
     let rank = |share: f64| ((share * n as f64 - 1e-6).ceil().max(1.0)) as usize;
     let (lower, upper) = (rank(p - half), rank(p + half));
     let low = pooled[lower - 1];

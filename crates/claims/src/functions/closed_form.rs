@@ -1,5 +1,5 @@
-//! Closed forms and examples that a document computes by hand: its numbers against arithmetic, or against what was
-//! computed.
+//! Closed forms, and examples that a document computes by hand. Its numbers are compared with the same arithmetic done
+//! here, or with what a function of a study has computed.
 
 use crate::case::{Case, Outcome};
 use crate::expected::Expected;
@@ -9,12 +9,12 @@ use crate::scope;
 /// Relative errors that count as reproduced and as partly, where arithmetic leaves no room but for rounding.
 const ROUNDING: (f64, f64) = (0.001, 0.05);
 
-/// The published numbers against these, which arithmetic gives, or against the evidence if there is any.
+/// Compares the published numbers with the evidence, if there is any, else with `values`, which arithmetic gives.
 pub(super) fn arithmetic(case: &Case<'_>, values: &[f64]) -> Outcome {
     within(case, ROUNDING, values)
 }
 
-/// The same with other relative errors that count as reproduced and as partly.
+/// As [`arithmetic`], with other relative errors that count as reproduced and as partly.
 pub(super) fn within(case: &Case<'_>, errors: (f64, f64), values: &[f64]) -> Outcome {
     let count = published(case)?.len();
     match computed(case, count) {
@@ -23,7 +23,7 @@ pub(super) fn within(case: &Case<'_>, errors: (f64, f64), values: &[f64]) -> Out
     }
 }
 
-/// The same, where `items` says what each number belongs to.
+/// As [`arithmetic`], where `items` says what each number belongs to.
 pub(super) fn of_items(case: &Case<'_>, items: &[&str], values: &[f64]) -> Outcome {
     match computed(case, items.len()) {
         Ok(found) => compare(case, &found, "what was computed", ROUNDING, items),
@@ -31,7 +31,7 @@ pub(super) fn of_items(case: &Case<'_>, items: &[&str], values: &[f64]) -> Outco
     }
 }
 
-/// The published numbers against the evidence; no formula gives them.
+/// Compares the published numbers with the evidence, where no formula gives them.
 pub(super) fn by_evidence(case: &Case<'_>, errors: Option<(f64, f64)>) -> Outcome {
     let found = computed(case, published(case)?.len())?;
     compare(case, &found, "what was computed", errors.unwrap_or(ROUNDING), &[])

@@ -137,7 +137,7 @@ fn heavy_over_light(case: &Case<'_>) -> Outcome {
     ratio::judge(case, &samples, &[&quotients], Aggregate::Mean, false)
 }
 
-/// The best FCTs and the most deadlines met on the heavy workload.
+/// On the heavy workload HyLine has the best FCTs and meets the most deadlines.
 fn best_on_heavy(case: &Case<'_>) -> Outcome {
     let rank: [&[&str]; 2] = [&["hyline"], &["pfabric", "qjump", "dctcp", "tcp"]];
     let orders = vec![
@@ -185,13 +185,13 @@ fn linear_operations(case: &Case<'_>) -> Outcome {
     Ok(found)
 }
 
-/// A fat tree of 8-port switches, which the rest of the document needs to have 128 hosts.
+/// The number of hosts of a fat tree of switches with k = 8 ports: k^3 / 4 = 128, as the rest of the document says.
 fn hosts_of_fat_tree(case: &Case<'_>) -> Outcome {
     let k: f64 = 8.0;
     arithmetic(case, &[k.powf(3.0) / 4.0])
 }
 
-/// The share of flows up to 100 KB of each workload.
+/// For each workload, the share of its flows that are at most 100 KB.
 fn shares_of_short_flows(case: &Case<'_>) -> Outcome {
     let table = ComparedTable::of(case)?;
     let mut found = table.finding();
@@ -199,7 +199,7 @@ fn shares_of_short_flows(case: &Case<'_>) -> Outcome {
     Ok(found)
 }
 
-/// 300 us at 1 Gb/s, in packets of 1500 B.
+/// The product of bandwidth and delay of the document's network, 1 Gb/s and 300 us, in packets of 1500 B.
 fn bandwidth_delay_product(case: &Case<'_>) -> Outcome {
     arithmetic(case, &[300e-6 * 1e9 / 8.0 / 1500.0])
 }

@@ -23,7 +23,7 @@ functions! {
     hop_delays,
 }
 
-/// The mean FCT with 3 % of loss over that without.
+/// The mean FCT if 3 % of the packets are lost, over the one if none is.
 fn loss_of_three_percent(case: &Case<'_>) -> Outcome {
     let quotients = over_baselines(case.claim);
     let is_meant = |value: Option<&Coordinate>| value.is_some_and(|at| at.is(&Coordinate::Number(0.03)));
@@ -33,7 +33,7 @@ fn loss_of_three_percent(case: &Case<'_>) -> Outcome {
     ratio::judge(case, &samples, &[&quotients], Aggregate::Each, false)
 }
 
-/// The ratio to RCP hardly depends on the number of hosts.
+/// The ratio of PDQ's FCT to RCP's hardly depends on the number of hosts.
 fn flat_in_hosts(case: &Case<'_>) -> Outcome {
     flat(case, "pdq/rcp", "hosts", 0, (1.15, 1.4))
 }
@@ -45,7 +45,7 @@ fn multipath_at_light_load(case: &Case<'_>) -> Outcome {
     order::judge(case, orders, &|_, _| false)
 }
 
-/// More than 5 subflows gain nothing.
+/// The FCT gets shorter with up to 5 subflows, and more of them gain nothing.
 fn five_subflows_suffice(case: &Case<'_>) -> Outcome {
     let saturation = Saturation {
         from: 5.0,
@@ -56,7 +56,8 @@ fn five_subflows_suffice(case: &Case<'_>) -> Outcome {
     saturates(case, "mp-pdq", "subflows", &saturation)
 }
 
-/// The flows settle within one round trip more than the longest chain of precedence; one in twenty may not, for partly.
+/// The flows settle within as many round trips as the longest chain of flows that wait for each other, and one more. If
+/// at most one in twenty does not, the claim is partly reproduced.
 fn converges_in_time(case: &Case<'_>) -> Outcome {
     violated_at_most(case, 0.0, 0.05)
 }

@@ -22,8 +22,8 @@ functions! {
     fct_of_flows_with_drops,
 }
 
-/// The most drops of a packet rise with the load for DCTCP and PIAS, and do not for ResQueue, which the document calls
-/// flat.
+/// How often the unluckiest packet is dropped rises with the load for DCTCP and PIAS. For ResQueue, whose curve the
+/// document calls flat, it does not.
 fn drops_rise_for_others(case: &Case<'_>) -> Outcome {
     let limits = (case.claim.tolerance.reproduced.min_spearman, case.claim.tolerance.partly.min_spearman);
     let series = ["dctcp", "pias", "resqueue"].map(|name| Series::of(case.claim, name));
@@ -35,7 +35,7 @@ fn drops_rise_for_others(case: &Case<'_>) -> Outcome {
         let name = format!("the rank correlation of {} with load", curves.name());
         let correlation = |resample: Resample<'_>| curves.mean(resample, spearman);
         if curves.name() == "resqueue" {
-            // It must not rise as the others have to.
+            // The correlation that the others must have at least is the most that this one may have.
             let most = limits.0.map(Bounds::at_most);
             curves.add(&mut found, format!("{name}, which is called flat,"), &correlation, most, most)?;
         } else {
@@ -46,7 +46,7 @@ fn drops_rise_for_others(case: &Case<'_>) -> Outcome {
     Ok(found)
 }
 
-/// More than 20 KB of reserved queue gain nothing.
+/// A reserved queue of more than 20 KB gains nothing over one of 20 KB.
 fn reserved_queue_saturates(case: &Case<'_>) -> Outcome {
     let saturation = Saturation { from: 20.0, change_after: (0.03, 0.1), gain_before: None, level_from: None };
     saturates(case, "resqueue", RESERVED, &saturation)
@@ -55,7 +55,7 @@ fn reserved_queue_saturates(case: &Case<'_>) -> Outcome {
 /// The coordinate of the reserved queue, in KB.
 const RESERVED: &str = "reserved_queue_kb";
 
-/// The reserved queue with the lowest tail.
+/// The size of the reserved queue with which the quantity of the claim is smallest.
 fn best_reserved_queue(case: &Case<'_>) -> Outcome {
     let subject = Operand::of(&case.claim.subject);
     let samples = Samples::fetch(case, vec![subject.clone()], case.claim.measures())?;
@@ -81,7 +81,7 @@ fn best_reserved_queue(case: &Case<'_>) -> Outcome {
     Ok(found)
 }
 
-/// 20 KB of a buffer of 4 MB.
+/// The share of a buffer of 4 MB that a reserved queue of 20 KB takes.
 fn reserved_share(case: &Case<'_>) -> Outcome {
     within(case, (0.03, 0.1), &[20.0 / 4000.0])
 }

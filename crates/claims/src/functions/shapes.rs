@@ -37,7 +37,7 @@ pub(super) fn minimum_inside(
     Ok(found)
 }
 
-/// How a curve is to level off.
+/// What is asked of a curve that falls at first and is level from some x on.
 pub(super) struct Saturation {
     /// The x from which on it is level.
     pub(super) from: f64,
@@ -45,11 +45,12 @@ pub(super) struct Saturation {
     pub(super) change_after: (f64, f64),
     /// Least relative gain until it, if one is claimed.
     pub(super) gain_before: Option<(f64, f64)>,
-    /// Where the first x has to lie after which nothing changes by more than `change_after` allows for `reproduced`.
+    /// Bounds, for `reproduced` and for `partly`, of the first x after which the curve changes by no more than
+    /// `change_after` allows for `reproduced`; if the document claims such an x.
     pub(super) level_from: Option<(Bounds, Bounds)>,
 }
 
-/// Falling until some x and level from there.
+/// Whether a curve falls until some x and is level from there on.
 pub(super) fn saturates(case: &Case<'_>, subject: &str, x: &str, saturation: &Saturation) -> Outcome {
     let Saturation { from, change_after, gain_before, level_from } = saturation;
     let series = Series::of(case.claim, subject);
@@ -86,8 +87,8 @@ pub(super) fn saturates(case: &Case<'_>, subject: &str, x: &str, saturation: &Sa
     Ok(found)
 }
 
-/// Flat: the largest value over the smallest, but for so many points at each end. `spreads` are the largest ones for
-/// `reproduced` and for `partly`.
+/// Whether a curve is flat: the ratio of its largest value to its smallest one, where `ends` points at each end do not
+/// count. `spreads` are the largest ratios for `reproduced` and for `partly`.
 pub(super) fn flat(case: &Case<'_>, series: &str, x: &str, ends: usize, spreads: (f64, f64)) -> Outcome {
     let series = Series::of(case.claim, series);
     let samples = fetch(case, std::slice::from_ref(&series))?;
@@ -105,8 +106,8 @@ pub(super) fn flat(case: &Case<'_>, series: &str, x: &str, ends: usize, spreads:
     Ok(found)
 }
 
-/// Two curves drift apart: the rank correlation of the first over the second with the load, against the claim's
-/// tolerance.
+/// Whether two curves drift apart as the load rises: the rank correlation of their ratio with the load is compared with
+/// the claim's tolerance.
 pub(super) fn gap_widens(case: &Case<'_>, above: &str, below: &str) -> Outcome {
     let gap = Series::Ratio(Operand::of(above), Operand::of(below));
     let samples = fetch(case, std::slice::from_ref(&gap))?;

@@ -24,7 +24,7 @@ fn never_violated(case: &Case<'_>) -> Outcome {
     violated_at_most(case, 0.0, 0.01)
 }
 
-/// The share of violations against these limits.
+/// Whether the share of violations keeps these limits, for `reproduced` and for `partly`.
 pub(super) fn violated_at_most(case: &Case<'_>, reproduced: f64, partly: f64) -> Outcome {
     let (found, mut numbers) = value::measure(case, Aggregate::Each)?;
     let metric = format!("the {}", case.claim.metric);

@@ -69,7 +69,7 @@ fn best_ecn_threshold(case: &Case<'_>) -> Outcome {
     minimum_inside(case, "slytherin", "ecn_threshold", (0.125, 0.375), (0.05, 0.01))
 }
 
-/// 20 hosts of 10 Gb/s below a leaf with 10 uplinks of 10 Gb/s.
+/// The over-subscription of a leaf with 20 hosts of 10 Gb/s and 10 uplinks of 10 Gb/s.
 fn leaf_spine_oversubscription(case: &Case<'_>) -> Outcome {
     arithmetic(case, &[oversubscription((20.0, 10.0), (10.0, 10.0))])
 }

@@ -35,7 +35,7 @@ fn fair_to_long_flow(case: &Case<'_>) -> Outcome {
     Ok(found)
 }
 
-/// With EDT it dips.
+/// With EDT the throughput of the long flow dips during the incast.
 fn dip_of_edt(case: &Case<'_>) -> Outcome {
     let mut found = Finding::with_remarks(vec!["no interval".into()]);
     found.add(dip(case, "edt")?, Some(Bounds::at_least(0.3)), Some(Bounds::at_least(0.1)));
@@ -64,19 +64,19 @@ fn dip(case: &Case<'_>, subject: &str) -> Result<Number, String> {
     Ok(Number { name: format!("the dip of {metric} of {subject}"), value, interval: None })
 }
 
-/// EDT falls back as the load rises.
+/// The gap between EDT and the smart buffer widens as the load rises.
 fn smartbuf_gap_widens(case: &Case<'_>) -> Outcome {
     gap_widens(case, "edt", "smartbuf")
 }
 
-/// More than 3 entries gain nothing, and fewer cost something.
+/// With 3 entries (k) the smart buffer is as good as with more of them, and better than with fewer.
 fn knee_at_three(case: &Case<'_>) -> Outcome {
     let saturation =
         Saturation { from: 3.0, change_after: (0.05, 0.15), gain_before: Some((0.05, 0.0)), level_from: None };
     saturates(case, "smartbuf", "k", &saturation)
 }
 
-/// The largest over the smallest tail over the values of beta.
+/// How much the tail depends on beta: the largest tail of all values of beta over the smallest one.
 fn stable_range_of_beta(case: &Case<'_>) -> Outcome {
     let subject = Operand::of(&case.claim.subject);
     let samples = Samples::fetch(case, vec![subject.clone()], case.claim.measures())?;
@@ -97,23 +97,24 @@ fn stable_range_of_beta(case: &Case<'_>) -> Outcome {
     Ok(found)
 }
 
-/// The size of the buffer hardly changes the ratio to EDT, but for the smallest and the largest one.
+/// The ratio of EDT to the smart buffer hardly depends on the size of the buffer, the smallest and the largest size
+/// aside.
 fn robust_to_buffer_size(case: &Case<'_>) -> Outcome {
     flat(case, "edt/smartbuf", "shared_buffer_mb", 1, (1.3, 2.0))
 }
 
-/// 64 B at 10 Gb/s, in ns.
+/// The time in which a packet of 64 B leaves a port of 10 Gb/s, in ns.
 fn time_to_dequeue(case: &Case<'_>) -> Outcome {
     arithmetic(case, &[64.0 * 8.0 / 10.0])
 }
 
-/// Steps of a search among 30 entries, cycles at three for each, and what is left of 40.
+/// A binary search among 30 entries: its steps, its cycles if each step takes three, and what is left of 40 cycles.
 fn cycles_of_lookup(case: &Case<'_>) -> Outcome {
     let steps = 30f64.log2().ceil();
     arithmetic(case, &[steps, 3.0 * steps, 40.0 - 3.0 * steps])
 }
 
-/// 1500 B at 100 Gb/s over an update of 10 ns.
+/// The time in which a packet of 1500 B leaves a port of 100 Gb/s, over the 10 ns that an update takes.
 fn dequeue_over_update(case: &Case<'_>) -> Outcome {
     arithmetic(case, &[(1500.0 * 8.0 / 100.0) / 10.0])
 }

@@ -86,7 +86,7 @@ fn losses_over_dctcp(case: &Case<'_>) -> Outcome {
     Ok(found)
 }
 
-/// Fewer losses than DCTCP; the document itself exempts web search at a load of 0.9.
+/// SPQ loses fewer packets than DCTCP. The document itself exempts web search at a load of 0.9.
 fn fewer_losses_but_at_high_load(case: &Case<'_>) -> Outcome {
     let order = Order::of_claim(case, Lower, vec![subjects(&[["spq"], ["dctcp"]])]);
     let exempt = |point: &SweepPoint, _: &str| {
@@ -96,12 +96,12 @@ fn fewer_losses_but_at_high_load(case: &Case<'_>) -> Outcome {
     order::judge(case, vec![order], &exempt)
 }
 
-/// Fewer losses on data mining than on web search, for the two schemes whose losses are the network's.
+/// SPQ and DCTCP, whose losses come from the network alone, lose fewer packets on data mining than on web search.
 fn fewer_losses_on_data_mining(case: &Case<'_>) -> Outcome {
     workloads_in_order(case, &["spq", "dctcp"], ["data-mining", "web-search"])
 }
 
-/// PIAS is the other way round.
+/// PIAS, the other way round, loses more packets on data mining than on web search.
 fn more_pias_losses_on_data_mining(case: &Case<'_>) -> Outcome {
     workloads_in_order(case, &["pias"], ["web-search", "data-mining"])
 }
@@ -111,7 +111,7 @@ fn easier_data_mining(case: &Case<'_>) -> Outcome {
     workloads_in_order(case, &["dctcp"], ["data-mining", "web-search"])
 }
 
-/// Two workloads from the better one to the worse one, for each of some schemes.
+/// Whether the quantity of the claim is smaller on the first workload than on the second one, for each of `schemes`.
 fn workloads_in_order(case: &Case<'_>, schemes: &[&str], workloads: [&str; 2]) -> Outcome {
     let rank = workloads.map(|workload| [workload]);
     let order = Order::of_claim(case, Lower, values_of(schemes, "workload", &rank));
@@ -159,22 +159,22 @@ fn worst_in_the_tail(case: &Case<'_>) -> Outcome {
     rising(case, &samples, &[curves], Form::Increasing, "statistic")
 }
 
-/// 16 hosts of 10 Gb/s below a leaf with 4 uplinks of 40 Gb/s.
+/// The over-subscription of a leaf with 16 hosts of 10 Gb/s and 4 uplinks of 40 Gb/s.
 fn nonoversubscribed(case: &Case<'_>) -> Outcome {
     arithmetic(case, &[oversubscription((16.0, 10.0), (4.0, 40.0))])
 }
 
-/// 48 hosts of 10 Gb/s below a leaf with 4 uplinks of 40 Gb/s.
+/// The over-subscription of a leaf with 48 hosts of 10 Gb/s and 4 uplinks of 40 Gb/s.
 fn oversubscribed(case: &Case<'_>) -> Outcome {
     arithmetic(case, &[oversubscription((48.0, 10.0), (4.0, 40.0))])
 }
 
-/// 240 packets of 1500 B.
+/// The bytes of a buffer of 240 packets of 1500 B.
 fn buffer_of_240_packets(case: &Case<'_>) -> Outcome {
     arithmetic(case, &[240.0 * 1500.0])
 }
 
-/// L2DCT multiplies its window by 1 - b/2 with b up to 1.
+/// The least factor by which L2DCT multiplies its window: 1 - b/2, where b is 1 at most.
 fn largest_cut_of_l2dct(case: &Case<'_>) -> Outcome {
     let b = 1.0;
     arithmetic(case, &[1.0 - b / 2.0])

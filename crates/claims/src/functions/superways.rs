@@ -65,12 +65,12 @@ fn mean_ratio(samples: &Samples, (above, below): &Quotient, measure: usize, resa
     ratios.iter().sum::<f64>() / ratios.len() as f64
 }
 
-/// Table 3, simulated.
+/// Table 3, the part that was simulated.
 fn improvements_in_simulation(case: &Case<'_>) -> Outcome {
     improvements(case, 6.0, 50.0)
 }
 
-/// Table 3, on the testbed.
+/// Table 3, the part that was measured on the testbed.
 fn improvements_on_testbed(case: &Case<'_>) -> Outcome {
     improvements(case, 8.0, 40.0)
 }
@@ -106,7 +106,7 @@ fn improvements(case: &Case<'_>, error: f64, least: f64) -> Outcome {
     if found.numbers.is_empty() { Err("no row of the table has been measured".into()) } else { Ok(found) }
 }
 
-/// How many times as much the baseline costs.
+/// The cost of the baseline over that of the subject.
 fn baseline_over_subject(case: &Case<'_>) -> Outcome {
     let quotients: Vec<Quotient> =
         over_baselines(case.claim).into_iter().map(|(subject, baseline)| (baseline, subject)).collect();
@@ -159,34 +159,34 @@ fn aggregator_cpu(case: &Case<'_>) -> Outcome {
     Ok(found)
 }
 
-/// Cables, switches and NICs of Subways, in USD.
+/// What the cables, switches and NICs of Subways cost in USD.
 fn cost_of_subways(case: &Case<'_>) -> Outcome {
     arithmetic(case, &[48.0 * 48.0 * 5.0 + 48.0 * 5000.0 + 48.0 * 48.0 * 80.0])
 }
 
-/// Cables and NICs of 70 aggregators and two spines of 11,000 USD, in USD.
+/// What the cables and NICs of 70 aggregators and two spines of 11,000 USD each cost in USD.
 fn cost_of_superways(case: &Case<'_>) -> Outcome {
     let spine = 11000.0;
     within(case, (0.01, 0.05), &[70.0 * 20.0 + 70.0 * 80.0 + 2.0 * spine])
 }
 
-/// Two of six senders are below the same leaf.
+/// The share of an aggregator's senders that are below its own leaf: two of six.
 fn share_of_local_senders(case: &Case<'_>) -> Outcome {
     arithmetic(case, &[2.0 / 6.0])
 }
 
-/// 1.2 links are two links, of which 0.8 of one is left over.
+/// If 1.2 links are needed, two are laid: the number of links, and the part of them that is left over.
 fn links_and_residual(case: &Case<'_>) -> Outcome {
     let links: f64 = 1.2;
     arithmetic(case, &[links.ceil(), links.ceil() - links])
 }
 
-/// A link of 40 Gb/s carries four senders of 10 Gb/s without a buffer.
+/// The number of senders of 10 Gb/s that a link of 40 Gb/s carries without a buffer.
 fn senders_without_loss(case: &Case<'_>) -> Outcome {
     arithmetic(case, &[40.0 / 10.0])
 }
 
-/// What is left over of the links at a utilisation of 0.75.
+/// The part of a link that is left over if 0.75 of it is used.
 fn residual_of_utilisation(case: &Case<'_>) -> Outcome {
     let utilisation: f64 = 0.75;
     arithmetic(case, &[utilisation.ceil() - utilisation])

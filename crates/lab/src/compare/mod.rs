@@ -144,7 +144,7 @@ fn read_info(side: &Side) -> Result<RunInfo, Problem> {
         .map_err(|error| Problem::new(error.to_string()).help("expected what `tailcut run` has written"))
 }
 
-/// The schemes of A, and for each of them that of B which it is compared with.
+/// The schemes of A that are compared, and in the same order the scheme of B that each is compared with.
 fn schemes_of(a: &Side, info_a: &RunInfo, b: &Side, info_b: &RunInfo) -> Result<(Vec<String>, Vec<String>), Problem> {
     let named = |side: &Side, info: &RunInfo| match &side.scheme {
         Some(scheme) if !info.schemes.contains(scheme) => {
@@ -154,7 +154,8 @@ fn schemes_of(a: &Side, info_a: &RunInfo, b: &Side, info_b: &RunInfo) -> Result<
         }
         scheme => Ok(scheme.clone()),
     };
-    // A side that names none is compared by the scheme of that name, or by its only one.
+    // If one side names its scheme and the other side names none, the other side's scheme is the one of the same
+    // name, or its only one.
     let other = |scheme: &String, side: &Side, info: &RunInfo| match info.schemes.as_slice() {
         schemes if schemes.contains(scheme) => Ok(scheme.clone()),
         [only] => Ok(only.clone()),
@@ -213,7 +214,7 @@ fn classes_of(selection: &Selection, info_a: &RunInfo, info_b: &RunInfo) -> Resu
     }
 }
 
-/// For each axis of B where it stands among those of A.
+/// For each axis of B the index that the same axis has in A, because the two may sweep in different orders.
 fn axes_of(a: &Side, info_a: &RunInfo, b: &Side, info_b: &RunInfo) -> Result<Vec<usize>, Problem> {
     let place = |path: &String| info_a.axes.iter().position(|axis| axis.path == *path);
     let order: Option<Vec<usize>> = info_b.axes.iter().map(|axis| place(&axis.path)).collect();
@@ -238,13 +239,15 @@ fn read(side: &Side, mut info: RunInfo, schemes: Vec<String>) -> Result<LoadedSi
     Ok(LoadedSide { name: side.folder.display().to_string(), schemes, measured })
 }
 
-/// The seeds that both sides have, if they are all of one side and their flows are equal.
+/// The seeds by which two sides can be compared pairwise: those of the side with fewer seeds, if the other side has
+/// all of them with the same flows. `a` and `b` are pairs of a seed and a fingerprint of its flows.
 fn pairs_of(a: &[(u64, u64)], b: &[(u64, u64)]) -> Option<Vec<u64>> {
     let (fewer, more) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     fewer.iter().all(|seed| more.contains(seed)).then(|| fewer.iter().map(|seed| seed.0).collect())
 }
 
-/// The values of single seeds: of pairs those that both sides have.
+/// The values of single seeds on both sides. With `pairs`, only the seeds for which both sides have a value, in the
+/// same order on both sides.
 fn samples_of(a: &Measurement, b: &Measurement, pairs: Option<&[u64]>) -> (Vec<f64>, Vec<f64>) {
     let of =
         |side: &Measurement, seed: u64| side.by_seed.iter().find(|known| known.0 == seed).and_then(|known| known.1);

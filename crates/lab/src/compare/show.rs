@@ -33,7 +33,7 @@ impl Comparison {
         format!("{a}{b}{table}\n{}{}", self.methods(), self.chance())
     }
 
-    /// How the rows were found.
+    /// A line that says how the rows were compared: paired by seed or not.
     fn methods(&self) -> String {
         let paired = self.rows.iter().filter(|row| row.ratio.method == Method::Paired).count();
         let unpaired = self.rows.len() - paired;
@@ -46,7 +46,7 @@ impl Comparison {
         }
     }
 
-    /// What it means to look at many rows.
+    /// A line that warns of looking at many rows: some of them differ by chance.
     fn chance(&self) -> String {
         let judged = self.rows.iter().filter(|row| row.ratio.difference != Difference::Unknown).count();
         if judged == 0 {
@@ -87,7 +87,7 @@ fn side(name: &str, side: &SideInfo) -> String {
     format!("{name}: {}, {}, {seeds} seed{s}, {}\n", side.folder, side.schemes.join(", "), side.versions.join(", "))
 }
 
-/// Ratios near 1 need their digits behind the point.
+/// A ratio as text. Three decimals, because ratios are mostly near 1; large ones have four digits in all.
 fn ratio(value: f64) -> String {
     if value >= 100.0 { aligned(value, 4) } else { format!("{value:.3}") }
 }

@@ -28,7 +28,7 @@ use crate::seeds::SeedChoice;
 use crate::size::Size;
 use crate::version::fingerprint;
 
-/// Most points that a run may have: more is a slip.
+/// Most points that a run may have. A sweep with more of them is a mistake rather than a wish.
 const MAX_POINTS: usize = 100_000;
 
 /// What the command line adds to a scenario file.
@@ -103,9 +103,9 @@ struct Layers {
     axes: Vec<SweptAxis>,
     /// The declaration of sets of classes, which is checked when the classes are known.
     class_sets: Option<Node>,
-    /// What the command line sets.
+    /// The layer that the command line sets.
     over: Node,
-    /// The same as it was given.
+    /// The assignments of the command line as they were given, to be shown in commands.
     set: Vec<String>,
 }
 

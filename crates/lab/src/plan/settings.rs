@@ -14,19 +14,19 @@ pub(super) const DEFINED: &str = "settings";
 /// The table that chooses from them.
 pub(super) const CHOSEN: &str = "setting";
 
-/// One layer by its name.
+/// One setting: a layer of the scenario, and the name by which it is chosen.
 #[derive(Clone, Debug)]
 struct Setting {
     name: String,
     layer: Node,
-    /// What is on top of it for single schemes.
+    /// Further layers, each for one scheme only: a table by the names of the schemes.
     schemes: Node,
 }
 
 /// All settings of a scenario.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    /// By the kind of setting.
+    /// Every setting that the scenario defines, by the kind of setting.
     kinds: Vec<(String, Vec<Setting>)>,
     /// The kinds with the names that are chosen for every point.
     chosen: Vec<(String, String)>,

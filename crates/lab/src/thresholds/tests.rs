@@ -114,7 +114,7 @@ fn of_two_sizes_one_threshold_is_enough() {
     for load in [0.1, 0.5, 0.9] {
         assert_eq!(optimum(&FeedbackQueue::new(&sizes, load), 8), [32_000.0], "{load}");
     }
-    // All flows of one size are served best in turn.
+    // If all flows have the same size, one queue is best: any threshold would only delay a flow that is nearly done.
     let queue = Distribution::fixed(5_000);
     assert!(optimum(&FeedbackQueue::new(&queue, 0.9), 4).is_empty());
 }
