@@ -17,6 +17,7 @@ name = "small"
 title = "Two schemes on a small network"
 schemes = ["dctcp", "slytherin"]
 seeds = 2
+class_sets = { "short+incast" = ["short", "incast"] }
 
 [sweep]
 "workload.load" = [0.4, 0.8]

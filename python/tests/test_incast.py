@@ -76,7 +76,8 @@ def test_what_is_sent_is_delivered_or_dropped(points: dict) -> None:
         again = arrived - sum(math.ceil(row["size_bytes"] / MSS) for row in flows)
         payload = sum(row["bytes"] for row in point["throughput"])
         assert once <= payload <= once + again * MSS, scheme
-        # All data goes over one link; what else goes there are answers to what the aggregator never sent: control alone.
+        # All data goes over one link; what else goes there are answers to what the aggregator never sent: control
+        # alone.
         (aggregator,) = {row["dst"] for row in flows}
         senders = sorted((port for port in ports if port["tier"] == "host"), key=lambda port: port["port"])
         (last,) = (port for port in ports if port["peer"] == senders[aggregator]["owner"])

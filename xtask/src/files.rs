@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::shell::{Call, Stop};
 
-/// Folders that hold nothing of the repository's own, for a copy without git.
+/// Folders that hold nothing of the repository's own, for a copy without git. In a worktree `.git` is a file.
 const FOREIGN: [&str; 8] = [".git", ".venv", ".pytest_cache", "__pycache__", "artifacts", "corpus", "runs", "target"];
 
 /// Every file that git knows or would add, relative to `root`, in order. Without git: every file that is not in a
@@ -35,10 +35,13 @@ fn walk(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result
     for entry in std::fs::read_dir(root.join(folder))? {
         let entry = entry?;
         let path = folder.join(entry.file_name());
-        if !entry.file_type()?.is_dir() {
-            files.push(path);
-        } else if !FOREIGN.iter().any(|name| entry.file_name() == *name) {
+        if FOREIGN.iter().any(|name| entry.file_name() == *name) {
+            continue;
+        }
+        if entry.file_type()?.is_dir() {
             walk(root, &path, files)?;
+        } else {
+            files.push(path);
         }
     }
     Ok(())

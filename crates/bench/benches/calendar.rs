@@ -1,7 +1,7 @@
 //! The hold model: take the next event, put in another one some time later; the number of events stays the same.
 //!
-//! The times ahead are those of a packet network: most events are a transmission or a wire's delay ahead, some are those
-//! of a slower link or a host, and one of fifty is a retransmission timer.
+//! The times ahead are those of a packet network: most events are a transmission or a wire's delay ahead, some are
+//! those of a slower link or a host, and one of fifty is a retransmission timer.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::hint::black_box;
@@ -51,13 +51,15 @@ fn ahead() -> Vec<Span> {
     (0..DRAWN).map(draw).collect()
 }
 
-/// Puts in `pending` events as if they had always gone round: a long wait is met more often than a short one, and how much
-/// of it is left is anything. Without that, a run begins with a crowd that takes many times `pending` holds to disperse.
+/// Puts in `pending` events whose times are spread as in a calendar that has been used for long: at any moment more
+/// events are in a long wait than in a short one, and any part of the wait may have passed. If all events began their
+/// waits at once, it would take many times `pending` holds until they are spread like that.
 fn fill(events: &mut impl Events, pending: usize, ahead: &[Span]) {
     let total: u64 = ahead.iter().map(|span| span.as_ps()).sum();
     let (mut which, mut before) = (0, 0);
     for i in 0..pending {
-        // Where it is in the waits laid end to end says which wait it has, and how much of that has passed.
+        // All waits are laid end to end and each event gets a place on that line, at equal distances. The wait in which
+        // its place lies is its wait, and the part of it before the place has passed.
         let at = total / pending as u64 * i as u64;
         while before + ahead[which].as_ps() <= at {
             before += ahead[which].as_ps();
@@ -74,7 +76,7 @@ fn hold(events: &mut impl Events, ahead: &[Span], from: usize, holds: usize) {
     }
 }
 
-/// A calendar with `pending` events that has been used long enough to be as it always is.
+/// A calendar with `pending` events that has been used long enough for its inner state to have settled.
 fn contender<'a>(mut events: impl Events + 'a, pending: usize, ahead: &'a [Span]) -> Contender<'a> {
     fill(&mut events, pending, ahead);
     hold(&mut events, ahead, 0, 4 * pending);

@@ -10,11 +10,11 @@ use tailcut_model::{Arena, Flags, FlowId, Packet, PacketId};
 
 /// Packets that wait in the port: the queues of pFabric's paper, of PIAS's scripts, and a deep one.
 const WAITING: [usize; 3] = [24, 240, 1000];
-/// Packets beside those: some are on the link.
+/// Packets beside the waiting ones: some of these are on the link.
 const OTHERS: usize = 64;
-/// Packets of a flow in a row, each with less left of the flow than the one before.
+/// How many packets of one flow arrive in a row. Each has less left of its flow than the one before.
 const IN_A_ROW: u64 = 12;
-/// Different packets that are offered, one after the other.
+/// How many different packets are drawn beforehand. They are offered one after the other, and then again.
 const ARRIVALS: u64 = 4096;
 const STEPS: usize = 300_000;
 const REPETITIONS: usize = 9;
@@ -52,7 +52,7 @@ struct Busy {
     arena: Arena,
     now: Instant,
     land: Option<Instant>,
-    /// Packets that are nowhere.
+    /// Packets that are neither in the port nor on the link, and can be offered next.
     idle: Vec<PacketId>,
     evicted: Vec<PacketId>,
     /// Flow, class and rank of each packet that is offered.
@@ -93,7 +93,7 @@ impl Busy {
         };
         busy.offer();
         for _ in 0..OTHERS {
-            // The link fills up, and what it takes is made up for.
+            // At first the link takes packets out of the port until it is full: as many are offered again.
             while (busy.port.waiting() as usize) < waiting {
                 busy.offer();
             }
@@ -117,7 +117,8 @@ impl Busy {
         self.idle.append(&mut self.evicted);
     }
 
-    /// A packet lands, one that waits has begun to leave, and others are offered.
+    /// One turn of the benchmark: a packet lands, so that a waiting one has begun to leave, and others are offered in
+    /// its place.
     fn step(&mut self) {
         self.now = self.land.expect("the port is busy");
         let (id, next) = self.port.land(&mut self.arena);

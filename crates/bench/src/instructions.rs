@@ -35,8 +35,8 @@ const BUSY: &str = "crates/bench/scenarios/leaf-spine.toml";
 const LARGE: [&str; 3] =
     ["topology.leaf-spine.leaves=64", "topology.leaf-spine.hosts_per_leaf=32", "workload.duration=400us"];
 
-/// What is counted: every preset and variant on a busy fabric, DCTCP on the common work, and DCTCP in a network whose ports
-/// no cache holds, where the loop reads ahead.
+/// What is counted: every preset and variant on a busy fabric, DCTCP on the common work, and DCTCP in a network whose
+/// ports no cache holds, where the loop reads ahead.
 pub fn cases() -> Vec<Case> {
     let case = |name: &str, scheme: String, file, set| Case { name: name.to_owned(), scheme, file, set };
     let mut cases: Vec<Case> = crate::presets::schemes()

@@ -1,19 +1,20 @@
 //! What a packet simulator cannot do without: the least that an event costs on this machine.
 //!
-//! Every packet-hop is one event at least: it is taken from among all that are pending, a packet and a port are read and
-//! written, and another event is put in. The loop here does that and nothing else, with the pending events, the packets
-//! and the ports of a fabric of 144 busy hosts, so that the cost of a packet-hop in a simulation can be read as a multiple of it.
+//! Every packet-hop is one event at least: it is taken from among all that are pending, a packet and a port are read
+//! and written, and another event is put in. The loop here does that and nothing else, with the pending events, the
+//! packets and the ports of a fabric of 144 busy hosts, so that the cost of a packet-hop in a simulation can be read as
+//! a multiple of it.
 
 use tailcut_base::{Instant, Span, mix64};
 use tailcut_calendar::Calendar;
 
-/// Events that are pending all the time.
+/// How many events are pending at any time.
 pub const PENDING: usize = 5_000;
 
-/// Records of packets: 10 MB.
+/// How many records of packets there are: 10 MB of them.
 const PACKETS: usize = 10 * 1024 * 1024 / size_of::<Packet>();
 
-/// Records of ports.
+/// How many records of ports there are.
 const PORTS: usize = 1_500;
 
 /// Delays are uniform from a short packet's transmission at 40 Gb/s to a full one's at 10 Gb/s with a link of 1 us
@@ -21,12 +22,12 @@ const PORTS: usize = 1_500;
 const SHORTEST: Span = Span::from_ns(30);
 const LONGEST: Span = Span::from_ns(2_200);
 
-/// One cache line.
+/// A stand-in for the record of a packet, of one cache line.
 #[derive(Clone)]
 #[repr(align(64))]
 struct Packet([u64; 8]);
 
-/// Two cache lines.
+/// A stand-in for the record of a port, of two cache lines.
 #[derive(Clone)]
 #[repr(align(64))]
 struct Port([u64; 16]);
@@ -43,7 +44,7 @@ struct Draw {
 fn draw(number: u64) -> Draw {
     const RANGE: u64 = LONGEST.as_ps() - SHORTEST.as_ps();
     let bits = mix64(number);
-    // The top of a product with some of the bits: from 0 up to the factor.
+    // Some random bits times a number, less as many of the lowest bits: a random value from 0 to below that number.
     let packet = ((bits & 0xffff_ffff) * PACKETS as u64) >> 32;
     let port = (((bits >> 32) & 0xffff) * PORTS as u64) >> 16;
     let ahead = SHORTEST.as_ps() + (((bits >> 48) * RANGE) >> 16);
@@ -66,7 +67,7 @@ pub struct Limit {
     packets: Vec<Packet>,
     ports: Vec<Port>,
     drawn: u64,
-    /// Keeps what was read from being thrown away.
+    /// Depends on everything that was read, so that the compiler cannot leave the reading out.
     sum: u64,
 }
 
@@ -77,7 +78,7 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// The state as it always is: events are pending, and every record was touched once.
+    /// The state of a simulation under way: events are pending, and every record has been touched.
     pub fn new() -> Limit {
         let mut limit = Limit {
             calendar: Calendar::new(),
@@ -102,8 +103,8 @@ impl Limit {
         }
     }
 
-    /// The same, and reads a word of the packet of the event that follows before anything else, where the calendar knows
-    /// it: the memory is on its way while this event is handled.
+    /// As [`Limit::iterate`], but for each event it first reads a word of the packet of the event that follows, if the
+    /// calendar knows that one already: the memory is fetched while this event is handled.
     pub fn iterate_reading_ahead(&mut self, iterations: u64) {
         for _ in 0..iterations {
             let (now, key) = self.calendar.pop().expect("as many events go in as come out");
@@ -115,7 +116,7 @@ impl Limit {
         }
     }
 
-    /// The calendar's part: no record is touched.
+    /// The part of the work that the calendar does: no record is touched.
     pub fn order(&mut self, iterations: u64) {
         for _ in 0..iterations {
             let (now, key) = self.calendar.pop().expect("as many events go in as come out");
@@ -124,7 +125,7 @@ impl Limit {
         }
     }
 
-    /// The memory's part: records are touched in random order, and nothing waits for a time.
+    /// The part of the work that is reading and writing records: they are touched in random order, without a calendar.
     pub fn memory(&mut self, iterations: u64) {
         for _ in 0..iterations {
             self.drawn += 1;

@@ -1,8 +1,9 @@
 //! The cost of a packet-hop by the size of the network and by its load.
 //!
 //! A network that has just begun to work is emptier than it will be, and the first touch of memory costs more than the
-//! next ones. So what is measured lies between two moments of a run: the cost of the whole run less that of a run that ends at
-//! the first moment, divided by the packet-hops that the one made and the other did not. Both have the same beginning.
+//! next ones. So what is measured lies between two moments of a run: the cost of the whole run less that of a run that
+//! ends at the first moment, divided by the packet-hops that the one made and the other did not. Both have the same
+//! beginning.
 
 use tailcut_sim::{Engine, Problem, Scenario};
 
@@ -51,8 +52,8 @@ const fn case(leaves: u32, hosts_per_leaf: u32, load: f64, from_us: u64, until_u
     Case { size: Size { leaves, hosts_per_leaf }, load, from_us, until_us }
 }
 
-/// By size. The times are a compromise: a host is as busy as the load says only after some 10 ms, because most bytes of web
-/// search are of flows that take that long, and 65,536 hosts make 150,000 packet-hops in a microsecond of that.
+/// By size. The times are a compromise: a host is as busy as the load says only after some 10 ms, because most bytes of
+/// web search are of flows that take that long, and 65,536 hosts make 150,000 packet-hops in a microsecond of that.
 pub const SIZES: [Case; 6] = [
     case(8, 16, 0.5, 5_000, 45_000),
     case(32, 16, 0.5, 5_000, 15_000),

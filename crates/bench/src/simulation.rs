@@ -16,7 +16,8 @@ pub fn in_repository(file: &str) -> PathBuf {
 }
 
 /// The simulation of `scheme`, a preset or `preset@variant`, on the scenario in `file`, a path from the root, with the
-/// assignments of `set` and seed 1. Where both speak, the scheme's word counts, so that a variant differs from its preset.
+/// assignments of `set` and seed 1. Where both speak, the scheme's word counts, so that a variant differs from its
+/// preset.
 ///
 /// # Errors
 /// If the scenario cannot be read or is wrong.

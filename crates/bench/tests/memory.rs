@@ -34,25 +34,27 @@ fn peak(topology: &str, workload: &str, set: &[&str]) -> f64 {
     outcome.engine.peak_bytes as f64
 }
 
-/// What one more of something costs, between a run with `few` and one with `many`.
+/// What one of something costs: the difference between a run with `few` of them and one with `many`, for each.
 fn each(few: u32, many: u32, peak: impl Fn(u32) -> f64) -> f64 {
     (peak(many) - peak(few)) / f64::from(many - few)
 }
 
 #[test]
 fn an_idle_host_and_an_idle_port_cost_as_much_as_is_said() {
-    // A spine has a port to each of the 16 leaves, and they have one to it.
+    // One more spine is 32 more ports: its own to each of the 16 leaves, and one of each leaf to it.
     let spine = each(10, 110, |spines| peak(LEAF_SPINE, IDLE, &[&format!("topology.leaf-spine.spines={spines}")]));
     let port = spine / 32.0;
     assert!(port <= PORT, "{port} B for a port");
-    // A host comes with its NIC and the port that leads to it.
+    // One more host comes with two ports, its NIC and the port of the switch that leads to it, which are not counted
+    // here.
     let host = each(1_000, 5_000, |hosts| peak(STAR, IDLE, &[&format!("topology.star.hosts={hosts}")])) - 2.0 * port;
     assert!(host <= HOST, "{host} B for a host");
 }
 
 #[test]
 fn an_active_flow_costs_as_much_as_is_said() {
-    // The tables of the hosts double, each when its host needs it: half of them have just done so.
+    // Each host has tables that grow by doubling when it needs more room. At any time about half of the hosts have just
+    // doubled theirs, so that what is measured is an average over full and half empty tables.
     let flow = each(1 << 12, 1 << 15, |flows| {
         peak(STAR, CROWD, &["topology.star.hosts=64", &format!("workload.flows={flows}")])
     });
@@ -65,7 +67,7 @@ fn a_packet_costs_as_much_as_is_said() {
     let packet = Packet::control(Kind::ACK, FlowId(0), HostId(0), HostId(1), 0, Instant::ZERO);
     let ids: Vec<_> = (0..1 << 12).map(|_| arena.insert(packet.clone())).collect();
     let number = ids.len() as f64;
-    // Its place in the list of free ones is there when it has gone.
+    // Packets are removed again, because the arena keeps a list of free places, which belongs to the cost of a packet.
     ids.into_iter().for_each(|id| arena.remove(id));
     let cost = arena.heap_bytes() as f64 / number;
     assert!(cost <= PACKET, "{cost} B for a packet");

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tailcut_lab::claims::{
+use tailcut_claims::{
     Claim, Filter, Listing, Priority, SCALES, Verdict, catalogue, scoreboard_html, scoreboard_markdown,
 };
-use tailcut_lab::{reproduce, version};
+use tailcut_lab::version;
 use tailcut_record::write_atomically;
+use tailcut_reproduce as reproduce;
 use tailcut_sim::Problem;
 use tailcut_sim::config::suggest;
 
@@ -66,7 +67,7 @@ impl ClaimsCommand {
         };
         let verdict = match &self.verdict {
             Some(given) => {
-                // Words that a shell would part may be joined.
+                // `not-reproduced` is as good as "not reproduced", which a shell needs quotes for.
                 let joined = Verdict::ALL.map(|verdict| verdict.name().replace(' ', "-"));
                 let name = one_of("verdict", &given.replace(' ', "-"), &joined.each_ref().map(String::as_str))?;
                 Verdict::ALL.into_iter().find(|verdict| verdict.name().replace(' ', "-") == name)

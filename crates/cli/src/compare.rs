@@ -1,7 +1,7 @@
 //! `tailcut compare`.
 
 use clap::{Args, ValueEnum};
-use tailcut_lab::compare::{Question, Side, compare as compare_sides};
+use tailcut_lab::compare::{Selection, Side, compare as compare_sides};
 use tailcut_sim::Problem;
 
 use crate::page::Page;
@@ -33,8 +33,8 @@ enum Format {
 }
 
 pub(crate) fn compare(arguments: &CompareCommand) -> Result<(), Problem> {
-    let question = Question { metrics: arguments.metrics.clone(), classes: arguments.classes.clone() };
-    let comparison = compare_sides(&arguments.a, &arguments.b, &question)?;
+    let selection = Selection { metrics: arguments.metrics.clone(), classes: arguments.classes.clone() };
+    let comparison = compare_sides(&arguments.a, &arguments.b, &selection)?;
     for warning in &comparison.warnings {
         eprintln!("warning: {warning}");
     }

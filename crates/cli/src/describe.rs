@@ -29,7 +29,7 @@ fn walk(shape: Option<Shape<'_>>, path: &str, value: &toml::Value, doc: String, 
     for (key, child) in table {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         let below = shape.and_then(|shape| shape.key(key));
-        // A seat says what it is at its model, not at its key.
+        // The key of a seat has no description of its own: each of its models has one.
         let doc = match shape.map(|shape| shape.variants()).unwrap_or_default().into_iter().find(|v| v.name == *key) {
             Some(variant) => variant.doc,
             None if below.is_some_and(Shape::is_choice) => String::new(),

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use tailcut_lab::{Plan, Precision, RunArguments, RunError, Seeding};
+use tailcut_lab::{Plan, Precision, RunArguments, RunError, SeedChoice};
 use tailcut_sim::Problem;
 
 /// A packet-level laboratory for datacenter networks
@@ -67,7 +67,7 @@ struct ScenarioArguments {
     set: Vec<String>,
     /// A number of seeds, or a list such as 1,2,7
     #[arg(long, value_name = "SEEDS")]
-    seeds: Option<Seeding>,
+    seeds: Option<SeedChoice>,
 }
 
 #[derive(Args)]
@@ -92,8 +92,8 @@ struct UntilArguments {
     /// Add seeds, beginning with five, until the half width of the 95 % interval is at most this share of the value at
     /// every scheme and swept point
     ///
-    /// Every scheme and point gets the same seeds, so that they stay comparable seed by seed. To look repeatedly and stop when
-    /// the interval is narrow costs a little: of such 95 % intervals about 92 % hold the true value.
+    /// Every scheme and point gets the same seeds, so that they stay comparable seed by seed. To look repeatedly and
+    /// stop when the interval is narrow costs a little: of such 95 % intervals about 92 % hold the true value.
     #[arg(long, value_name = "ci=PERCENT%")]
     until: Option<Precision>,
     /// Which interval [default: fct_p99 of all flows]

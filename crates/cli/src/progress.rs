@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use tailcut_lab::results::PointSummary;
-use tailcut_lab::{Failure, Look, Progress};
+use tailcut_lab::{Failure, PrecisionCheck, Progress};
+use tailcut_results::PointSummary;
 
 use crate::signals::Signals;
 
@@ -98,7 +98,7 @@ impl Progress for Display<'_> {
             let left = (state.done < state.total).then(|| elapsed * (state.total as f64 - sum) / sum);
             let values: String = summary.values.iter().map(|value| format!(" {value}")).collect();
             let left = left.map_or_else(String::new, |left| format!(", about {left:.0} s left"));
-            // While the state is held: of two points that end at once each has a number of its own.
+            // Printed while the state is locked, so that two points that end at the same time get different numbers.
             eprintln!(
                 "{}/{} {}{values} seed {}: {} flows, {:.1} s{left}",
                 state.done,
@@ -120,8 +120,8 @@ impl Progress for Display<'_> {
         self.line(&format!("failed: {} seed {}: {reason}\n  this point alone: {command}", point.key, point.seed));
     }
 
-    fn looked(&self, look: &Look) {
-        self.line(&look.to_string());
+    fn checked(&self, check: &PrecisionCheck) {
+        self.line(&check.to_string());
     }
 
     fn stop(&self) -> bool {

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use tailcut_lab::claims::{Judgement, Stored, Verdict, catalogue};
-use tailcut_lab::reproduce::{self, Experiment, Material, Reproduced, Scale};
-use tailcut_lab::results::RunInfo;
-use tailcut_lab::{Asked, RunArguments, RunError, RunOptions, RunReport, Seeding, run as run_plan};
+use tailcut_claims::{Judgement, Stored, Verdict, catalogue};
+use tailcut_lab::{Parallelism, RunArguments, RunError, RunOptions, RunReport, SeedChoice, run as run_plan};
+use tailcut_report::ReportError;
+use tailcut_reproduce::{self as reproduce, Experiment, Reproduced, Scale, StudyRun};
+use tailcut_results::RunInfo;
+use tailcut_results::text::wrapped;
 use tailcut_sim::Problem;
 
 use crate::Stop;
@@ -39,7 +41,7 @@ pub(crate) struct ReproduceCommand {
     set: Vec<String>,
     /// A number of seeds, or a list such as 1,2,7
     #[arg(long, value_name = "SEEDS", requires = "out")]
-    seeds: Option<Seeding>,
+    seeds: Option<SeedChoice>,
     /// The folder for simulations, pictures and pages [default: runs/reproduce]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -99,7 +101,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
                 eprintln!("left out: the study {} has no variant {}", study.name, variant.unwrap_or_default());
                 continue;
             }
-            let plan = reproduce::plan(&study, arguments.scale, variant, &overrides)?;
+            let plan = study.plan(arguments.scale, variant, &overrides)?;
             studies.push((study, plan));
         }
     }
@@ -108,10 +110,13 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
     let mut failed = 0;
     for (study, plan) in &studies {
         let began = Instant::now();
-        let dir = reproduce::study_folder(&arguments.out(), &study.name, arguments.scale, variant);
+        let folder = reproduce::study_folder(&arguments.out(), &study.name, arguments.scale, variant);
         let options = RunOptions {
-            out: dir.clone(),
-            asked: Asked { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
+            out: folder.clone(),
+            parallelism: Parallelism {
+                jobs: arguments.jobs.map(usize::from),
+                threads: arguments.threads.map(usize::from),
+            },
             command: command_line(),
         };
         eprintln!("study {}: {} points", study.name, plan.points.len());
@@ -123,26 +128,25 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             report => report?,
         };
         failed += report.failures.len();
-        let run = RunInfo::read(&dir.join("run.json")).map_err(RunError::from)?;
-        let material = Material {
+        let info = RunInfo::read(&folder.join("run.json")).map_err(ReportError::from).map_err(RunError::from)?;
+        let run = StudyRun {
             study,
             scale: arguments.scale,
             variant,
             plan,
-            run: &run,
-            dir: &dir,
-            data: &report.summary.measurements,
+            info: &info,
+            folder: &folder,
+            measurements: &report.results.measurements,
         };
         for experiment in experiments.iter().filter(|experiment| experiment.study == study.name) {
             let out = reproduce::experiment_folder(&arguments.out(), &experiment.id, arguments.scale, variant);
-            let reproduced =
-                reproduce::reproduce(experiment.clone(), &material, &known, &out).map_err(RunError::from)?;
+            let reproduced = reproduce::reproduce(experiment.clone(), &run, &known, &out).map_err(RunError::from)?;
             for judgement in &reproduced.judgements {
                 known.insert(judgement.id.clone(), judgement.verdict);
             }
-            print(&reproduced, &material);
+            print(&reproduced, &run);
             if let Some(store) = &arguments.store {
-                keep(store, &reproduced, &material).map_err(|e| Problem::new(e.to_string()))?;
+                keep(store, &reproduced, &run).map_err(|e| Problem::new(e.to_string()))?;
             }
         }
         eprintln!("study {}: {:.1} s", study.name, began.elapsed().as_secs_f64());
@@ -150,7 +154,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
     if failed == 0 { Ok(()) } else { Err(Stop::Points(failed)) }
 }
 
-/// Verdicts that were stored before, for claims about claims.
+/// Verdicts that were stored before, for claims that have parts.
 fn known_verdicts(arguments: &ReproduceCommand) -> BTreeMap<String, Verdict> {
     let folder = arguments.store.clone().unwrap_or_else(|| PathBuf::from("results")).join(arguments.scale.name());
     let mut known = BTreeMap::new();
@@ -163,20 +167,20 @@ fn known_verdicts(arguments: &ReproduceCommand) -> BTreeMap<String, Verdict> {
 }
 
 /// Writes the verdicts and the first picture into the folder of results.
-fn keep(store: &Path, reproduced: &Reproduced, material: &Material<'_>) -> Result<(), Box<dyn std::error::Error>> {
-    let folder = match material.variant {
-        Some(variant) => store.join(format!("{}+{variant}", material.scale.name())),
-        None => store.join(material.scale.name()),
+fn keep(store: &Path, reproduced: &Reproduced, run: &StudyRun<'_>) -> Result<(), Box<dyn std::error::Error>> {
+    let folder = match run.variant {
+        Some(variant) => store.join(format!("{}+{variant}", run.scale.name())),
+        None => store.join(run.scale.name()),
     };
     std::fs::create_dir_all(&folder)?;
     let id = &reproduced.experiment.id;
-    let variant = material.variant.map_or_else(String::new, |variant| format!(" --variant {variant}"));
+    let variant = run.variant.map_or_else(String::new, |variant| format!(" --variant {variant}"));
     let stored = Stored {
         experiment: id.clone(),
-        scale: material.scale.name().to_owned(),
-        command: format!("tailcut reproduce {id} --scale {}{variant}", material.scale.name()),
-        version: material.run.version.clone(),
-        seeds: material.run.seeds.clone(),
+        scale: run.scale.name().to_owned(),
+        command: format!("tailcut reproduce {id} --scale {}{variant}", run.scale.name()),
+        version: run.info.version.clone(),
+        seeds: run.info.seeds.clone(),
         judgements: reproduced.judgements.clone(),
         note: reproduced.experiment.note.clone(),
     };
@@ -187,11 +191,11 @@ fn keep(store: &Path, reproduced: &Reproduced, material: &Material<'_>) -> Resul
     Ok(())
 }
 
-fn print(reproduced: &Reproduced, material: &Material<'_>) {
+fn print(reproduced: &Reproduced, run: &StudyRun<'_>) {
     let mut out = Page::default();
     let id = &reproduced.experiment.id;
-    let variant = material.variant.map_or_else(String::new, |variant| format!(", variant {variant}"));
-    out.line(format_args!("{id} ({}{variant}): {}", material.scale.name(), reproduced.title));
+    let variant = run.variant.map_or_else(String::new, |variant| format!(", variant {variant}"));
+    out.line(format_args!("{id} ({}{variant}): {}", run.scale.name(), reproduced.title));
     for judgement in &reproduced.judgements {
         claim(&mut out, judgement);
     }
@@ -218,32 +222,5 @@ fn claim(out: &mut Page, judgement: &Judgement) {
     out.line(format_args!("      published {}; measured {}", judgement.published, judgement.measured_text()));
     for line in wrapped(&judgement.reason, 92) {
         out.line(format_args!("      {line}"));
-    }
-}
-
-/// `text` in lines of at most `width` letters, broken at spaces.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_texts_are_broken_at_spaces() {
-        assert_eq!(wrapped("one two three four", 9), ["one two", "three", "four"]);
-        assert_eq!(wrapped("unbreakable", 4), ["unbreakable"]);
-        assert!(wrapped("", 10).is_empty());
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use tailcut_lab::{
-    Asked, Look, RunError, RunOptions, RunReport, Until, UntilError, default_folder, run as run_plan, run_until,
-    shell_word,
+    Parallelism, PrecisionCheck, RunError, RunOptions, RunReport, StoppingRule, UntilError, default_folder,
+    run as run_plan, run_until, shell_word,
 };
 use tailcut_sim::Problem;
 
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     }
     let options = RunOptions {
         out: arguments.out.clone().unwrap_or_else(|| default_folder(&plan, &arguments.scenario.changes(&plan))),
-        asked: Asked { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
+        parallelism: Parallelism { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
         command: command_line(),
     };
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
@@ -30,8 +30,8 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     let outcome = match until.until {
         None => run_plan(&plan, &options, &display).map(|report| (report, None)).map_err(UntilError::from),
         Some(precision) => {
-            let until = Until::new(precision, until.of.as_deref(), until.max_seeds);
-            run_until(&plan, &until, &options, &display).map(|mut report| (report.run, report.looks.pop()))
+            let rule = StoppingRule::new(precision, until.of.as_deref(), until.max_seeds);
+            run_until(&plan, &rule, &options, &display).map(|mut report| (report.run, report.checks.pop()))
         }
     };
     display.close();
@@ -43,14 +43,14 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
         }
         Err(UntilError::Run(error)) => return Err(error.into()),
     };
-    if let Some(look) = last {
-        still_wide(&look);
+    if let Some(check) = last {
+        still_wide(&check);
     }
     let mut out = Page::default();
-    for table in &report.summary.tables {
+    for table in &report.results.tables {
         out.line(&table.text);
     }
-    for warning in &report.summary.warnings {
+    for warning in &report.results.warnings {
         eprintln!("warning: {warning}");
     }
     costs(&mut out, &report, began);
@@ -67,13 +67,13 @@ pub(crate) fn command_line() -> String {
 }
 
 /// The points whose intervals are wider than was asked for.
-fn still_wide(look: &Look) {
-    if look.wide.is_empty() {
+fn still_wide(check: &PrecisionCheck) {
+    if check.wide.is_empty() {
         return;
     }
-    let (wide, places, seeds) = (look.wide.len(), look.places, look.seeds);
-    eprintln!("warning: after {seeds} seeds intervals are still too wide at {wide} of {places} points:");
-    for wide in &look.wide {
+    let (wide, points, seeds) = (check.wide.len(), check.design_points, check.seeds);
+    eprintln!("warning: after {seeds} seeds intervals are still too wide at {wide} of {points} points:");
+    for wide in &check.wide {
         eprintln!("  {wide}");
     }
 }

@@ -13,12 +13,13 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Listens from now on. Until then a signal ends the command as the system does it, which is right as long as nothing
-    /// has been written.
+    /// Listens from now on. Until then a signal ends the command as the system does it, which is right as long as
+    /// nothing has been written.
     pub(crate) fn listen() -> io::Result<Signals> {
         let (caught, again) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
         for signal in [SIGINT, SIGTERM] {
-            // In this order: the first signal finds the condition of the shutdown unset, and sets it.
+            // The order matters: the first signal must find `again` unset, so that it does not end the process, and
+            // then set it, so that the second one does.
             flag::register_conditional_shutdown(signal, i32::from(exit_code(signal)), Arc::clone(&again))?;
             flag::register(signal, Arc::clone(&again))?;
             flag::register_usize(signal, Arc::clone(&caught), signal.unsigned_abs() as usize)?;

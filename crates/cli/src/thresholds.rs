@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tailcut_base::{BitRate, Bytes};
-use tailcut_lab::thresholds::{Asked, MOST_QUEUES, Table};
+use tailcut_lab::thresholds::{MOST_QUEUES, ThresholdQuery, ThresholdTable};
 use tailcut_sim::Problem;
 use tailcut_workload::{SizeFile, SizeFormat, Sizes};
 
@@ -40,7 +40,7 @@ pub(crate) struct ThresholdsCommand {
 }
 
 impl ThresholdsCommand {
-    fn asked(&self) -> Result<Asked, Problem> {
+    fn query(&self) -> Result<ThresholdQuery, Problem> {
         if !(1..=MOST_QUEUES).contains(&self.queues) {
             return Err(Problem::new(format!("there cannot be {} queues", self.queues))
                 .help(format!("expected 1 to {MOST_QUEUES}, the classes of a port")));
@@ -75,13 +75,13 @@ impl ThresholdsCommand {
                 None => problem,
             }
         })?;
-        Ok(Asked { name, sizes, queues: self.queues, loads: self.load.clone(), link: self.link })
+        Ok(ThresholdQuery { name, sizes, queues: self.queues, loads: self.load.clone(), link: self.link })
     }
 }
 
 pub(crate) fn thresholds(arguments: &ThresholdsCommand) -> Result<(), Problem> {
     let format = one_of("format", &arguments.format, &["table", "csv", "json"])?;
-    let table = Table::new(&arguments.asked()?);
+    let table = ThresholdTable::new(&arguments.query()?);
     let text = match format {
         "csv" => table.csv(),
         "json" => table.json(),

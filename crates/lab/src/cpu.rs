@@ -1,9 +1,9 @@
 //! CPU time of simulations that may run side by side, each on one thread or several.
 //!
 //! The system tells the CPU time of a thread to that thread alone, and that of the whole process to everyone. A
-//! simulation on one thread so reads the clock of its thread. One on several threads reads the clock of the process, and
-//! if others run beside it, it counts its threads' share of what passes there: exact for a run with one simulation at a
-//! time, and in sum for any other.
+//! simulation on one thread so reads the clock of its thread. One on several threads reads the clock of the process,
+//! and if others run beside it, it counts its threads' share of what passes there: exact for a run with one simulation
+//! at a time, and in sum for any other.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,14 +23,15 @@ fn nanoseconds(clock: ClockId) -> u64 {
 #[derive(Default)]
 pub(crate) struct CpuClock(Mutex<Shares>);
 
-/// Only differences of the counted times mean something.
+/// How the CPU time of the process was shared out so far. The time that is counted here begins anywhere: only
+/// differences between two readings mean something.
 #[derive(Default)]
 struct Shares {
     /// Clock of the process when it was last read.
     read_ns: u64,
-    /// Threads of all simulations that run.
+    /// Number of threads of all simulations that are running now.
     threads: u32,
-    /// What each thread that ran all the time would have used.
+    /// CPU time in ns that a thread would have used if it had run from the beginning until `read_ns`.
     thread_ns: f64,
 }
 
@@ -96,7 +97,7 @@ mod tests {
         shares.threads = 2;
         shares.advance(1_600);
         assert_eq!(shares.thread_ns, 300.0);
-        // Another one of a thread begins: the first gets two thirds.
+        // A simulation with one thread begins beside it: the first, with two threads, gets two thirds of the time.
         shares.threads = 3;
         shares.advance(2_500);
         assert_eq!(shares.thread_ns, 600.0);

@@ -1,24 +1,36 @@
-//! From a scenario file to a run folder: which simulations there are, running them on all cores, and what they add up to.
+//! From a scenario file to a run folder: which simulations there are, and running them on all cores. Two runs side by
+//! side, and the best thresholds of a feedback queue.
 
-pub mod claims;
+mod command;
 pub mod compare;
+mod cores;
+#[cfg(test)]
+mod coverage;
 mod cpu;
+mod error;
 mod plan;
-pub mod reproduce;
-pub mod results;
-mod rows;
+mod precision;
+mod progress;
+#[cfg(test)]
+mod queueing;
+mod recording;
+mod run_folder;
 mod runner;
-mod seeding;
-mod share;
+mod seeds;
+mod simulate;
 mod size;
 pub mod thresholds;
 mod until;
 mod version;
 
+pub use command::shell_word;
+pub use cores::Parallelism;
+pub use error::RunError;
 pub use plan::{Plan, PlannedPoint, RunArguments};
-pub use runner::{Failure, Progress, RunError, RunOptions, RunReport, default_folder, run, shell_word};
-pub use seeding::Seeding;
-pub use share::Asked;
+pub use precision::{Precision, PrecisionCheck, StoppingRule, WideInterval};
+pub use progress::{Failure, Progress};
+pub use runner::{RunOptions, RunReport, default_folder, run};
+pub use seeds::SeedChoice;
 pub use size::Size;
-pub use until::{Look, Precision, Until, UntilError, UntilReport, Wide, run_until};
+pub use until::{UntilError, UntilReport, run_until};
 pub use version::version;

@@ -20,11 +20,11 @@ impl Size {
     /// The size of a scenario by its forecast.
     pub fn of(scenario: &Scenario) -> Size {
         let network = scenario.network();
-        // Links on the way of a flow, on average over destinations of the first host.
+        // Number of links that a packet crosses, on average over the ways from the first host to each other one.
         let others = 1..network.hosts();
         let links: usize = others.clone().map(|host| network.route(HostId(0), HostId(host)).links.len()).sum();
         let mean_links = links as f64 / others.len().max(1) as f64;
-        // A packet and its ACK.
+        // Each data packet is answered by an ACK, which crosses as many links: hence the factor 2.
         let packet_hops = carried(scenario) / MTU_BYTES as f64 * 2.0 * mean_links;
         Size { hosts: network.hosts(), packet_hops, bytes: memory(scenario) }
     }
@@ -38,7 +38,8 @@ fn carried(scenario: &Scenario) -> f64 {
     let bytes_per_second = scenario.network().host_link().as_bps() as f64 / 8.0;
     let of_class = |class: &ClassForecast| {
         let part = traffic(scenario, class).and_then(sizes).map_or(1.0, |sizes| {
-            // Flows start all the time: the middles of equal parts stand for all.
+            // Flows start at any time of the run: it is cut into equal parts, and the middle of each stands for the
+            // part.
             const PARTS: u32 = 16;
             let left = (0..PARTS).map(|i| drain + duration * (f64::from(i) + 0.5) / f64::from(PARTS));
             left.map(|seconds| part_within(&sizes, seconds * bytes_per_second)).sum::<f64>() / f64::from(PARTS)
@@ -69,7 +70,7 @@ fn part_within(sizes: &Distribution, limit: f64) -> f64 {
 fn memory(scenario: &Scenario) -> f64 {
     const HOST: f64 = 168.0;
     const PORT: f64 = 330.0;
-    // Both ends and the row, and 30 packets that are under way.
+    // The state of sender and receiver and the recorder's row; and 30 packets that are under way.
     const ACTIVE_FLOW: f64 = 720.0 + 30.0 * 84.0;
     const ROW: f64 = 100.0;
     let (network, forecast) = (scenario.network(), scenario.forecast());
@@ -81,7 +82,8 @@ fn memory(scenario: &Scenario) -> f64 {
 }
 
 /// Flows at a time: those that start in the time that one takes. That is its time on an empty link, of all answers to a
-/// query together, longer by the busiest link's load as in a queue that is shared evenly (M/G/1-PS), and two round trips.
+/// query together, longer by the busiest link's load as in a queue that is shared evenly (M/G/1-PS), and two round
+/// trips.
 fn active_flows(scenario: &Scenario) -> f64 {
     const FULL: f64 = 0.95;
     let (network, forecast) = (scenario.network(), scenario.forecast());

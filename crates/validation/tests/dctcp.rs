@@ -20,7 +20,8 @@ fn the_queue_goes_up_to_k_and_one_packet_of_each_flow_and_down_by_the_amplitude(
         let shown = format!("{setting:?}: {seen:?}, expected {expected:?}");
         assert!(relative(seen.amplitude, expected.amplitude) < 0.25, "{shown}");
         assert!(relative(seen.alpha, expected.alpha) < 0.15, "{shown}");
-        // A swing takes the round trips in which the windows grow, and those in which the marks come and the windows are cut.
+        // A swing takes the round trips in which the windows grow, and those in which the marks come and the windows
+        // are cut.
         assert!(seen.period > expected.period - 1.5 && seen.period < expected.period + 3.5, "{setting:?}: {seen:?}");
         if setting.flows <= 2 {
             assert!(relative(seen.period, expected.period) < 0.12, "{setting:?}: {seen:?}, expected {expected:?}");

@@ -23,8 +23,8 @@ fn slowdowns(sizes: &str, flows: u32) -> Vec<f64> {
     bounds.windows(2).map(p99).collect()
 }
 
-/// Montazeri et al., SIGCOMM 2018, figures 8 and 12: at a load of 0.8 the 99th percentile of the slowdown of short messages is near 1 to 3,
-/// and it grows with the size.
+/// Montazeri et al., SIGCOMM 2018, figures 8 and 12: at a load of 0.8 the 99th percentile of the slowdown of short
+/// messages is near 1 to 3, and it grows with the size.
 #[test]
 fn short_messages_are_slowed_down_little_at_high_load_and_large_ones_more() {
     let w4 = slowdowns("facebook_hadoop", 40_000);

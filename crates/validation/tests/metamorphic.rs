@@ -1,8 +1,8 @@
 //! What must not change when a scenario is changed in a way whose effect is known.
 //!
-//! Where a property is exact it is asserted to the picosecond. Equal times are ordered by the numbers of ports, hosts and
-//! flows, and hashes and draws have names with numbers in them: a property that changes numbers holds only where no two packets
-//! reach a port at one moment and no way is hashed from what changes.
+//! Where a property is exact it is asserted to the picosecond. Equal times are ordered by the numbers of ports, hosts
+//! and flows, and hashes and draws have names with numbers in them: a property that changes numbers holds only where no
+//! two packets reach a port at one moment and no way is hashed from what changes.
 
 #[path = "../../sim/tests/common/mod.rs"]
 mod common;
@@ -64,8 +64,8 @@ fn facts(row: &FlowRow, k: u64) -> (Vec<Option<u64>>, [u64; 7]) {
 proptest! {
     #![proptest_config(config(150))]
 
-    /// A byte takes a whole number of picoseconds on every link, and the timeout is always the least one: what is smoothed of
-    /// round trips is rounded, and would not scale.
+    /// A byte takes a whole number of picoseconds on every link, and the timeout is always the least one: what is
+    /// smoothed of round trips is rounded, and would not scale.
     #[test]
     fn a_network_that_is_slower_in_everything_does_the_same_later(case in cases(), k in 2u64..9) {
         // A pacer and a receive window follow the smoothed round trip, which is rounded.
@@ -108,9 +108,9 @@ proptest! {
     }
 }
 
-/// Flows of up to 60 packets, in the order of their starts at random picoseconds: windows of 100 packets keep ACKs from lining
-/// packets up, and hosts that only send have no ACKs to wait for, so that the packets of two hosts never reach a port at one
-/// moment.
+/// Flows of up to 60 packets, in the order of their starts at random picoseconds: windows of 100 packets keep ACKs from
+/// lining packets up, and hosts that only send have no ACKs to wait for, so that the packets of two hosts never reach a
+/// port at one moment.
 fn scattered(senders: &[u32], receivers: &[u32], seed: u64) -> Vec<(u32, u32, u64, u64)> {
     let mut stream = Seeds::new(seed).stream("test.flows", 0);
     let mut one_of = |hosts: &[u32]| hosts[stream.below(hosts.len() as u32) as usize];
@@ -155,10 +155,10 @@ fn the_numbers_of_hosts_on_one_switch_mean_nothing() {
     }
 }
 
-/// Spraying draws a way for each packet in the order in which packets come to a leaf, and takes turns by the leaf of the
-/// destination: the numbers of hosts in a rack are not in it. Left out: hashes of flows, which are made of these numbers, and
-/// the numbers of racks, from which draws and turns begin. One
-/// host in each rack receives: the ACKs of two could come to their leaf at one moment.
+/// Spraying draws a way for each packet in the order in which packets come to a leaf, and takes turns by the leaf of
+/// the destination: the numbers of hosts in a rack are not in it. Left out: hashes of flows, which are made of these
+/// numbers, and the numbers of racks, from which draws and turns begin. One host in each rack receives: the ACKs of two
+/// could come to their leaf at one moment.
 #[test]
 fn the_numbers_of_hosts_in_their_racks_mean_nothing_where_no_flow_is_hashed() {
     for path in ["spray", "round-robin"] {

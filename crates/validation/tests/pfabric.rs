@@ -2,8 +2,8 @@
 
 use tailcut_validation::theory::run::{each, run};
 
-/// Mean and 99th percentile in microseconds of flows below 100 KB to their last ACK in NetSys/simulator, with another list of
-/// flows of the same distribution (`docs/validation.md`).
+/// Mean and 99th percentile in microseconds of flows below 100 KB to their last ACK in NetSys/simulator, with another
+/// list of flows of the same distribution (`docs/validation.md`).
 const NETSYS: [f64; 2] = [37.9, 91.9];
 
 #[test]

@@ -7,7 +7,8 @@ use tailcut_validation::theory::queueing::{
 
 const EFFORT: Effort = Effort { seeds: 16, flows: 80_000 };
 
-/// The expected value lies in the 99 % interval of the mean over the runs, and the interval is not wider than a few percent.
+/// The expected value lies in the 99 % interval of the mean over the runs, and the interval is not wider than a few
+/// percent.
 fn assert_covered(figures: &[Figure]) {
     for Figure { what, load, expected, measured } in figures {
         let half_width = measured.half_width(Confidence::P99);
@@ -41,8 +42,8 @@ fn the_shortest_packet_first_waits_as_phipps_says() {
     assert_covered(&shortest_first(0.8, EFFORT));
 }
 
-// The tail of web search is so heavy that the plain mean of so few messages is not known to better than a tenth: what these
-// very flows should have waited is known exactly.
+// The tail of web search is so heavy that the plain mean of so few messages is not known to better than a tenth: what
+// these very flows should have waited is known exactly.
 #[test]
 fn messages_of_web_search_wait_as_in_an_m_g_1_queue() {
     for (load, flows) in [(0.5, 500), (0.8, 1_000)] {

@@ -8,7 +8,8 @@ fn ratios(loss: f64, acked_together: u32, timeout_ms: u32) -> (Seen, f64, f64) {
     (seen, seen.rate.mean / models.full, seen.rate.mean / models.mathis)
 }
 
-// Without timeouts all models say the same, but for what independent losses do to the mean of a window: 1.31 / 1.22 = 1.07.
+// Without timeouts all models say the same, but for what independent losses do to the mean of a window:
+// 1.31 / 1.22 = 1.07.
 #[test]
 fn rare_losses_leave_one_over_the_root_of_p() {
     for acked_together in [1, 2] {
@@ -21,7 +22,8 @@ fn rare_losses_leave_one_over_the_root_of_p() {
     }
 }
 
-// The model takes the rest of a round for lost and knows no SACK: with many losses we are faster, and not by orders of magnitude.
+// The model takes the rest of a round for lost and knows no SACK: with many losses we are faster, and not by orders of
+// magnitude.
 #[test]
 fn frequent_losses_leave_more_than_pftk_says_and_less_than_the_root_law() {
     for (timeout_ms, most) in [(40, 2.5), (200, 4.0)] {

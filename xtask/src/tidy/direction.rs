@@ -1,7 +1,9 @@
 //! Who may import whom.
 //!
-//! `base <- model <- {models} <- sim <- lab <- cli`, and `base <- calendar <- sim`. Models import neither the calendar
-//! nor each other: they are told the time and answer with wishes and verdicts.
+//! `base <- model <- {models} <- sim`, and `base <- calendar <- sim`: models import neither the calendar nor each
+//! other. What reads and shows finished runs, `record <- results <- report <- claims`, imports neither the simulator
+//! nor a model of a host, port or network, so that a change of one of them does not rebuild it. What needs both is
+//! above both: `{sim, report} <- lab`, `{lab, claims} <- reproduce <- cli`.
 
 use super::{Finding, Texts};
 
@@ -17,20 +19,41 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("workload", MODELS_MAY),
     ("record", MODELS_MAY),
     ("sim", &["base", "calendar", "model", "fabric", "host", "control", "topology", "workload", "record"]),
-    ("lab", LAB_MAY),
+    ("results", &["base", "record"]),
+    ("report", &["record", "results", "fixtures"]),
+    ("fixtures", &["base", "model", "record", "results"]),
+    ("claims", &["base", "record", "results", "report"]),
+    ("lab", &["base", "workload", "record", "sim", "results", "report", "fixtures"]),
+    (
+        "reproduce",
+        &[
+            "base", "model", "host", "topology", "workload", "record", "sim", "results", "report", "claims", "lab",
+            "fixtures",
+        ],
+    ),
     ("cli", FRONTS_MAY),
     ("py", FRONTS_MAY),
-    (
-        "bench",
-        &["base", "calendar", "model", "fabric", "host", "control", "topology", "workload", "record", "sim", "lab"],
-    ),
+    ("bench", &["base", "calendar", "model", "fabric", "host", "control", "topology", "workload", "record", "sim"]),
     ("validation", FRONTS_MAY),
 ];
 
 const MODELS_MAY: &[&str] = &["base", "model"];
-const LAB_MAY: &[&str] = &["base", "model", "fabric", "host", "control", "topology", "workload", "record", "sim"];
-const FRONTS_MAY: &[&str] =
-    &["base", "model", "fabric", "host", "control", "topology", "workload", "record", "sim", "lab"];
+const FRONTS_MAY: &[&str] = &[
+    "base",
+    "model",
+    "fabric",
+    "host",
+    "control",
+    "topology",
+    "workload",
+    "record",
+    "sim",
+    "results",
+    "report",
+    "claims",
+    "lab",
+    "reproduce",
+];
 
 pub(super) fn check(texts: &Texts) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -121,6 +144,10 @@ mod tests {
             ("sim", "lab"),
             ("lab", "calendar"),
             ("lab", "cli"),
+            ("results", "sim"),
+            ("report", "topology"),
+            ("claims", "host"),
+            ("lab", "reproduce"),
         ] {
             let name = if imported == "cli" { "tailcut".to_owned() } else { format!("tailcut-{imported}") };
             assert_eq!(findings(importer, &format!("[dependencies]\n{name} = {{ workspace = true }}\n")).len(), 1);

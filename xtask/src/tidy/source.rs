@@ -1,30 +1,58 @@
-//! Rust text without what is not code: comments and literals blanked, tests cut out.
+//! Rust text without what is not code: comments and literals blanked, tests cut out. And the lines that have comments.
 //!
 //! Not a parser: it knows comments, literals and brackets, which is enough to look for words in code.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 /// `text` with every comment, string and character literal replaced by blanks. Lines stay where they are.
 pub(super) fn code(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = bytes.to_vec();
-    let mut at = 0;
-    while at < bytes.len() {
-        let end = match bytes[at] {
-            b'/' if bytes[at..].starts_with(b"//") => line_end(bytes, at),
-            b'/' if bytes[at..].starts_with(b"/*") => block_end(bytes, at),
-            b'"' => string_end(bytes, at),
-            b'r' if !in_word(bytes, at) => raw_end(bytes, at).unwrap_or(at),
-            b'\'' => character_end(bytes, at).unwrap_or(at),
-            _ => at,
-        };
-        for byte in &mut out[at..end] {
+    let mut out = text.as_bytes().to_vec();
+    for (_, place) in comments_and_literals(text) {
+        for byte in &mut out[place] {
             if *byte != b'\n' {
                 *byte = b' ';
             }
         }
-        at = end.max(at + 1);
     }
     // Only whole literals and comments were blanked, so that no character was cut.
     String::from_utf8(out).unwrap_or_default()
+}
+
+/// The lines, counted from 1, that have a comment or a part of one.
+pub(super) fn lines_with_comments(text: &str) -> BTreeSet<usize> {
+    let line = |at: usize| text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let comments = comments_and_literals(text).into_iter().filter(|(part, _)| *part == Part::Comment);
+    comments.flat_map(|(_, place)| line(place.start)..=line(place.end)).collect()
+}
+
+/// What is not code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Comment,
+    Literal,
+}
+
+/// Every comment, string and character literal, and where it stands. A comment ends before its line feed.
+fn comments_and_literals(text: &str) -> Vec<(Part, Range<usize>)> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let (part, end) = match bytes[at] {
+            b'/' if bytes[at..].starts_with(b"//") => (Part::Comment, line_end(bytes, at)),
+            b'/' if bytes[at..].starts_with(b"/*") => (Part::Comment, block_end(bytes, at)),
+            b'"' => (Part::Literal, string_end(bytes, at)),
+            b'r' if !in_word(bytes, at) => (Part::Literal, raw_end(bytes, at).unwrap_or(at)),
+            b'\'' => (Part::Literal, character_end(bytes, at).unwrap_or(at)),
+            _ => (Part::Literal, at),
+        };
+        if end > at {
+            found.push((part, at..end));
+        }
+        at = end.max(at + 1);
+    }
+    found
 }
 
 /// Whether the byte at `at` continues a word: the `r` of `br"..."` does not begin one, but may begin a raw string.
@@ -168,6 +196,12 @@ mod tests {
         assert_eq!(blank.lines().count(), text.lines().count());
         let words: Vec<&str> = blank.split_whitespace().collect();
         assert_eq!(words, ["a", "g", "j", "m", "o<'p>", "b", "b", "c", "rs"]);
+    }
+
+    #[test]
+    fn comments_are_told_from_literals() {
+        let text = "a // b\n\"// c\"\nr\"// d\n// e\"\n/* f\n g */ h\n'/' // i";
+        assert_eq!(lines_with_comments(text).into_iter().collect::<Vec<_>>(), [1, 5, 6, 7]);
     }
 
     #[test]

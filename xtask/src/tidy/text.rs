@@ -1,4 +1,4 @@
-//! Rules of single files: length, documentation, words that are not wanted.
+//! Rules of single files: length, width of comments, documentation, words that are not wanted.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,9 @@ use super::{Finding, Texts, crate_of, is_rust, is_source, source};
 
 /// Most lines of a Rust file. One that is longer holds two things.
 const MOST_LINES: usize = 700;
+
+/// Most characters of a line with a comment. Rustfmt keeps code as narrow, but leaves comments alone.
+const MOST_COLUMNS: usize = 120;
 
 /// Words that no Rust file has, with what to do instead.
 const UNWANTED: [(&str, &str); 4] = [
@@ -28,6 +31,7 @@ pub(super) fn check(texts: &Texts) -> Vec<Finding> {
     let only_tests = only_tests(texts);
     for (file, text) in texts {
         findings.extend(foreign(file, text));
+        findings.extend(wide_comments(file, text));
         if !is_rust(file) {
             continue;
         }
@@ -49,6 +53,41 @@ fn length(file: &Path, text: &str) -> Option<Finding> {
     let lines = text.lines().count();
     (lines > MOST_LINES)
         .then(|| Finding::new(file, None, format!("{lines} lines are too many, at most {MOST_LINES}: split it")))
+}
+
+/// Lines with a comment that are too wide, in Rust, Python and TOML.
+fn wide_comments(file: &Path, text: &str) -> Vec<Finding> {
+    let wide: Vec<(usize, &str)> =
+        (1..).zip(text.lines()).filter(|(_, line)| line.chars().count() > MOST_COLUMNS).collect();
+    if wide.is_empty() {
+        return Vec::new();
+    }
+    let commented: Vec<usize> = match file.extension().and_then(|extension| extension.to_str()) {
+        Some("rs") => {
+            let lines = source::lines_with_comments(text);
+            wide.iter().map(|(at, _)| *at).filter(|at| lines.contains(at)).collect()
+        }
+        Some("py" | "toml") => wide.iter().filter(|(_, line)| has_hash_comment(line)).map(|(at, _)| *at).collect(),
+        _ => Vec::new(),
+    };
+    let what = format!("a comment that ends behind column {MOST_COLUMNS}: wrap it");
+    commented.into_iter().map(|at| Finding::new(file, Some(at), what.clone())).collect()
+}
+
+/// Whether a line of Python or TOML has a `#` outside of its quotes. Strings of several lines are not followed.
+fn has_hash_comment(line: &str) -> bool {
+    let mut quote = None;
+    let mut escaped = false;
+    for c in line.chars() {
+        match quote {
+            None if c == '#' => return true,
+            None if c == '"' || c == '\'' => quote = Some(c),
+            Some(open) if c == open && !escaped => quote = None,
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    false
 }
 
 fn undocumented(file: &Path, text: &str) -> Option<Finding> {
@@ -108,6 +147,20 @@ mod tests {
         assert_eq!(findings(&[("crates/a/src/lib.rs", &text(MOST_LINES))]), [""; 0]);
         let long = findings(&[("crates/a/tests/lib.rs", &text(MOST_LINES + 1))]);
         assert!(long[0].starts_with("crates/a/tests/lib.rs: 701 lines"), "{long:?}");
+    }
+
+    #[test]
+    fn comments_end_at_the_column_and_not_behind_it() {
+        let comment = |columns: usize| format!("//! x\n/// {}\n", "é".repeat(columns - 4));
+        assert_eq!(findings(&[("crates/a/src/x.rs", &comment(MOST_COLUMNS))]), [""; 0]);
+        let found = findings(&[("crates/a/src/x.rs", &comment(MOST_COLUMNS + 1))]);
+        assert!(found.len() == 1 && found[0].starts_with("crates/a/src/x.rs:2: a comment"), "{found:?}");
+        let long = "x".repeat(MOST_COLUMNS);
+        let behind_code = format!("//! x\nlet a = \"{long}\"; // b\nlet a = \"// {long}\";\n");
+        let toml = format!("# {long}\na = \"{long}\" # b\nc = '# {long}'\nd = \"\\\" # {long}\"\n");
+        let found = findings(&[("crates/a/src/x.rs", &behind_code), ("a.toml", &toml), ("a.md", &toml)]);
+        let places: Vec<&str> = found.iter().filter_map(|one| one.split(": ").next()).collect();
+        assert_eq!(places, ["a.toml:1", "a.toml:2", "crates/a/src/x.rs:2"]);
     }
 
     #[test]

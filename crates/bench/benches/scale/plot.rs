@@ -36,7 +36,7 @@ const INK: RGBColor = RGBColor(34, 34, 34);
 const GRID: RGBColor = RGBColor(228, 228, 228);
 
 const FONT: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
-const FONT_BYTES: &[u8] = include_bytes!("../../../lab/assets/DejaVuSans.ttf");
+const FONT_BYTES: &[u8] = include_bytes!("../../../report/assets/DejaVuSans.ttf");
 
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 

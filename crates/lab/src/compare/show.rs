@@ -1,40 +1,16 @@
 //! A comparison as a table for the terminal, as CSV and as JSON.
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use tailcut_results::csv;
+use tailcut_results::number::aligned;
+use tailcut_results::table::{align_right, ruled_table};
 
-use super::{ComparedRow, Comparison, Method, SideFound, Verdict};
-use crate::results::csv;
-use crate::results::number::aligned;
-
-impl Verdict {
-    /// As it is shown.
-    pub fn text(self) -> &'static str {
-        match self {
-            Verdict::Lower => "lower",
-            Verdict::Higher => "higher",
-            Verdict::NoDifference => "no difference",
-            Verdict::Unknown => "unknown",
-        }
-    }
-}
-
-impl Method {
-    /// As it is shown.
-    pub fn text(self) -> &'static str {
-        match self {
-            Method::Paired => "paired",
-            Method::Unpaired => "unpaired",
-        }
-    }
-}
+use super::comparison::{ComparedRow, Comparison, SideInfo};
+use super::ratio::{Difference, Method};
 
 impl Comparison {
     /// A table with what is needed to read it; ends in a line feed.
     pub fn to_table(&self) -> String {
-        let mut table = Table::new();
-        let rule = |fill| LineStyle::none().fill(fill).junction(fill);
-        table.load_style(TableStyle::new().top_border(rule('─')).header_separator(rule('─')).bottom_border(rule('─')));
-        table.set_content_arrangement(ContentArrangement::Disabled);
+        let mut table = ruled_table();
         let schemes = self.a.schemes.len() > 1;
         let last = |path: &'_ str| path.rsplit('.').next().unwrap_or(path).to_owned();
         let mut head: Vec<String> = if schemes { vec!["scheme".into()] } else { Vec::new() };
@@ -48,22 +24,18 @@ impl Comparison {
             cells.extend(row.values.iter().cloned());
             cells.extend([row.class.clone(), format!("{} ({})", row.metric, row.unit)]);
             cells.extend([aligned(row.a, 4), aligned(row.b, 4)]);
-            cells.extend([row.judged.ratio.map_or("-".into(), ratio), interval(row)]);
-            cells.extend([row.judged.verdict.text().to_owned(), seeds(row)]);
+            cells.extend([row.ratio.ratio.map_or("-".into(), ratio), interval(row)]);
+            cells.extend([row.ratio.difference.text().to_owned(), seeds(row)]);
             table.add_row(cells);
         }
-        for (at, column) in table.column_iter_mut().enumerate() {
-            if at >= texts && at < texts + 4 {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
+        align_right(&mut table, texts..texts + 4);
         let (a, b) = (side("A", &self.a), side("B", &self.b));
         format!("{a}{b}{table}\n{}{}", self.methods(), self.chance())
     }
 
-    /// How the rows were found.
+    /// A line that says how the rows were compared: paired by seed or not.
     fn methods(&self) -> String {
-        let paired = self.rows.iter().filter(|row| row.judged.method == Method::Paired).count();
+        let paired = self.rows.iter().filter(|row| row.ratio.method == Method::Paired).count();
         let unpaired = self.rows.len() - paired;
         let one = "paired by seed: equal seeds have equal flows on both sides, and ratios are formed seed by seed";
         let two = "unpaired (Welch): seeds or flows differ, and the sides are independent samples";
@@ -74,9 +46,9 @@ impl Comparison {
         }
     }
 
-    /// What it means to look at many rows.
+    /// A line that warns of looking at many rows: some of them differ by chance.
     fn chance(&self) -> String {
-        let judged = self.rows.iter().filter(|row| row.judged.verdict != Verdict::Unknown).count();
+        let judged = self.rows.iter().filter(|row| row.ratio.difference != Difference::Unknown).count();
         if judged == 0 {
             return String::new();
         }
@@ -91,12 +63,12 @@ impl Comparison {
             ["class", "metric", "unit", "a", "b", "ratio", "low", "high", "verdict", "method", "seeds_a", "seeds_b"];
         let mut text = csv::line(head.chain(columns));
         for row in &self.rows {
-            let judged = &row.judged;
+            let ratio = &row.ratio;
             let mut fields = vec![row.scheme_a.clone(), row.scheme_b.clone()];
             fields.extend(row.values.iter().cloned());
             fields.extend([row.class.clone(), row.metric.clone(), row.unit.to_owned()]);
-            fields.extend([Some(row.a), Some(row.b), judged.ratio, judged.low, judged.high].map(csv::number));
-            fields.extend([judged.verdict.text(), judged.method.text()].map(str::to_owned));
+            fields.extend([Some(row.a), Some(row.b), ratio.ratio, ratio.low, ratio.high].map(csv::number));
+            fields.extend([ratio.difference.text(), ratio.method.text()].map(str::to_owned));
             fields.extend([row.seeds_a, row.seeds_b].map(|seeds| seeds.to_string()));
             text += &csv::line(fields);
         }
@@ -109,26 +81,26 @@ impl Comparison {
     }
 }
 
-fn side(name: &str, side: &SideFound) -> String {
+fn side(name: &str, side: &SideInfo) -> String {
     let seeds = side.seeds.len();
     let s = if seeds == 1 { "" } else { "s" };
     format!("{name}: {}, {}, {seeds} seed{s}, {}\n", side.folder, side.schemes.join(", "), side.versions.join(", "))
 }
 
-/// Ratios near 1 need their digits behind the point.
+/// A ratio as text. Three decimals, because ratios are mostly near 1; large ones have four digits in all.
 fn ratio(value: f64) -> String {
     if value >= 100.0 { aligned(value, 4) } else { format!("{value:.3}") }
 }
 
 fn interval(row: &ComparedRow) -> String {
-    match (row.judged.low, row.judged.high) {
+    match (row.ratio.low, row.ratio.high) {
         (Some(low), Some(high)) => format!("{} to {}", ratio(low), ratio(high)),
         _ => "-".to_owned(),
     }
 }
 
 fn seeds(row: &ComparedRow) -> String {
-    match row.judged.method {
+    match row.ratio.method {
         Method::Paired => format!("{} pairs", row.seeds_a),
         Method::Unpaired => format!("{} and {}", row.seeds_a, row.seeds_b),
     }

@@ -1,32 +1,32 @@
 //! Settings: values that change together and have a name.
 //!
 //! `[settings.workload.hybrid]` is a layer of a scenario, with tables `scheme.NAME` for what differs between schemes.
-//! `setting.workload = "hybrid"` chooses it, and `sweep."setting.workload" = ["web-search", "hybrid"]` sweeps over layers as
-//! over the values of a key.
+//! `setting.workload = "hybrid"` chooses it, and `sweep."setting.workload" = ["web-search", "hybrid"]` sweeps over
+//! layers as over the values of a key.
 
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Node, Preset, Problem, SCHEME_TABLES};
 
-use super::place;
+use super::place::at_node;
 
 /// The table that defines settings.
 pub(super) const DEFINED: &str = "settings";
 /// The table that chooses from them.
 pub(super) const CHOSEN: &str = "setting";
 
-/// One layer by its name.
+/// One setting: a layer of the scenario, and the name by which it is chosen.
 #[derive(Clone, Debug)]
 struct Setting {
     name: String,
     layer: Node,
-    /// What is on top of it for single schemes.
+    /// Further layers, each for one scheme only: a table by the names of the schemes.
     schemes: Node,
 }
 
 /// All settings of a scenario.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    /// By the kind of setting.
+    /// Every setting that the scenario defines, by the kind of setting.
     kinds: Vec<(String, Vec<Setting>)>,
     /// The kinds with the names that are chosen for every point.
     chosen: Vec<(String, String)>,
@@ -50,13 +50,13 @@ impl Settings {
                 for (scheme, tables) in schemes.entries() {
                     if !known.contains(&scheme.as_str()) {
                         let problem = Problem::new(format!("there is no scheme `{scheme}`"));
-                        return Err(place(problem.help(suggest(scheme, &known)), Some(tables)));
+                        return Err(at_node(problem.help(suggest(scheme, &known)), Some(tables)));
                     }
                     if let Some((key, value)) =
                         tables.entries().iter().find(|(key, _)| !SCHEME_TABLES.contains(&key.as_str()))
                     {
                         let problem = Problem::new(format!("`{key}` is not a scheme's to set"));
-                        return Err(place(problem.help(suggest(key, &SCHEME_TABLES)), Some(value)));
+                        return Err(at_node(problem.help(suggest(key, &SCHEME_TABLES)), Some(value)));
                     }
                 }
                 all.push(Setting { name: name.clone(), layer, schemes });
@@ -91,7 +91,7 @@ impl Settings {
             } else {
                 suggest(kind, &known)
             };
-            return Err(place(problem.help(help), Some(name)));
+            return Err(at_node(problem.help(help), Some(name)));
         };
         let text = name.to_text();
         if settings.iter().any(|setting| setting.name == text) {
@@ -99,7 +99,7 @@ impl Settings {
         }
         let known: Vec<&str> = settings.iter().map(|setting| setting.name.as_str()).collect();
         let problem = Problem::new(format!("there is no setting `{text}` of `{kind}`"));
-        Err(place(problem.help(suggest(&text, &known)), Some(name)))
+        Err(at_node(problem.help(suggest(&text, &known)), Some(name)))
     }
 
     /// Lays what is chosen for every point over `node`, which is that of `scheme`.

@@ -1,5 +1,7 @@
 //! Plans: points, settings, seeds, commands, and what is refused.
 
+use tailcut_sim::Origin;
+
 use super::*;
 
 const BASE: &str = r#"
@@ -57,7 +59,7 @@ fn published_thresholds_follow_the_swept_load_and_stay_a_name_in_the_effective_s
 
 #[test]
 fn what_is_set_is_no_longer_swept() {
-    let arguments = RunArguments { set: vec!["workload.load=0.3".to_owned()], seeds: Some(Seeding::List(vec![7])) };
+    let arguments = RunArguments { set: vec!["workload.load=0.3".to_owned()], seeds: Some(SeedChoice::List(vec![7])) };
     let plan = plan_with("sweep.\"workload.load\" = [0.2, 0.4]\n", &arguments).unwrap();
     assert_eq!((plan.points.len(), plan.axes.len()), (1, 0));
     assert_eq!(plan.points[0].point.seed, 7);
@@ -129,6 +131,80 @@ fn settings_change_several_values_at_once() {
     assert_eq!(toml(&alone.unwrap().points[0]), toml(&one.points[0]));
 }
 
+const THREE_CLASSES: &str = r#"
+    [topology.star]
+    hosts = 4
+    host_link = { rate = "10Gbps", delay = "1us" }
+    [workload]
+    load = 0.5
+    duration = "1ms"
+    [workload.traffic.short]
+    share = 0.2
+    sizes.fixed = "10KB"
+    [workload.traffic.incast]
+    share = 0.2
+    sizes.fixed = "10KB"
+    [workload.traffic.long]
+    share = 0.6
+    sizes.fixed = "1MB"
+"#;
+
+fn plan_of_classes(head: &str, set: &[&str]) -> Result<Plan, Problem> {
+    let arguments = RunArguments { set: set.iter().map(|&set| set.to_owned()).collect(), seeds: None };
+    Plan::parse("test.toml", &(head.to_owned() + THREE_CLASSES), "test", Path::new("."), &arguments)
+}
+
+/// A set changes what results show, not what is simulated, and the command line may declare one too.
+#[test]
+fn sets_of_classes_are_declared_and_stay_in_the_effective_scenario() {
+    let declared =
+        |plan: &Plan| plan.class_sets.iter().map(|set| (set.name.clone(), set.classes.join(" "))).collect::<Vec<_>>();
+    let none = plan_of_classes("", &[]).unwrap();
+    assert_eq!(declared(&none), []);
+    let head = "class_sets = { \"short+incast\" = [\"short\", \"incast\"], bulk = [\"long\"] }\n";
+    let two = plan_of_classes(head, &[]).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let pair = |name: &str, classes: &str| (name.to_owned(), classes.to_owned());
+    assert_eq!(declared(&two), [pair("short+incast", "short incast"), pair("bulk", "long")]);
+    assert_eq!(two.points[0].point.key, none.points[0].point.key);
+
+    let again = Plan::parse("again.toml", &two.effective, "again", Path::new("."), &RunArguments::default());
+    assert_eq!(again.unwrap_or_else(|p| panic!("{}", p.render(false))).class_sets, two.class_sets);
+    assert_eq!(two.with_seeds(&[3, 4]).unwrap().class_sets, two.class_sets);
+    let set = plan_of_classes(head, &["class_sets.bulk=[\"long\", \"short\"]"]).unwrap();
+    assert_eq!(declared(&set), [pair("short+incast", "short incast"), pair("bulk", "long short")]);
+}
+
+#[test]
+fn wrong_sets_of_classes_are_refused_at_their_place() {
+    for (line, message, help) in [
+        ("class_sets = { tail = [\"short\", \"incats\"] }", "there is no class `incats`", "did you mean `incast`?"),
+        (
+            "class_sets = { long = [\"short\"] }",
+            "cannot be called `long`: there is a class of this name",
+            "another name",
+        ),
+        ("class_sets = { all = [\"short\"] }", "cannot be called `all`: results call all flows so", "another name"),
+        ("class_sets = { \"1MB-2MB\" = [\"short\"] }", "results call the flows of this size so", "another name"),
+        (
+            "class_sets = { \"short, incast\" = [\"short\"] }",
+            "`short, incast` is not a name of a set",
+            "letters, digits",
+        ),
+        ("class_sets = { tail = [\"short\", \"short\"] }", "the class `short` is there twice", ""),
+        ("class_sets = { tail = [] }", "the set `tail` has no classes", "[\"short\", \"incast\"]"),
+        ("class_sets = { tail = \"short\" }", "the set `tail` is not a list of classes", "[\"short\", \"incast\"]"),
+        ("class_sets = { tail = [1] }", "this is not the name of a class", "[\"short\", \"incast\"]"),
+        ("class_sets = [\"short\"]", "`class_sets` is not a table", "[\"short\", \"incast\"]"),
+        ("class_sets = { tail = [\"short\"], tail = [\"long\"] }", "not TOML", ""),
+    ] {
+        let problem = plan_of_classes(&format!("size_bounds = [\"1MB\", \"2MB\"]\n\n{line}\n"), &[]).expect_err(line);
+        let shown = problem.render(false);
+        assert!(shown.contains(message), "{line}: {shown}");
+        assert!(problem.help_text().unwrap_or_default().contains(help), "{line}: {shown}");
+        assert_eq!(problem.origin().map(Origin::line), Some(3), "{line}: {shown}");
+    }
+}
+
 #[test]
 fn mistakes_are_shown_at_their_place_with_the_nearest_word() {
     for (head, line, part, help) in [
@@ -153,7 +229,8 @@ fn mistakes_are_shown_at_their_place_with_the_nearest_word() {
         ("setting.sise = \"large\"\n[settings.size.large]\nport.classes = 1\n", 1, "no settings `sise`", "`size`"),
         ("[settings.size.large]\nscheme.tpc.port.classes = 1\n", 2, "there is no scheme `tpc`", ""),
         ("size_bounds = [\"2KB\", \"1KB\"]\n", 1, "do not ascend", "100KB"),
-        ("[host]\ntag = \"pias\"\n", 2, "no port reads them", "classifier"),
+        // Class and rank are what the tag writes. No port of this scenario sorts by the one or orders by the other.
+        ("[host]\ntag = \"pias\"\n", 2, "no port sorts by class or orders by rank", "`port.classifier = \"tag\"`"),
     ] {
         let problem = plan_with(head, &RunArguments::default()).expect_err(head);
         let shown = problem.render(false);

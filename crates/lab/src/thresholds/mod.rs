@@ -1,23 +1,23 @@
-//! Thresholds of PIAS for a size distribution: the best ones for the exact feedback queue, beside the published ones and a single queue.
+//! Thresholds of PIAS for a size distribution: the best ones for the exact feedback queue, beside the published ones
+//! and a single queue.
 
 mod optimum;
 mod queue;
 
+use queue::FeedbackQueue;
 use serde::Serialize;
 use tailcut_base::{BitRate, Bytes, MSS_BYTES};
+use tailcut_results::csv;
+use tailcut_results::number::{aligned, significant};
 use tailcut_sim::thresholds::published;
 use tailcut_workload::Distribution;
-
-use crate::results::csv;
-use crate::results::number::{aligned, significant};
-use queue::FeedbackQueue;
 
 /// Most queues that thresholds are computed for: the classes of a port.
 pub const MOST_QUEUES: usize = 8;
 
 /// What thresholds are computed for.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ThresholdQuery {
     /// What the distribution is called; thresholds may have been published for it.
     pub name: String,
     /// The sizes of the flows.
@@ -26,13 +26,13 @@ pub struct Asked {
     pub queues: usize,
     /// The loads, each above 0 and below 1.
     pub loads: Vec<f64>,
-    /// The rate of the server, if times are asked for.
+    /// The rate of the server, if times are wanted.
     pub link: Option<BitRate>,
 }
 
 /// One way to cut the flows at one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Line {
+pub struct ThresholdRow {
     /// The load of the server.
     pub load: f64,
     /// `optimum`, `one queue`, or `published` with the name of a set and the load of its row.
@@ -51,27 +51,27 @@ pub struct Line {
 
 /// The best thresholds and what they are compared with, load by load.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct ThresholdTable {
     name: String,
     mean_bytes: f64,
-    lines: Vec<Line>,
+    rows: Vec<ThresholdRow>,
 }
 
-impl Table {
+impl ThresholdTable {
     /// Computes the table.
     ///
     /// # Panics
     /// If a load or the number of queues is out of its range.
-    pub fn new(asked: &Asked) -> Table {
-        assert!((1..=MOST_QUEUES).contains(&asked.queues), "a port has 1 to {MOST_QUEUES} queues");
-        let mean_bytes = asked.sizes.mean();
-        let lines = asked.loads.iter().flat_map(|&load| lines(asked, load)).collect();
-        Table { name: asked.name.clone(), mean_bytes, lines }
+    pub fn new(query: &ThresholdQuery) -> ThresholdTable {
+        assert!((1..=MOST_QUEUES).contains(&query.queues), "a port has 1 to {MOST_QUEUES} queues");
+        let mean_bytes = query.sizes.mean();
+        let rows = query.loads.iter().flat_map(|&load| rows(query, load)).collect();
+        ThresholdTable { name: query.name.clone(), mean_bytes, rows }
     }
 
-    /// The lines, by load.
-    pub fn lines(&self) -> &[Line] {
-        &self.lines
+    /// The rows, by load.
+    pub fn rows(&self) -> &[ThresholdRow] {
+        &self.rows
     }
 
     /// For the terminal.
@@ -81,20 +81,20 @@ impl Table {
             self.name,
             significant(self.mean_bytes, 7)
         );
-        let timed = self.lines.iter().any(|line| line.mean_us.is_some());
+        let timed = self.rows.iter().any(|row| row.mean_us.is_some());
         let us = |text: &str| if timed { format!(" {text:>12}") } else { String::new() };
         out += &format!("{:<5} {:<30} {:>6} {:>9}{}\n", "load", "thresholds", "queues", "E[T]/E[X]", us("E[T] us"));
-        for line in &self.lines {
-            let time = us(&line.mean_us.map(|us| aligned(us, 4)).unwrap_or_default());
+        for row in &self.rows {
+            let time = us(&row.mean_us.map(|us| aligned(us, 4)).unwrap_or_default());
             out += &format!(
                 "{:<5} {:<30} {:>6} {:>9}{time}\n",
-                line.load,
-                line.thresholds,
-                line.queues,
-                aligned(line.mean_time, 4)
+                row.load,
+                row.thresholds,
+                row.queues,
+                aligned(row.mean_time, 4)
             );
-            if !line.bytes.is_empty() {
-                out += &format!("{:8}bytes   {}\n{:8}packets {}\n", "", line.bytes_text(), "", line.packets_text());
+            if !row.bytes.is_empty() {
+                out += &format!("{:8}bytes   {}\n{:8}packets {}\n", "", row.bytes_text(), "", row.packets_text());
             }
         }
         out
@@ -103,32 +103,32 @@ impl Table {
     /// As CSV; thresholds are separated by blanks.
     pub fn csv(&self) -> String {
         let head = ["workload", "load", "thresholds", "queues", "bytes", "packets", "mean_time", "mean_us"];
-        let line = |line: &Line| {
+        let line = |row: &ThresholdRow| {
             csv::line([
                 self.name.clone(),
-                line.load.to_string(),
-                line.thresholds.clone(),
-                line.queues.to_string(),
-                line.bytes_text(),
-                line.packets_text(),
-                csv::number(Some(line.mean_time)),
-                csv::number(line.mean_us),
+                row.load.to_string(),
+                row.thresholds.clone(),
+                row.queues.to_string(),
+                row.bytes_text(),
+                row.packets_text(),
+                csv::number(Some(row.mean_time)),
+                csv::number(row.mean_us),
             ])
         };
-        csv::line(head) + &self.lines.iter().map(line).collect::<String>()
+        csv::line(head) + &self.rows.iter().map(line).collect::<String>()
     }
 
-    /// As JSON: an object with the name of the workload and a list of the lines.
+    /// As JSON: an object with the name of the workload and a list of the rows.
     ///
     /// # Panics
     /// Never: texts and numbers are JSON.
     pub fn json(&self) -> String {
-        let table = serde_json::json!({ "workload": self.name, "mean_bytes": self.mean_bytes, "lines": self.lines });
+        let table = serde_json::json!({ "workload": self.name, "mean_bytes": self.mean_bytes, "lines": self.rows });
         serde_json::to_string_pretty(&table).expect("texts and numbers are JSON") + "\n"
     }
 }
 
-impl Line {
+impl ThresholdRow {
     fn bytes_text(&self) -> String {
         self.bytes.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
     }
@@ -139,32 +139,33 @@ impl Line {
 }
 
 /// The optimum, one queue, and what was published.
-fn lines(asked: &Asked, load: f64) -> Vec<Line> {
-    let queue = FeedbackQueue::new(&asked.sizes, load);
-    let line = |name: String, thresholds: &[u64]| {
+fn rows(query: &ThresholdQuery, load: f64) -> Vec<ThresholdRow> {
+    let queue = FeedbackQueue::new(&query.sizes, load);
+    let row = |name: String, thresholds: &[u64]| {
         let mean_time = queue.mean_time(&thresholds.iter().map(|&bytes| bytes as f64).collect::<Vec<_>>());
-        let service_us = |rate: BitRate| 8e6 * asked.sizes.mean() / rate.as_bps() as f64;
-        Line {
+        let service_us = |rate: BitRate| 8e6 * query.sizes.mean() / rate.as_bps() as f64;
+        ThresholdRow {
             load,
             thresholds: name,
             queues: thresholds.len() + 1,
             bytes: thresholds.to_vec(),
             packets: thresholds.iter().map(|&bytes| bytes as f64 / MSS_BYTES as f64).collect(),
             mean_time,
-            mean_us: asked.link.map(|rate| mean_time * service_us(rate)),
+            mean_us: query.link.map(|rate| mean_time * service_us(rate)),
         }
     };
-    // Whole bytes: a knot is one, and elsewhere a byte is no difference.
-    let best: Vec<u64> = optimum::optimum(&queue, asked.queues).into_iter().map(|at| at.round() as u64).collect();
-    let mut lines = vec![line("optimum".to_owned(), &best), line("one queue".to_owned(), &[])];
-    for name in [asked.name.clone(), format!("{}-nsdi", asked.name)] {
-        if let Some(row) = published(&name, load) {
-            let of = row.load.map(|load| format!(", load {load}")).unwrap_or_default();
-            let thresholds: Vec<u64> = row.thresholds.iter().map(|&Bytes(bytes)| bytes).collect();
-            lines.push(line(format!("published {name}{of}"), &thresholds));
+    // Rounding to whole bytes changes nothing: the knots of a distribution are whole bytes, and between knots the mean
+    // time hardly changes within a byte.
+    let best: Vec<u64> = optimum::optimum(&queue, query.queues).into_iter().map(|at| at.round() as u64).collect();
+    let mut rows = vec![row("optimum".to_owned(), &best), row("one queue".to_owned(), &[])];
+    for name in [query.name.clone(), format!("{}-nsdi", query.name)] {
+        if let Some(set) = published(&name, load) {
+            let of = set.load.map(|load| format!(", load {load}")).unwrap_or_default();
+            let thresholds: Vec<u64> = set.thresholds.iter().map(|&Bytes(bytes)| bytes).collect();
+            rows.push(row(format!("published {name}{of}"), &thresholds));
         }
     }
-    lines
+    rows
 }
 
 #[cfg(test)]

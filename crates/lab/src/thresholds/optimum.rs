@@ -1,9 +1,9 @@
 //! The thresholds that make the mean time in a feedback queue smallest.
 //!
-//! The mean time is a sum over levels, each of which depends on its two thresholds alone. Over a grid of sizes the best thresholds are therefore
-//! found for certain, level by level (dynamic programming). From there each threshold in turn goes to the best place between its neighbours,
-//! until none moves. The mean time has kinks where the distribution has, and its minima mostly lie in them: the knots of the
-//! distribution are in the grid and are tried in every step.
+//! The mean time is a sum over levels, each of which depends on its two thresholds alone. Over a grid of sizes the best
+//! thresholds are therefore found for certain, level by level (dynamic programming). From there each threshold in turn
+//! goes to the best place between its neighbours, until none moves. The mean time has kinks where the distribution has,
+//! and its minima mostly lie in them: the knots of the distribution are in the grid and are tried in every step.
 
 use super::queue::{Cut, FeedbackQueue};
 
@@ -49,7 +49,7 @@ fn knots(queue: &FeedbackQueue<'_>) -> Vec<f64> {
 fn best_on_grid(queue: &FeedbackQueue<'_>, queues: usize) -> Vec<Vec<f64>> {
     let cuts: Vec<Cut> = sizes(queue).into_iter().map(|at| queue.cut(at)).collect();
     let (start, end) = (queue.start(), queue.end());
-    // The smallest sum over the levels down to each cut, and the cut before it.
+    // For each cut: the smallest sum over the levels above it, and which cut comes before it in that sum.
     let mut sums: Vec<f64> = cuts.iter().map(|cut| queue.level(&start, cut)).collect();
     let mut before: Vec<Vec<usize>> = Vec::new();
     let mut found = Vec::new();

@@ -1,14 +1,17 @@
 //! A multi-level feedback queue with Poisson arrivals: the mean time in the system, exactly.
 //!
-//! Kleinrock, Queueing Systems, volume 2 (1976), section 4.7: a flow of size x in level i, between the thresholds a_{i-1} and a_i, whose levels
-//! are first come, first served, and are preempted by all higher ones, takes
+//! Kleinrock, Queueing Systems, volume 2 (1976), section 4.7: a flow of size x in level i, between the thresholds
+//! a_{i-1} and a_i, whose levels are first come, first served, and are preempted by all higher ones, takes
 //!
-//! T(x) = (W_i + x) / (1 - rho(a_{i-1})), W_i = lambda E[min(X, a_i)^2] / (2 (1 - rho(a_i))), rho(a) = lambda E[min(X, a)],
+//! T(x) = (W_i + x) / (1 - rho(a_{i-1})),
+//! W_i = lambda E[min(X, a_i)^2] / (2 (1 - rho(a_i))),
+//! rho(a) = lambda E[min(X, a)],
 //!
-//! with sizes in units of service time. The mean over all flows is a sum over levels of two integrals against dF, which have closed forms for a
-//! piecewise-linear F. With one level it is the formula of Pollaczek and Khinchine.
+//! with sizes in units of service time. The mean over all flows is a sum over levels of two integrals against dF, which
+//! have closed forms for a piecewise-linear F. With one level it is the formula of Pollaczek and Khinchine.
 //!
-//! A switch is not this queue: flows share a network, packets are not preempted, and senders do not have all bytes there at once.
+//! A switch is not this queue: flows share a network, packets are not preempted, and senders do not have all bytes
+//! there at once.
 
 use tailcut_workload::Distribution;
 
@@ -73,7 +76,8 @@ impl FeedbackQueue<'_> {
         Cut { at: 0.0, flows: 0.0, bytes: 0.0, load: 0.0, square: 0.0 }
     }
 
-    /// What the flows that end in the level between two thresholds add to the mean time, in units of the mean service time.
+    /// What the flows that end in the level between two thresholds add to the mean time, in units of the mean service
+    /// time.
     pub(super) fn level(&self, above: &Cut, below: &Cut) -> f64 {
         let wait = self.lambda * below.square / (2.0 * (1.0 - below.load));
         let time = (below.flows - above.flows) * wait + (below.bytes - above.bytes);

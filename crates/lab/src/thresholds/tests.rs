@@ -86,10 +86,15 @@ fn the_best_four_queues_end_at_knots_of_the_distributions_whatever_the_load() {
 
 #[test]
 fn the_published_thresholds_are_between_the_best_and_one_queue() {
-    let asked =
-        Asked { name: "websearch".to_owned(), sizes: sizes("websearch"), queues: 4, loads: vec![0.9], link: None };
-    let table = Table::new(&asked);
-    let [best, one, published, nsdi] = table.lines() else { panic!("{table:?}") };
+    let query = ThresholdQuery {
+        name: "websearch".to_owned(),
+        sizes: sizes("websearch"),
+        queues: 4,
+        loads: vec![0.9],
+        link: None,
+    };
+    let table = ThresholdTable::new(&query);
+    let [best, one, published, nsdi] = table.rows() else { panic!("{table:?}") };
     assert_eq!(best.thresholds, "optimum");
     assert_near(&[best.mean_time, published.mean_time, one.mean_time], &[6.99, 10.07, 29.7], 2e-3);
     assert_eq!((best.queues, one.queues, published.queues), (4, 1, 8));
@@ -109,7 +114,7 @@ fn of_two_sizes_one_threshold_is_enough() {
     for load in [0.1, 0.5, 0.9] {
         assert_eq!(optimum(&FeedbackQueue::new(&sizes, load), 8), [32_000.0], "{load}");
     }
-    // All flows of one size are served best in turn.
+    // If all flows have the same size, one queue is best: any threshold would only delay a flow that is nearly done.
     let queue = Distribution::fixed(5_000);
     assert!(optimum(&FeedbackQueue::new(&queue, 0.9), 4).is_empty());
 }
@@ -143,24 +148,24 @@ fn another_queue_never_costs_anything() {
 
 #[test]
 fn the_formats_say_the_same() {
-    let asked = Asked {
+    let query = ThresholdQuery {
         name: "datamining".to_owned(),
         sizes: sizes("datamining"),
         queues: 3,
         loads: vec![0.5, 0.55],
         link: Some(BitRate::gbps(10)),
     };
-    let table = Table::new(&asked);
-    assert_eq!(table.csv().lines().count(), 1 + table.lines().len());
-    assert_eq!(table.lines().len(), 8);
+    let table = ThresholdTable::new(&query);
+    assert_eq!(table.csv().lines().count(), 1 + table.rows().len());
+    assert_eq!(table.rows().len(), 8);
     let json: serde_json::Value = serde_json::from_str(&table.json()).unwrap();
     for (line, (csv, json)) in
-        table.lines().iter().zip(table.csv().lines().skip(1).zip(json["lines"].as_array().unwrap()))
+        table.rows().iter().zip(table.csv().lines().skip(1).zip(json["lines"].as_array().unwrap()))
     {
         assert!(csv.starts_with(&format!("datamining,{},", line.load)), "{csv}");
         assert_eq!(json["mean_time"].as_f64(), Some(line.mean_time));
         // 10 Gb/s are 1250 B in a microsecond.
-        assert_near(&[line.mean_us.unwrap()], &[line.mean_time * asked.sizes.mean() / 1250.0], 1e-12);
+        assert_near(&[line.mean_us.unwrap()], &[line.mean_time * query.sizes.mean() / 1250.0], 1e-12);
     }
     assert!(table.text().contains("published datamining, load 0.6"), "{}", table.text());
 }

@@ -53,13 +53,13 @@ impl CaseSpec {
     }
 }
 
-/// How far apart the two may be, relative to ns-3: of the mean and of the 99th percentile of the completion times of any
-/// class of sizes.
+/// How far apart the two may be, relative to ns-3: of the mean and of the 99th percentile of the completion times of
+/// any class of sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// Of the mean.
+    /// Largest relative difference of the mean.
     pub mean: f64,
-    /// Of the 99th percentile.
+    /// Largest relative difference of the 99th percentile.
     pub p99: f64,
 }
 
@@ -69,8 +69,8 @@ pub const GOAL: Bound = Bound { mean: 0.03, p99: 0.10 };
 /// Classes of fewer flows than this are shown and not judged: their figures are those of single flows.
 pub const FEWEST_JUDGED: usize = 20;
 
-/// Cases in which the two are further apart than the goal, as (case, scheme, bound, why). `docs/validation.md` explains each
-/// at length.
+/// Cases in which the two are further apart than the goal, as (case, scheme, bound, why). `docs/validation.md` explains
+/// each at length.
 pub const WIDER: &[(&str, &str, Bound, &str)] = &[
     wider(
         "long-10",

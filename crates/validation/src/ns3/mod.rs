@@ -1,9 +1,10 @@
-//! The simulator against ns-3: the same flows on the same ways through the same ports, packet for packet where both follow
-//! one rule.
+//! The simulator against ns-3: the same flows on the same ways through the same ports, packet for packet where both
+//! follow one rule.
 //!
-//! [`cases`] says what is compared and how far the two may be apart, [`case`] makes a case runnable by either, [`own`] and
-//! [`peer`] run it, [`summary`] is what is kept of a run, and [`mod@reference`] is what ns-3 gave when it was last asked, so
-//! that the comparison can be repeated where there is no ns-3.
+//! [`cases`] says what is compared and how far the two may be apart, [`case`] makes a case runnable by either, [`own`]
+//! and
+//! [`peer`] run it, [`summary`] is what is kept of a run, and [`mod@reference`] is what ns-3 gave when it was last
+//! asked, so that the comparison can be repeated where there is no ns-3.
 
 pub mod case;
 pub mod cases;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 const CLASSES: [(&str, u64); 3] =
     [("below 100 KB", 99_999), ("100 KB to 10 MB", 10_000_000), ("above 10 MB", u64::MAX)];
 
-/// Of so many completion times all are kept; of more, so many quantiles.
+/// Up to this number of completion times all are kept. If there are more, this number of quantiles is kept.
 const MOST_KEPT: usize = 200;
 
 /// What a run counted.
@@ -16,7 +16,7 @@ pub struct Counts {
     pub drops: u64,
     /// ACKs that were dropped.
     pub ack_drops: u64,
-    /// Data packets that were marked, each time that they were.
+    /// Marks of data packets: one that several switches mark counts several times.
     pub marks: u64,
     /// ACKs that were marked.
     pub ack_marks: u64,
@@ -58,7 +58,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of the flows as (bytes, completion time in ps), where it is known.
+    /// A summary of flows, each given by its bytes and its completion time in ps, which is unknown if it did not
+    /// finish.
     pub fn of(flows: &[(u64, Option<u64>)], counts: Counts) -> Summary {
         let mut lower = 0;
         let classes = CLASSES.iter().filter_map(|&(name, upper)| {

@@ -1,13 +1,13 @@
 //! The throughput of TCP under random loss.
 //!
-//! PFTK is the model of Padhye, Firoiu, Towsley and Kurose (SIGCOMM 1998): TCP Reno with timeouts, equations 32 (full) and 33
-//! (approximate). It takes all packets of a round behind a lost one for lost, and leaves a round in which fewer than three
-//! packets follow a lost one to the timer. The law of one over the root of p is that of Mathis, Semke, Mahdavi and Ott (CCR
-//! 1997): no timeouts, one loss in each cycle of exactly 1/p packets, C = root of 3/(2b); with independent losses its constant
-//! is 1.31 for b = 1 (Ott, Kemperman and Mathis, 1996).
+//! PFTK is the model of Padhye, Firoiu, Towsley and Kurose (SIGCOMM 1998): TCP Reno with timeouts, equations 32 (full)
+//! and 33 (approximate). It takes all packets of a round behind a lost one for lost, and leaves a round in which fewer
+//! than three packets follow a lost one to the timer. The law of one over the root of p is that of Mathis, Semke,
+//! Mahdavi and Ott (CCR 1997): no timeouts, one loss in each cycle of exactly 1/p packets, C = root of 3/(2b); with
+//! independent losses its constant is 1.31 for b = 1 (Ott, Kemperman and Mathis, 1996).
 //!
-//! One flow, ACKs that are never lost, links so fast that no queue ever forms: a round trip of 10 ms that is the same for all
-//! packets. What is measured is what PFTK gives: packets sent, retransmissions included, over time.
+//! One flow, ACKs that are never lost, links so fast that no queue ever forms: a round trip of 10 ms that is the same
+//! for all packets. What is measured is what PFTK gives: packets sent, retransmissions included, over time.
 
 use tailcut_base::HostId;
 
@@ -15,7 +15,7 @@ use super::run::{ENDLESS, each, listed, run, scenario};
 use super::table::{Table, figure};
 use super::{Confidence, Estimate};
 
-/// A flow and what it meets.
+/// The parameters of a case: one flow, and the losses that it meets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
     /// p: the share of the data packets that is lost.
@@ -26,7 +26,7 @@ pub struct Setting {
     pub timeout_ms: u32,
 }
 
-/// What models give, in packets per round trip.
+/// The throughput by each of the models, in packets per round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Models {
     /// PFTK, equation 32.
@@ -37,7 +37,7 @@ pub struct Models {
     pub mathis: f64,
 }
 
-/// What was seen.
+/// What was measured in simulations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seen {
     /// Packets sent per round trip.
@@ -50,7 +50,7 @@ pub struct Seen {
 const ROUND_TRIP_MS: f64 = 10.0;
 
 impl Setting {
-    /// By the models, in packets per round trip.
+    /// The throughput that the models predict for this setting.
     pub fn predicted(&self) -> Models {
         let (p, b) = (self.loss, f64::from(self.acked_together));
         let timeout = f64::from(self.timeout_ms) / ROUND_TRIP_MS;
@@ -80,8 +80,8 @@ impl Setting {
         )
     }
 
-    /// Packets per round trip, over runs in each of which about so many packets are lost. What was sent in the first tenth of the
-    /// time is not counted.
+    /// Packets per round trip, over runs in each of which about so many packets are lost. What was sent in the first
+    /// tenth of the time is not counted.
     pub fn run(&self, losses: f64, seeds: u64) -> Seen {
         let packets = (losses / self.loss).max(losses * 20.0);
         let ms = packets / self.predicted().full * ROUND_TRIP_MS;

@@ -1,7 +1,7 @@
 //! The steady state of DCTCP: Alizadeh et al., SIGCOMM 2010, section 3.3.
 //!
-//! N flows with windows in step share a link of rate C; their windows are W* = (C RTT + K) / N when marking begins. Then the
-//! queue goes up and down between K + N and K + N - A, with A = (1/2) root of 2 N (C RTT + K), once in
+//! N flows with windows in step share a link of rate C; their windows are W* = (C RTT + K) / N when marking begins.
+//! Then the queue goes up and down between K + N and K + N - A, with A = (1/2) root of 2 N (C RTT + K), once in
 //! (1/2) root of 2 (C RTT + K) / N round trips, and alpha, which is the marked share, settles where
 //! alpha^2 (1 - alpha/4) = (2 W* + 1) / (W* + 1)^2: at about root of 2/W* for small alpha.
 //!
@@ -21,9 +21,9 @@ const PER_US: f64 = 10_000.0 / 8.0 / PACKET;
 /// A bottleneck of 10 Gb/s with long flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
-    /// N.
+    /// Number of long flows, N in the paper.
     pub flows: u32,
-    /// K in packets.
+    /// The marking threshold in packets, K in the paper.
     pub threshold: u64,
     /// One-way delay of each link in nanoseconds; a round trip has four of them.
     pub delay_ns: u64,
@@ -40,7 +40,8 @@ pub struct Steady {
     pub period: f64,
     /// Marked share of the packets.
     pub alpha: f64,
-    /// The same, for small alpha; what is seen has no such case.
+    /// The same by the approximation for small alpha. A measurement has no
+    /// approximation: there this is `alpha` once more.
     pub small_alpha: f64,
 }
 
@@ -56,7 +57,7 @@ impl Setting {
         network.network().rtt(HostId(0), HostId(self.flows + 2)).as_secs_f64() * 1e6
     }
 
-    /// By the paper.
+    /// What the paper predicts for this setting.
     pub fn predicted(&self) -> Steady {
         let (n, k, bdp) = (f64::from(self.flows), self.threshold as f64, self.bdp());
         Steady {
@@ -77,7 +78,8 @@ impl Setting {
             .collect();
         list.extend([from_ms, until_ms].map(|ms| (flows, flows + 1, 1, ms * 1_000_000_000)));
         list.sort_by_key(|flow| flow.3);
-        // The hosts are faster than the bottleneck, so that a single flow too queues there and not at its own interface.
+        // The hosts are faster than the bottleneck, so that a single flow too queues there and not at its own
+        // interface.
         format!(
             "[topology.single-bottleneck]\nsenders = {}\nhost_link = {{ rate = \"40Gbps\", delay = \"{delay_ns}ns\" }}\n\
              receiver_link = {{ rate = \"10Gbps\", delay = \"{delay_ns}ns\" }}\n\
@@ -98,7 +100,8 @@ impl Setting {
         let outcome = run("dctcp", &self.text(from_ms, until_ms), 1);
         assert_eq!(outcome.totals.drops.total(), 0, "nothing is dropped before it is marked");
         assert_eq!(outcome.measured_from.as_ps(), from_ms * 1_000_000_000);
-        // What was marked before is in a run that ends there: the same one, but shorter.
+        // Counts are those of a whole run. To get those of the measured time alone, the same scenario is run until its
+        // beginning, and what that run counts is subtracted.
         let before = run("dctcp", &self.text(from_ms / 2, from_ms), 1);
         let [(packets, marks), (packets_before, marks_before)] = [&outcome, &before].map(|run| self.sums(run));
         let alpha = (marks - marks_before) / (packets - packets_before);
@@ -193,8 +196,8 @@ fn alpha_of(window: f64) -> f64 {
     low
 }
 
-/// Mean height and length of the swings of a series, in units of the series and in samples. A swing ends when the series has
-/// been in its uppermost and then in its lowest third.
+/// Mean height and length of the swings of a series, in units of the series and in samples. A swing ends when the
+/// series has been in its uppermost and then in its lowest third.
 fn swings(series: &[f64]) -> (f64, f64) {
     let mut sorted = series.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -226,8 +229,8 @@ pub fn settings() -> Vec<Setting> {
     thresholds.iter().flat_map(|&threshold| flows.map(|flows| Setting { flows, threshold, delay_ns: 20_000 })).collect()
 }
 
-/// The least K (section 3.4): with K > C RTT / 7 the queue does not run empty, however many flows there are. A round trip of
-/// 400 us, so that a seventh is not a few packets.
+/// The least K (section 3.4): with K > C RTT / 7 the queue does not run empty, however many flows there are. A round
+/// trip of 400 us, so that a seventh is not a few packets.
 pub fn bound_setting(share: f64, flows: u32) -> Setting {
     let setting = Setting { flows, threshold: 1, delay_ns: 100_000 };
     Setting { threshold: (setting.bdp() * share).round() as u64, ..setting }

@@ -1,7 +1,7 @@
 //! Closed forms of the literature beside what is simulated.
 //!
-//! Each module has functions that compute a closed form, functions that run the simulation, and one that makes tables of
-//! both. [`ALL`] names them for `cargo xtask theory`; the tests assert the same at a smaller size.
+//! Each module has functions that compute a closed form, functions that run the simulation, and one that makes tables
+//! of both. [`ALL`] names them for `cargo xtask theory`; the tests assert the same at a smaller size.
 
 pub mod aimd;
 pub mod dctcp;

@@ -1,8 +1,8 @@
 //! Waiting times at one port against queueing theory.
 //!
-//! Single packets come from so many hosts that their own interfaces hardly count: with a load of 0.8 on the port and 400
-//! hosts, a packet waits for 0.001 transmissions at its host on average. Two packets that meet at an interface of the same
-//! rate would have met at the port, so that not even that adds to the sum.
+//! Single packets come from so many hosts that their own interfaces hardly count: with a load of 0.8 on the port and
+//! 400 hosts, a packet waits for 0.001 transmissions at its host on average. Two packets that meet at an interface of
+//! the same rate would have met at the port, so that not even that adds to the sum.
 //!
 //! Messages of many packets come whole: the links of the hosts are thousands of times as fast as the port.
 
@@ -84,7 +84,8 @@ fn over(outcomes: &[Outcome], of_run: impl Fn(&Outcome) -> f64) -> Estimate {
     Estimate::of(&outcomes.iter().map(of_run).collect::<Vec<_>>())
 }
 
-/// Packets of 1500 B: mean wait, mean queue by Little's law, the share of time in which none waits, and the utilisation.
+/// Packets of 1500 B: mean wait, mean queue by Little's law, the share of time in which none waits, and the
+/// utilisation.
 pub fn one_size(load: f64, effort: Effort) -> Vec<Figure> {
     let service = 1500.0 * BYTE_US;
     let per_us = load / service;
@@ -130,8 +131,8 @@ impl AllSizes {
     }
 }
 
-/// Packets of many sizes in a FIFO: Pollaczek and Khinchine. The port of PIAS with one class is a FIFO too: all packets come
-/// before the first threshold.
+/// Packets of many sizes in a FIFO: Pollaczek and Khinchine. The port of PIAS with one class is a FIFO too: all packets
+/// come before the first threshold.
 pub fn many_sizes(load: f64, effort: Effort) -> Vec<Figure> {
     let text = AllSizes::text(load, effort);
     let expected = load / AllSizes::moment(1) * AllSizes::moment(2) / (2.0 * (1.0 - load));
@@ -143,8 +144,8 @@ pub fn many_sizes(load: f64, effort: Effort) -> Vec<Figure> {
     ["dctcp", "pias"].map(figure).into()
 }
 
-/// Two classes that do not preempt each other: Cobham. R is the work on the wire; the first class waits for R and itself, the
-/// second for all.
+/// Two classes that do not preempt each other: Cobham. R is the work on the wire; the first class waits for R and
+/// itself, the second for all.
 pub fn two_priorities(effort: Effort) -> Vec<Figure> {
     let (short, long) = (200.0 * BYTE_US, 1500.0 * BYTE_US);
     let (short_load, long_load) = (0.2, 0.5);
@@ -172,8 +173,8 @@ pub fn two_priorities(effort: Effort) -> Vec<Figure> {
     vec![figure("wait of the first of two classes, us", 0, first), figure("wait of the second, us", 1, second)]
 }
 
-/// Shortest job first without preemption, each size a class of its own: Cobham's formula for 1460 classes, which Phipps took
-/// to the limit. By quarters of the sizes, and over all.
+/// Shortest job first without preemption, each size a class of its own: Cobham's formula for 1460 classes, which Phipps
+/// took to the limit. By quarters of the sizes, and over all.
 pub fn shortest_first(load: f64, effort: Effort) -> Vec<Figure> {
     let per_us = load / AllSizes::moment(1);
     let residual = per_us * AllSizes::moment(2) / 2.0;
@@ -286,8 +287,8 @@ pub(super) fn websearch() -> Distribution {
     tailcut_workload::distribution("websearch").expect("it ships with tailcut").distribution()
 }
 
-/// First and second moment of the time in microseconds that a message takes at the port, headers included: sizes are drawn
-/// as whole bytes, so that these are sums over all of them.
+/// First and second moment of the time in microseconds that a message takes at the port, headers included: sizes are
+/// drawn as whole bytes, so that these are sums over all of them.
 pub(super) fn moments(sizes: &Distribution) -> (f64, f64) {
     let (mut first, mut second, mut below) = (0.0, 0.0, 0.0);
     for size in sizes.min() as u64..=sizes.max() as u64 {

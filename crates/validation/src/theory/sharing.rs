@@ -1,8 +1,8 @@
 //! How fast and how evenly long flows share a link.
 //!
-//! Hosts are faster than the bottleneck: with equal rates, packets can fall into step with its departures (`ARCHITECTURE.md`,
-//! Left out: phase effects), which says nothing of congestion control. What a flow got in a window of time is told by the same
-//! run, cut off at the beginning and at the end of the window.
+//! Hosts are faster than the bottleneck: with equal rates, packets can fall into step with its departures
+//! (`ARCHITECTURE.md`, Left out: phase effects), which says nothing of congestion control. What a flow got in a window
+//! of time is told by the same run, cut off at the beginning and at the end of the window.
 
 use tailcut_record::FlowRow;
 
@@ -20,8 +20,9 @@ pub fn jain(shares: &[f64]) -> f64 {
     sum * sum / (shares.len() as f64 * shares.iter().map(|share| share * share).sum::<f64>())
 }
 
-/// A link of 10 Gb/s that flows of hosts with four times its rate share; 80 us around. Drop-tail buffers hold the product of
-/// bandwidth and delay, so that the windows of TCP go up and down as fast as the link allows without being idle.
+/// A link of 10 Gb/s that flows of hosts with four times its rate share; 80 us around. Drop-tail buffers hold the
+/// product of bandwidth and delay, so that the windows of TCP go up and down as fast as the link allows without being
+/// idle.
 fn link(scheme: &str, flows: &[Listed], until_us: u64) -> String {
     let limit = if scheme == "tcp" { 68 } else { 240 };
     let senders = flows.len() + 2;
@@ -59,8 +60,8 @@ fn between(progress: &[Vec<f64>]) -> Vec<Vec<f64>> {
 /// What happens when a second flow joins one that was alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joining {
-    /// Milliseconds until the second flow has, over each window from then on until twice that time, a fair share to within
-    /// 20 % and 10 %; `None` if it never has.
+    /// Milliseconds until the second flow has, over each window from then on until twice that time, a fair share to
+    /// within 20 % and 10 %; `None` if it never has.
     pub within: [Option<f64>; 2],
     /// Jain's index over windows of 1, 5 and 20 steps in the second half of the time; the mean over the windows.
     pub jain: [f64; 3],
@@ -108,9 +109,9 @@ pub struct Interval {
     pub utilisation: f64,
 }
 
-/// As the test of convergence in section 4.1 of the DCTCP paper (Figure 16): each flow joins an interval after the one before,
-/// and has as many bytes as it would send with fair shares until all have joined and those before it have left. Gives the
-/// intervals, and when each flow ended in intervals after its start, which would be `count`.
+/// As the test of convergence in section 4.1 of the DCTCP paper (Figure 16): each flow joins an interval after the one
+/// before, and has as many bytes as it would send with fair shares until all have joined and those before it have left.
+/// Gives the intervals, and when each flow ended in intervals after its start, which would be `count`.
 pub fn coming_and_going(scheme: &str, count: u32, interval_us: u64) -> (Vec<Interval>, Vec<f64>) {
     let packets = interval_us as f64 / 1.2;
     let active = |nth: u32| (nth + 1).min(count).min(2 * count - 1 - nth);

@@ -1,12 +1,14 @@
 //! The shortest remaining first on one link, against Schrage and Miller.
 //!
-//! Schrage and Miller, "The Queue M/G/1 with the Shortest Remaining Processing Time Discipline" (Operations Research 14, 1966), in
-//! service times: a message of size x waits for `lambda (m2(x) + x^2 (1 - F(x))) / (2 (1 - rho(x))^2)` until it is served first, where
-//! `m2` and `rho` count messages up to x, and is served until `x + ...`: the integral of `1 / (1 - rho(t))` from 0 to x.
-//! Of messages of one size the first goes first, so that one of the two factors leaves out those of the same size.
+//! Schrage and Miller, "The Queue M/G/1 with the Shortest Remaining Processing Time Discipline" (Operations Research
+//! 14, 1966), in service times: a message of size x waits for `lambda (m2(x) + x^2 (1 - F(x))) / (2 (1 - rho(x))^2)`
+//! until it is served first, where `m2` and `rho` count messages up to x, and is served until `x + ...`: the integral
+//! of `1 / (1 - rho(t))` from 0 to x. Of messages of one size the first goes first, so that one of the two factors
+//! leaves out those of the same size.
 //!
 //! The link is a port, at which each message is at once, or the interface of a host, which picks among its messages
-//! itself. Both preempt between packets and the closed form at any time: half a packet's transmission on average, of 1.2 us.
+//! itself. Both preempt between packets and the closed form at any time: half a packet's transmission on average, of
+//! 1.2 us.
 
 use std::collections::BTreeSet;
 
@@ -42,8 +44,8 @@ const CLASSES: [(&str, u64); 3] = [("up to 100 KB", 100_000), ("up to 10 MB", 10
 pub struct Excess {
     /// Mean over the runs, and the closed form.
     pub figure: Figure,
-    /// The same mean with what the flows of the runs happened to be taken out: the closed form, and how much longer the flows
-    /// took than SRPT that preempts at any time takes for just these flows.
+    /// The same mean with what the flows of the runs happened to be taken out: the closed form, and how much longer the
+    /// flows took than SRPT that preempts at any time takes for just these flows.
     pub controlled: Estimate,
 }
 
@@ -126,7 +128,8 @@ fn scenario(link: Link, per_us: f64, flows: u64) -> String {
     )
 }
 
-/// Mean excess by class and of all, of the flows of a run and of the recursion for them; none for a class without flows.
+/// Mean excess by class and of all, of the flows of a run and of the recursion for them; none for a class without
+/// flows.
 fn compare(outcome: &Outcome) -> [Option<(f64, f64)>; CLASSES.len() + 1] {
     let rows: Vec<FlowRow> = outcome.flows.rows().collect();
     let flows: Vec<(f64, f64)> = rows.iter().map(|row| (row.start.as_ps() as f64 / 1e6, service(row.size))).collect();

@@ -1,0 +1,79 @@
+//! The verdict on a claim, with what it rests on.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use tailcut_results::number::significant;
+
+/// What measurements say of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Verdict {
+    /// The numbers keep the claim's limits for `reproduced`, with their whole intervals.
+    #[serde(rename = "reproduced")]
+    Reproduced,
+    /// The numbers keep the wider limits for `partly`, or their intervals reach beyond the limits that the values keep.
+    #[serde(rename = "partly")]
+    Partly,
+    /// A number is outside of the limits for `partly`.
+    #[serde(rename = "not reproduced")]
+    NotReproduced,
+    /// Nothing was measured that the claim could be judged by.
+    #[serde(rename = "not run")]
+    NotRun,
+}
+
+impl Verdict {
+    /// All of them, the best first.
+    pub const ALL: [Verdict; 4] = [Verdict::Reproduced, Verdict::Partly, Verdict::NotReproduced, Verdict::NotRun];
+
+    /// Its name in files and on pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::Partly => "partly",
+            Verdict::NotReproduced => "not reproduced",
+            Verdict::NotRun => "not run",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The verdict on a claim, with what it rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judgement {
+    /// Name of the claim.
+    pub id: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What the document says: a number, or `qualitative`.
+    pub published: String,
+    /// The number that decided: of several, the worst.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<f64>,
+    /// Lower end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// Why, in one sentence.
+    pub reason: String,
+}
+
+impl Judgement {
+    /// The measured number with its interval, as `0.82 [0.79, 0.85]`; a dash without one.
+    pub fn measured_text(&self) -> String {
+        let Some(value) = self.measured else { return "-".into() };
+        let text = significant(value, 3);
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => format!("{text} [{}, {}]", significant(low, 3), significant(high, 3)),
+            _ => text,
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! All claims and what became of them, on a page of Markdown and one of HTML.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use tailcut_report::html::{CSS, HtmlDocument, escaped};
+
+use crate::catalogue::catalogue;
+use crate::judgement::Verdict;
+use crate::listing::{Line, Listing, counted};
+
+const OWN_CSS: &str = include_str!("scoreboard.css");
+
+/// What the page says before its tables.
+const INTRODUCTION: &str = "Every claim of the documents behind the schemes, what the document says, what was measured, and a \
+                            verdict that is computed from the two and never written by hand. A number in brackets is a 95 % \
+                            interval. \"Qualitative\" is what has no number in the document.";
+
+/// Notes on what was found, beside the page, and the schemes that each is about.
+const FINDINGS: &[(&str, &[&str])] = &[
+    ("findings/slytherin.md", &["slytherin"]),
+    ("findings/spq.md", &["spq"]),
+    ("findings/icon.md", &["icon", "background"]),
+    ("findings/resqueue.md", &["resqueue"]),
+];
+
+/// The note about a scheme, if there is one.
+fn finding(scheme: &str) -> Option<&'static str> {
+    FINDINGS.iter().find(|(_, schemes)| schemes.contains(&scheme)).map(|(note, _)| *note)
+}
+
+/// The page as Markdown.
+pub fn scoreboard_markdown(listing: &Listing) -> String {
+    let mut out = format!("# Published against measured\n\n{INTRODUCTION}\n\n");
+    out += "| scheme | claims | reproduced | partly | not reproduced | not run |\n|---|---:|---:|---:|---:|---:|\n";
+    for (scheme, counts) in counts(listing) {
+        let total: usize = counts.iter().sum();
+        let cells: Vec<String> = counts.iter().map(usize::to_string).collect();
+        let _ = writeln!(out, "| {scheme} | {total} | {} |", cells.join(" | "));
+    }
+    for (scheme, lines) in listing.by_scheme() {
+        let _ = write!(out, "\n## {scheme}\n\n{}\n\n", documents(&lines));
+        if let Some(note) = finding(scheme) {
+            let _ = write!(out, "Why, measured: [{note}]({note}).\n\n");
+        }
+        out += "| claim | published | measured | verdict | reason | to run it again |\n|---|---|---|---|---|---|\n";
+        for line in lines {
+            let cells = [
+                format!("`{}` ({}) {}", line.claim.id, line.claim.priority.name(), line.claim.statement),
+                line.judgement.published.clone(),
+                line.judgement.measured_text(),
+                format!("{}{}", line.judgement.verdict, scale_of(line)),
+                line.judgement.reason.clone(),
+            ];
+            let cells = cells.map(|text| piped(&text));
+            let command = line.command.as_ref().map_or(String::new(), |command| format!("`{}`", piped(command)));
+            let _ = writeln!(out, "| {} | {command} |", cells.join(" | "));
+        }
+    }
+    out
+}
+
+/// The page as HTML, with the pictures of the experiments that are in `results`, as `SCALE/EXPERIMENT.svg`.
+pub fn scoreboard_html(listing: &Listing, results: &Path, version: &str) -> String {
+    let mut body = format!("<h1>Published against measured</h1>\n<p>{}</p>\n", escaped(INTRODUCTION));
+    body +=
+        "<div class=\"scroll\"><table class=\"data counts\"><thead><tr><th>scheme</th><th class=\"number\">claims</th>";
+    for verdict in Verdict::ALL {
+        let _ = write!(body, "<th class=\"number\">{verdict}</th>");
+    }
+    body += "</tr></thead><tbody>\n";
+    for (scheme, counts) in counts(listing) {
+        let total: usize = counts.iter().sum();
+        let name =
+            if scheme == TOTAL { format!("<b>{scheme}</b>") } else { format!("<a href=\"#{scheme}\">{scheme}</a>") };
+        let _ = write!(body, "<tr><td>{name}</td><td class=\"number\">{total}</td>");
+        for count in counts {
+            let _ = write!(body, "<td class=\"number\">{count}</td>");
+        }
+        body += "</tr>\n";
+    }
+    body += "</tbody></table></div>\n";
+    for (scheme, lines) in listing.by_scheme() {
+        let _ = write!(
+            body,
+            "<h2 id=\"{scheme}\">{scheme}</h2>\n<p class=\"pale\">{}. {}.</p>\n",
+            escaped(&documents(&lines)),
+            counted(Listing::counts(lines.iter().copied()))
+        );
+        if let Some(note) = finding(scheme) {
+            // The page needs nothing beside it, so that it does not link there.
+            let _ = writeln!(body, "<p>Why, measured: <code>docs/{note}</code>.</p>");
+        }
+        figures(&mut body, &lines, results);
+        body += "<div class=\"scroll\"><table class=\"data claims\"><thead><tr><th>claim</th><th>published</th>\
+                 <th>measured</th><th>verdict</th><th>reason</th></tr></thead><tbody>\n";
+        for line in lines {
+            row(&mut body, line);
+        }
+        body += "</tbody></table></div>\n";
+    }
+    let document = HtmlDocument {
+        title: "Published against measured",
+        version,
+        styles: &[CSS, OWN_CSS],
+        body: &body,
+        credits: "",
+        scripts: "",
+    };
+    document.html()
+}
+
+fn row(out: &mut String, line: &Line) {
+    let (claim, judgement) = (line.claim, &line.judgement);
+    let class = judgement.verdict.name().replace(' ', "-");
+    // What has not been run says how to run it already.
+    let command = line.command.as_ref().filter(|command| !judgement.reason.contains(*command));
+    let again = command
+        .map(|command| format!("<span class=\"again\"><code>{}</code></span>", escaped(command)))
+        .unwrap_or_default();
+    let _ = writeln!(
+        out,
+        "<tr><td><span class=\"statement\">{}</span><span class=\"about\"><code>{}</code> priority {}, {}</span></td>\
+         <td data-name=\"published\">{}</td><td data-name=\"measured\">{}</td>\
+         <td><span class=\"verdict {class}\">{}</span><span class=\"about\">{}</span></td><td>{}{again}</td></tr>",
+        escaped(&claim.statement),
+        escaped(&claim.id),
+        claim.priority.name(),
+        escaped(&claim.section),
+        escaped(&judgement.published),
+        escaped(&judgement.measured_text()),
+        judgement.verdict,
+        escaped(line.scale.as_deref().unwrap_or_default()),
+        escaped(&judgement.reason),
+    );
+}
+
+/// The pictures of the experiments whose runs judged these lines.
+fn figures(out: &mut String, lines: &[&Line], results: &Path) {
+    let mut shown: Vec<(&str, &str)> = Vec::new();
+    let mut items = String::new();
+    for line in lines {
+        let (Some(scale), Some(experiment)) = (line.scale.as_deref(), line.experiment.as_deref()) else { continue };
+        if shown.contains(&(scale, experiment)) {
+            continue;
+        }
+        shown.push((scale, experiment));
+        // An experiment without a picture is a table.
+        let Ok(picture) = std::fs::read(results.join(scale).join(format!("{experiment}.svg"))) else { continue };
+        let title = catalogue()
+            .experiment(experiment)
+            .map_or_else(|| experiment.to_owned(), |known| format!("{}: {}", known.figure, known.title));
+        let _ = writeln!(
+            items,
+            "<details><summary><img alt=\"{0}\" src=\"data:image/svg+xml;base64,{1}\"><span class=\"pale\">{0} \
+             (<code>{2}</code>, {3})</span></summary></details>",
+            escaped(&title),
+            base64(&picture),
+            escaped(experiment),
+            escaped(scale)
+        );
+    }
+    if !items.is_empty() {
+        let _ = writeln!(out, "<div class=\"figures\">\n{items}</div>");
+    }
+}
+
+/// The name of the line of sums.
+const TOTAL: &str = "all";
+
+/// The counts of each scheme, and of all.
+fn counts(listing: &Listing) -> Vec<(&'static str, [usize; 4])> {
+    let schemes = listing.by_scheme();
+    let mut counts: Vec<_> =
+        schemes.iter().map(|(scheme, lines)| (*scheme, Listing::counts(lines.iter().copied()))).collect();
+    counts.push((TOTAL, Listing::counts(&listing.lines)));
+    counts
+}
+
+/// The documents that some claims come from.
+fn documents(lines: &[&Line]) -> String {
+    let mut keys: Vec<&str> = lines.iter().map(|line| line.claim.document.as_str()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let known = keys.into_iter().filter_map(|key| catalogue().documents.get(key));
+    let texts: Vec<String> = known
+        .map(|document| format!("{}, {}, {} {}", document.authors, document.title, document.venue, document.year))
+        .collect();
+    texts.join("; ")
+}
+
+fn scale_of(line: &Line) -> String {
+    line.scale.as_ref().map_or(String::new(), |scale| format!(" ({scale})"))
+}
+
+/// Text in a cell of a Markdown table.
+fn piped(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ").replace('<', "&lt;")
+}
+
+/// Bytes as RFC 4648 has them.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let at = |index: usize| u32::from(group.get(index).copied().unwrap_or(0));
+        let bits = at(0) << 16 | at(1) << 8 | at(2);
+        for digit in 0..4 {
+            let value = bits >> (18 - 6 * digit) & 63;
+            out.push(if digit <= group.len() { char::from(DIGITS[value as usize]) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_that_of_the_rfc() {
+        let of = |text: &str| base64(text.as_bytes());
+        assert_eq!(
+            ["", "f", "fo", "foo", "foob", "foobar"].map(of),
+            ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmFy"]
+        );
+    }
+
+    #[test]
+    fn a_cell_cannot_break_its_table() {
+        assert_eq!(piped("a|b\nc <d>"), "a\\|b c &lt;d>");
+    }
+}

@@ -1,0 +1,290 @@
+//! Two runs, or two schemes, side by side: by how much a metric differs, and whether that is more than chance.
+//!
+//! **Which points are compared**: those with the same swept values. **Pairs**: where every seed of the side with fewer
+//! of them is a seed of the other one too, and the measured flows of equal seeds are equal, the ratio is formed seed by
+//! seed, and what the flows have in common drops out (common random numbers: Law, Simulation Modeling and Analysis,
+//! section 11.2). Else the sides are independent samples.
+
+mod comparison;
+mod ratio;
+mod show;
+#[cfg(test)]
+mod tests;
+
+use tailcut_results::{ALL, METRICS, Measurement, Measurements, RunInfo, describe, flow_set_names};
+use tailcut_sim::Problem;
+use tailcut_sim::config::suggest;
+
+pub use comparison::{ComparedRow, Comparison, Selection, Side, SideInfo};
+pub use ratio::{Difference, Method, RatioEstimate};
+use ratio::{ratio_of_pairs, ratio_of_samples};
+
+/// The metrics that are compared if none is named.
+pub const USUAL_METRICS: [&str; 4] = ["fct_mean", "fct_p99", "goodput_mean", "slowdown_mean"];
+
+/// A side that was read.
+struct LoadedSide {
+    name: String,
+    schemes: Vec<String>,
+    measured: Measurements,
+}
+
+/// Compares two sides.
+///
+/// # Errors
+/// If a folder holds no run, a name is unknown, or they have nothing in common.
+pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, Problem> {
+    let metrics = metrics_of(selection)?;
+    let (info_a, info_b) = (read_info(a)?, read_info(b)?);
+    let (schemes_a, schemes_b) = schemes_of(a, &info_a, b, &info_b)?;
+    let classes = classes_of(selection, &info_a, &info_b)?;
+    let order = axes_of(a, &info_a, b, &info_b)?;
+    let (a, b) = (read(a, info_a, schemes_a)?, read(b, info_b, schemes_b)?);
+
+    let mut rows = Vec::new();
+    let (mut common, mut censored) = (0, 0);
+    for (scheme_a, scheme_b) in a.schemes.iter().zip(&b.schemes) {
+        for values in a.measured.values_of(scheme_a) {
+            let values_b: Vec<String> = order.iter().map(|&at| values[at].clone()).collect();
+            let (flows_a, flows_b) = (a.measured.flows(scheme_a, &values), b.measured.flows(scheme_b, &values_b));
+            if flows_b.is_empty() {
+                continue;
+            }
+            common += 1;
+            let pairs = pairs_of(flows_a, flows_b);
+            for class in &classes {
+                let open = |side: &LoadedSide, scheme: &str, values: &[String]| {
+                    side.measured.get(scheme, values, class, "censored").is_some_and(|m| m.pooled.value > 0.0)
+                };
+                let before = rows.len();
+                for metric in &metrics {
+                    let found_a = a.measured.get(scheme_a, &values, class, metric);
+                    let found_b = b.measured.get(scheme_b, &values_b, class, metric);
+                    let (Some(found_a), Some(found_b)) = (found_a, found_b) else { continue };
+                    let (a, b) = samples_of(found_a, found_b, pairs.as_deref());
+                    let paired = pairs.is_some();
+                    rows.push(ComparedRow {
+                        scheme_a: scheme_a.clone(),
+                        scheme_b: scheme_b.clone(),
+                        values: values.clone(),
+                        class: class.clone(),
+                        metric: metric.clone(),
+                        unit: found_a.unit,
+                        a: found_a.pooled.value,
+                        b: found_b.pooled.value,
+                        ratio: if paired { ratio_of_pairs(&a, &b) } else { ratio_of_samples(&a, &b) },
+                        seeds_a: a.len(),
+                        seeds_b: b.len(),
+                    });
+                }
+                if rows.len() > before && (open(&a, scheme_a, &values) || open(&b, scheme_b, &values_b)) {
+                    censored += 1;
+                }
+            }
+        }
+    }
+    if common == 0 {
+        return Err(Problem::new(format!("{} and {} have no swept values in common", a.name, b.name)).help(format!(
+            "{} has {}; {} has {}",
+            a.name,
+            a.places(),
+            b.name,
+            b.places()
+        )));
+    }
+    if rows.is_empty() {
+        return Err(Problem::new(format!("no common point has {} of {}", metrics.join(", "), classes.join(", ")))
+            .help("expected a metric of that class; what there is stands in summary.csv"));
+    }
+    let warnings = warnings(&a, &b, &rows, censored);
+    let axes = a.measured.axes.iter().map(|axis| axis.path.clone()).collect();
+    Ok(Comparison { a: a.found(), b: b.found(), axes, rows, warnings })
+}
+
+impl LoadedSide {
+    fn found(self) -> SideInfo {
+        SideInfo {
+            folder: self.name,
+            schemes: self.schemes,
+            versions: self.measured.versions,
+            seeds: self.measured.seeds,
+        }
+    }
+
+    fn places(&self) -> String {
+        let axes: Vec<String> =
+            self.measured.axes.iter().map(|axis| format!("{} = {}", axis.path, axis.values.join(", "))).collect();
+        if self.schemes.iter().all(|scheme| self.measured.values_of(scheme).is_empty()) {
+            "no finished point".to_owned()
+        } else {
+            axes.join("; ")
+        }
+    }
+}
+
+fn metrics_of(selection: &Selection) -> Result<Vec<String>, Problem> {
+    let unknown = selection.metrics.iter().find(|metric| describe(metric).is_none());
+    if let Some(metric) = unknown {
+        let known: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
+        return Err(Problem::new(format!("there is no metric `{metric}`")).help(suggest(metric, &known)));
+    }
+    let usual = || USUAL_METRICS.iter().map(|&metric| metric.to_owned()).collect();
+    Ok(if selection.metrics.is_empty() { usual() } else { selection.metrics.clone() })
+}
+
+fn read_info(side: &Side) -> Result<RunInfo, Problem> {
+    let folder = side.folder.display();
+    let path = side.folder.join("run.json");
+    if !path.exists() {
+        return Err(Problem::new(format!("{folder} is no run folder")).help(
+            "expected a folder that `tailcut run` has written, such as runs/tail, or runs/tail:dctcp for a scheme",
+        ));
+    }
+    RunInfo::read(&path)
+        .map_err(|error| Problem::new(error.to_string()).help("expected what `tailcut run` has written"))
+}
+
+/// The schemes of A that are compared, and in the same order the scheme of B that each is compared with.
+fn schemes_of(a: &Side, info_a: &RunInfo, b: &Side, info_b: &RunInfo) -> Result<(Vec<String>, Vec<String>), Problem> {
+    let named = |side: &Side, info: &RunInfo| match &side.scheme {
+        Some(scheme) if !info.schemes.contains(scheme) => {
+            let known: Vec<&str> = info.schemes.iter().map(String::as_str).collect();
+            Err(Problem::new(format!("{} has no scheme `{scheme}`", side.folder.display()))
+                .help(suggest(scheme, &known)))
+        }
+        scheme => Ok(scheme.clone()),
+    };
+    // If one side names its scheme and the other side names none, the other side's scheme is the one of the same
+    // name, or its only one.
+    let other = |scheme: &String, side: &Side, info: &RunInfo| match info.schemes.as_slice() {
+        schemes if schemes.contains(scheme) => Ok(scheme.clone()),
+        [only] => Ok(only.clone()),
+        schemes => Err(Problem::new(format!("{} has no scheme `{scheme}`", side.folder.display())).help(format!(
+            "expected {}:SCHEME with one of {}",
+            side.folder.display(),
+            schemes.join(", ")
+        ))),
+    };
+    match (named(a, info_a)?, named(b, info_b)?) {
+        (Some(first), Some(second)) => Ok((vec![first], vec![second])),
+        (Some(first), None) => Ok((vec![first.clone()], vec![other(&first, b, info_b)?])),
+        (None, Some(second)) => Ok((vec![other(&second, a, info_a)?], vec![second])),
+        (None, None) => {
+            let both: Vec<String> =
+                info_a.schemes.iter().filter(|scheme| info_b.schemes.contains(scheme)).cloned().collect();
+            match (both.is_empty(), info_a.schemes.as_slice(), info_b.schemes.as_slice()) {
+                (false, ..) => Ok((both.clone(), both)),
+                (true, [first], [second]) => Ok((vec![first.clone()], vec![second.clone()])),
+                (true, first, second) => Err(Problem::new(format!(
+                    "{} and {} have no scheme in common",
+                    a.folder.display(),
+                    b.folder.display()
+                ))
+                .help(format!(
+                    "say which behind a colon: one of {} and one of {}",
+                    first.join(", "),
+                    second.join(", ")
+                ))),
+            }
+        }
+    }
+}
+
+fn classes_of(selection: &Selection, info_a: &RunInfo, info_b: &RunInfo) -> Result<Vec<String>, Problem> {
+    let sets = |info: &RunInfo| flow_set_names(&info.classes, &info.class_sets, &info.size_bounds);
+    let common: Vec<String> = sets(info_a).into_iter().filter(|name| sets(info_b).contains(name)).collect();
+    if let Some(class) = selection.classes.iter().find(|class| !common.contains(class)) {
+        let known: Vec<&str> = common.iter().map(String::as_str).collect();
+        return Err(Problem::new(format!("the runs do not both have a class `{class}`")).help(suggest(class, &known)));
+    }
+    let is_union = |name: &String| {
+        name == ALL || [info_a, info_b].iter().any(|info| info.class_sets.iter().any(|set| set.name == *name))
+    };
+    let single: Vec<String> = common.into_iter().filter(|name| !is_union(name)).collect();
+    if !selection.classes.is_empty() {
+        Ok(selection.classes.clone())
+    } else if single.is_empty() {
+        Err(Problem::new("the runs have no traffic class in common").help(format!(
+            "the first has {}, the second {}; `--class all` compares all flows",
+            info_a.classes.join(", "),
+            info_b.classes.join(", ")
+        )))
+    } else {
+        Ok(single)
+    }
+}
+
+/// For each axis of B the index that the same axis has in A, because the two may sweep in different orders.
+fn axes_of(a: &Side, info_a: &RunInfo, b: &Side, info_b: &RunInfo) -> Result<Vec<usize>, Problem> {
+    let place = |path: &String| info_a.axes.iter().position(|axis| axis.path == *path);
+    let order: Option<Vec<usize>> = info_b.axes.iter().map(|axis| place(&axis.path)).collect();
+    order.filter(|_| info_a.axes.len() == info_b.axes.len()).ok_or_else(|| {
+        let paths = |info: &RunInfo| match info.axes.as_slice() {
+            [] => "nothing".to_owned(),
+            axes => axes.iter().map(|axis| axis.path.as_str()).collect::<Vec<_>>().join(", "),
+        };
+        let (first, second) = (a.folder.display(), b.folder.display());
+        Problem::new(format!("{first} and {second} sweep different parameters")).help(format!(
+            "{first} sweeps {}, {second} sweeps {}; points are compared that have the same swept values",
+            paths(info_a),
+            paths(info_b)
+        ))
+    })
+}
+
+fn read(side: &Side, mut info: RunInfo, schemes: Vec<String>) -> Result<LoadedSide, Problem> {
+    info.points.retain(|point| schemes.contains(&point.scheme));
+    let measured =
+        Measurements::read(&side.folder, &info, &|| false).map_err(|error| Problem::new(error.to_string()))?;
+    Ok(LoadedSide { name: side.folder.display().to_string(), schemes, measured })
+}
+
+/// The seeds by which two sides can be compared pairwise: those of the side with fewer seeds, if the other side has
+/// all of them with the same flows. `a` and `b` are pairs of a seed and a fingerprint of its flows.
+fn pairs_of(a: &[(u64, u64)], b: &[(u64, u64)]) -> Option<Vec<u64>> {
+    let (fewer, more) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    fewer.iter().all(|seed| more.contains(seed)).then(|| fewer.iter().map(|seed| seed.0).collect())
+}
+
+/// The values of single seeds on both sides. With `pairs`, only the seeds for which both sides have a value, in the
+/// same order on both sides.
+fn samples_of(a: &Measurement, b: &Measurement, pairs: Option<&[u64]>) -> (Vec<f64>, Vec<f64>) {
+    let of =
+        |side: &Measurement, seed: u64| side.by_seed.iter().find(|known| known.0 == seed).and_then(|known| known.1);
+    match pairs {
+        Some(seeds) => seeds.iter().filter_map(|&seed| of(a, seed).zip(of(b, seed))).unzip(),
+        None => {
+            let all = |side: &Measurement| side.by_seed.iter().filter_map(|seed| seed.1).collect();
+            (all(a), all(b))
+        }
+    }
+}
+
+fn warnings(a: &LoadedSide, b: &LoadedSide, rows: &[ComparedRow], censored: usize) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if a.measured.versions != b.measured.versions || a.measured.versions.len() > 1 {
+        warnings.push(format!(
+            "the points were made by different versions of the engine, {} and {}: a difference may be the program's",
+            a.measured.versions.join(", "),
+            b.measured.versions.join(", ")
+        ));
+    }
+    let fewest = rows.iter().map(|row| row.seeds_a.min(row.seeds_b)).min().unwrap_or(0);
+    if fewest < 3 {
+        let means = if fewest < 2 { "there is no interval" } else { "intervals are very wide" };
+        warnings.push(format!("some rows rest on {fewest} seed(s): {means}; five seeds are recommended"));
+    }
+    if censored > 0 {
+        warnings.push(format!(
+            "flows are censored in {censored} of the compared classes and points: FCTs there are lower bounds, and so their \
+             ratio may be off in either direction"
+        ));
+    }
+    for side in [a, b] {
+        let missing = side.measured.missing().len();
+        if missing > 0 {
+            warnings.push(format!("{missing} points of {} have no results", side.name));
+        }
+    }
+    warnings
+}

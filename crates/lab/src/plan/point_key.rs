@@ -1,0 +1,39 @@
+//! Names of the folders of points.
+
+use std::path::Path;
+
+use tailcut_sim::Node;
+
+use crate::version::{fingerprint, version};
+
+/// Name of the folder of a point: readable, and different for another program and for other content. `content` is a
+/// fingerprint of the scenario with its files.
+pub(super) fn point_key(scheme: &str, values: &[String], seed: u64, content: u64) -> String {
+    let identity = format!("{scheme}\n{values:?}\n{seed}\n{content:016x}\n{}", version());
+    let readable: String = std::iter::once(scheme)
+        .chain(values.iter().map(String::as_str))
+        .map(|part| {
+            part.chars().map(|c| if c.is_alphanumeric() || ".-@".contains(c) { c } else { '_' }).collect::<String>()
+        })
+        .collect::<Vec<_>>()
+        .join("-");
+    let short: String = readable.chars().take(80).collect();
+    format!("{short}-s{seed}-{:08x}", fingerprint(identity.as_bytes()) as u32)
+}
+
+/// A fingerprint of the files that a workload names, whose bytes count as a part of the scenario.
+pub(super) fn files_fingerprint(node: &Node, base_dir: &Path) -> u64 {
+    fn walk(node: &Node, base_dir: &Path, state: &mut u64) {
+        if let Some(path) = node.get("path").and_then(Node::as_str)
+            && let Ok(bytes) = std::fs::read(base_dir.join(path))
+        {
+            *state = tailcut_base::mix64(*state ^ fingerprint(&bytes));
+        }
+        for (_, child) in node.entries() {
+            walk(child, base_dir, state);
+        }
+    }
+    let mut state = 0;
+    walk(node.nearest("workload"), base_dir, &mut state);
+    state
+}

@@ -1,0 +1,59 @@
+//! The swept parameters of a scenario.
+
+use tailcut_results::Axis;
+use tailcut_sim::{Node, Origin, Problem, Value};
+
+use super::place::unique;
+
+/// The table that defines what is swept.
+const DEFINED: &str = "sweep";
+
+/// A swept parameter.
+#[derive(Clone, Debug)]
+pub(super) struct SweptAxis {
+    /// Its path and its values as they are written.
+    pub(super) axis: Axis,
+    /// Its values.
+    pub(super) values: Vec<Node>,
+    /// Where its key stands, for messages.
+    pub(super) origin: Origin,
+}
+
+/// Takes the swept parameters out of a scenario. A parameter that the command line sets is no longer swept.
+///
+/// # Errors
+/// If one of them is swept over no list of values, or a value is there twice.
+pub(super) fn take(scenario: &mut Node, over: &Node) -> Result<Vec<SweptAxis>, Problem> {
+    let mut axes = Vec::new();
+    if let Some(sweep) = scenario.take(DEFINED) {
+        collect(&sweep, "", &mut axes)?;
+    }
+    axes.retain(|swept| !exists(over, &swept.axis.path));
+    Ok(axes)
+}
+
+/// Collects the axes below `node`; a path may be written with quotes or as nested tables.
+fn collect(node: &Node, prefix: &str, axes: &mut Vec<SweptAxis>) -> Result<(), Problem> {
+    for (key, child) in node.entries() {
+        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+        let origin = child.key.clone().expect("a key that was read has a place");
+        match &child.value {
+            Value::Table(_) => collect(child, &path, axes)?,
+            Value::Array(values) if !values.is_empty() => {
+                let texts: Vec<String> = values.iter().map(Node::to_text).collect();
+                unique(&texts, "value", Some(child))?;
+                axes.push(SweptAxis { axis: Axis { path, values: texts }, values: values.clone(), origin });
+            }
+            _ => {
+                return Err(Problem::new(format!("`{path}` is swept over no list of values"))
+                    .help("expected a list, such as \"workload.load\" = [0.4, 0.6, 0.8]")
+                    .or_at(&origin));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn exists(node: &Node, path: &str) -> bool {
+    path.split('.').try_fold(node, |node, key| node.get(key)).is_some()
+}

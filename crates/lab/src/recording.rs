@@ -1,0 +1,50 @@
+//! A recorder that writes the rows of a simulation to files while it runs.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tailcut_record::{FlowColumns, QueryRow, RecordError, Recorder, RowWriter, Sink};
+
+use crate::cpu::thread_ns;
+
+/// A recorder whose rows go to `flows.parquet` in `folder`, and to `queries.parquet` if there can be any `queries`. The
+/// files appear when the simulation is over; `classes` are the names of its traffic classes. All writing is done on the
+/// thread that records, and its CPU time in ns is added to `cpu_ns`, so that it is not counted as that of the
+/// simulation.
+pub(crate) fn recorder(
+    folder: &Path,
+    classes: &[String],
+    queries: bool,
+    cpu_ns: &Arc<AtomicU64>,
+) -> Result<Recorder, RecordError> {
+    let flows = RowWriter::<FlowColumns>::create(&folder.join("flows.parquet"), classes)?;
+    let recorder = Recorder::with_sink(Box::new(Timed { sink: flows, cpu_ns: Arc::clone(cpu_ns) }));
+    if !queries {
+        return Ok(recorder);
+    }
+    let queries = RowWriter::<Vec<QueryRow>>::create(&folder.join("queries.parquet"), classes)?;
+    Ok(recorder.with_query_sink(Box::new(Timed { sink: queries, cpu_ns: Arc::clone(cpu_ns) })))
+}
+
+/// A sink that adds the CPU time which it takes to a sum.
+struct Timed<S> {
+    sink: S,
+    cpu_ns: Arc<AtomicU64>,
+}
+
+impl<R, S: Sink<R>> Sink<R> for Timed<S> {
+    fn write(&mut self, rows: &mut R) -> Result<(), RecordError> {
+        let began = thread_ns();
+        let written = self.sink.write(rows);
+        self.cpu_ns.fetch_add(thread_ns() - began, Ordering::Relaxed);
+        written
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), RecordError> {
+        let began = thread_ns();
+        let finished = Box::new(self.sink).finish();
+        self.cpu_ns.fetch_add(thread_ns() - began, Ordering::Relaxed);
+        finished
+    }
+}

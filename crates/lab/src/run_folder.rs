@@ -1,0 +1,101 @@
+//! The folder of a run: it belongs to one scenario, and one process at a time runs in it.
+
+use std::fs::File;
+use std::path::Path;
+
+use tailcut_report::ReportError;
+use tailcut_results::{RunInfo, replace};
+
+use crate::error::RunError;
+
+/// Makes sure that `out` is the folder of this run, or an empty one, and locks it for this process. The lock ends when
+/// the file is dropped.
+///
+/// # Errors
+/// If the folder holds something else, is in use, or cannot be written.
+pub(crate) fn lock(out: &Path, info: &RunInfo) -> Result<File, RunError> {
+    let refuse = |what: &str| Err(RunError::Folder { folder: out.to_owned(), what: what.to_owned() });
+    let io = |source| RunError::Io { path: out.to_owned(), source };
+    if out.exists() && !out.is_dir() {
+        return refuse("is not a folder: expected a folder or a free name behind --out");
+    }
+    let known = out.join("run.json");
+    if known.exists() {
+        match RunInfo::read(&known) {
+            Ok(old) if same_but_for_seeds(&old.scenario_toml, &info.scenario_toml) => {}
+            Ok(_) => return refuse("holds another run: choose another --out, or remove the folder"),
+            Err(_) => {
+                return refuse("holds a run.json that cannot be read: choose another --out, or remove the folder");
+            }
+        }
+    } else if out.exists() && !holds_nothing(out).map_err(io)? {
+        return refuse("is not empty and holds no run: choose another --out");
+    }
+    std::fs::create_dir_all(out.join("points")).map_err(io)?;
+    let lock = File::create(out.join("run.lock")).map_err(io)?;
+    if lock.try_lock().is_err() {
+        return refuse("is in use by another tailcut: wait for it, or choose another --out");
+    }
+    // A killed run may have left temporary files; the lock says that nobody writes them now.
+    remove_temporary_files(out);
+    announce(out, info)?;
+    Ok(lock)
+}
+
+/// Writes into the folder what is run there: `run.json` and `scenario.toml`.
+///
+/// # Errors
+/// If one of them cannot be written.
+pub(crate) fn announce(out: &Path, info: &RunInfo) -> Result<(), RunError> {
+    let known = out.join("run.json");
+    if !RunInfo::read(&known).is_ok_and(|old| old == *info) {
+        info.write(&known).map_err(ReportError::from)?;
+    }
+    // A folder with points and without run.json would be refused, so that the name has to be on the disk before the
+    // first point. A file system that cannot sync a folder has done what it can.
+    let _ = File::open(out).and_then(|folder| folder.sync_all());
+    let scenario = format!("# {}\n# tailcut {}\n\n{}", info.command, info.version, info.scenario_toml);
+    Ok(replace(&out.join("scenario.toml"), scenario.as_bytes())?)
+}
+
+/// Whether two effective scenarios have the same points, up to seeds that only one of them has.
+fn same_but_for_seeds(a: &str, b: &str) -> bool {
+    let without = |text: &str| {
+        let mut table: toml::Table = text.parse().ok()?;
+        table.remove("seeds");
+        Some(table)
+    };
+    a == b || without(a).is_some_and(|a| without(b) == Some(a))
+}
+
+/// Whether a folder holds nothing that matters: at most the lock, temporary files and an empty folder for points. A run
+/// leaves these if it is killed before it has written `run.json`.
+fn holds_nothing(out: &Path) -> std::io::Result<bool> {
+    for entry in std::fs::read_dir(out)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let empty = name == "points" && std::fs::read_dir(entry.path())?.next().is_none();
+        if !empty && name != "run.lock" && !is_temporary(&name) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether this is the name of a file that was being written.
+fn is_temporary(name: &std::ffi::OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with('.') && name.contains(".tmp")
+}
+
+/// Removes the temporary files below `folder`. One that cannot be removed does no harm, because nothing reads it.
+fn remove_temporary_files(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if is_temporary(&entry.file_name()) {
+            let _ = std::fs::remove_file(entry.path());
+        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_temporary_files(&entry.path());
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Simulates one point and writes its files.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant as WallClock;
+
+use tailcut_record::{write_ports, write_queue_series, write_queues, write_throughput};
+use tailcut_report::ReportError;
+use tailcut_results::{EngineFacts, FlowCounts, Load, Point, PointSummary};
+use tailcut_sim::{Outcome, Scenario, Stopped, World};
+
+use crate::cpu::CpuClock;
+use crate::error::RunError;
+use crate::plan::{Plan, PlannedPoint};
+use crate::recording;
+use crate::version::version;
+
+/// Runs a point on up to `threads` threads and writes its files into `folder`; `None` if it was stopped. `advanced` is
+/// told which fraction of it is done, from 0 to 1, and says whether to stop.
+///
+/// # Errors
+/// If a file cannot be written.
+///
+/// # Panics
+/// If the simulation finds a mistake in itself.
+pub(crate) fn simulate(
+    planned: &PlannedPoint,
+    plan: &Plan,
+    folder: &Path,
+    threads: usize,
+    clock: &CpuClock,
+    advanced: impl Fn(f64) -> bool,
+) -> Result<Option<PointSummary>, RunError> {
+    let scenario = planned.scenario(&plan.base_dir).expect("every point was checked before the first one ran");
+    std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
+    let writing_ns = Arc::new(AtomicU64::new(0));
+    let queries = scenario.forecast().classes.iter().any(|class| class.queries.is_some());
+    let recorder = recording::recorder(folder, scenario.classes(), queries, &writing_ns)?;
+    let expected = scenario.forecast().duration.as_secs_f64();
+    let wall = WallClock::now();
+    let world = World::new(&scenario, recorder).with_threads(u32::try_from(threads).unwrap_or(u32::MAX));
+    let threads = world.threads();
+    let cpu = clock.start(threads);
+    let attempt = world.run_with(|now| {
+        let fraction = if expected > 0.0 { (now.as_secs_f64() / expected).min(1.0) } else { 0.0 };
+        if advanced(fraction) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let outcome = match attempt {
+        Ok(outcome) => outcome,
+        Err(Stopped::Asked) => return Ok(None),
+        Err(Stopped::Record(error)) => return Err(error.into()),
+    };
+    let used = Used {
+        cpu_ns: cpu.used_ns().saturating_sub(writing_ns.load(Ordering::Relaxed)),
+        wall_ns: wall.elapsed().as_nanos() as u64,
+        threads,
+    };
+    drop(cpu);
+
+    write_ports(&folder.join("ports.parquet"), &outcome.ports)?;
+    write_queues(&folder.join("queues.parquet"), &outcome.queues)?;
+    if scenario.config().record.queue_series {
+        write_queue_series(&folder.join("queue_series.parquet"), &outcome.queue_series)?;
+    }
+    if let Some(width) = scenario.config().record.throughput {
+        write_throughput(&folder.join("throughput.parquet"), scenario.classes(), width, &outcome.throughput)?;
+    }
+    let summary = summarise(&planned.point, &scenario, &outcome, &used);
+    summary.write(&folder.join("summary.json")).map_err(ReportError::from)?;
+    Ok(Some(summary))
+}
+
+/// What a simulation took from the machine.
+struct Used {
+    cpu_ns: u64,
+    wall_ns: u64,
+    threads: u32,
+}
+
+fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, used: &Used) -> PointSummary {
+    let offered = &scenario.forecast().offered;
+    let realised = &outcome.realised;
+    let mut loads = BTreeMap::new();
+    let mut load = |name: &str, offered: Option<f64>, realised: Option<f64>| {
+        if let Some(realised) = realised {
+            loads.insert(name.to_owned(), Load { offered, realised });
+        }
+    };
+    load("edge", Some(offered.edge_payload), Some(realised.edge_payload));
+    load("edge_wire", Some(offered.edge_wire), Some(realised.edge_wire));
+    load("core", offered.core_payload, realised.core_payload);
+    load("fabric", offered.fabric_payload, realised.fabric_payload);
+    let mut drops: BTreeMap<String, u64> = BTreeMap::new();
+    for row in &outcome.ports {
+        for (reason, count) in row.drops.iter() {
+            *drops.entry(reason.name().to_owned()).or_default() += count;
+        }
+    }
+    let mut warnings = scenario.warnings();
+    warnings.extend(scenario.forecast().notes.iter().cloned());
+    let totals = &outcome.totals;
+    PointSummary {
+        scheme: point.scheme.clone(),
+        values: point.values.clone(),
+        seed: point.seed,
+        end: outcome.end.name().to_owned(),
+        simulated_ns: outcome.ended_at.as_ps() as f64 / 1e3,
+        flows: FlowCounts {
+            total: totals.started,
+            finished: totals.received,
+            censored: totals.started - totals.received,
+        },
+        loads,
+        drops,
+        engine: EngineFacts {
+            packet_hops: outcome.engine.packet_hops,
+            events: outcome.engine.events,
+            cpu_ns: used.cpu_ns,
+            wall_ns: used.wall_ns,
+            threads: used.threads,
+            peak_bytes: outcome.engine.peak_bytes,
+            digest: format!("{:016x}", outcome.engine.digest),
+            version: version().to_owned(),
+        },
+        warnings,
+    }
+}

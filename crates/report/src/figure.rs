@@ -1,0 +1,75 @@
+//! A figure: the numbers of a picture. [`crate::draw_figures`] draws it.
+
+/// The scale of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AxisScale {
+    /// Proportional to the value.
+    Linear,
+    /// Proportional to the logarithm of the value.
+    Log,
+    /// Names, at 0, 1, 2 ...
+    Names(Vec<String>),
+}
+
+/// One point of a series, with its interval if it has one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlotPoint {
+    /// Value on the x axis.
+    pub x: f64,
+    /// Value on the y axis.
+    pub y: f64,
+    /// Ends of the interval of `y`.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// The points of one scheme.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Name in the legend.
+    pub name: String,
+    /// Index of the scheme, which gives the colour and the marker.
+    pub style: usize,
+    /// The points in the order of `x`.
+    pub points: Vec<PlotPoint>,
+}
+
+/// How the points of a series are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureKind {
+    /// Markers with intervals, joined by lines where the axis has numbers.
+    Points,
+    /// A cumulative distribution: steps, without intervals.
+    Steps,
+}
+
+/// One picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// File name without ending.
+    pub name: String,
+    /// What stands above it on the left.
+    pub title: String,
+    /// What stands above it on the right: the values of the other axes. May be empty.
+    pub subtitle: String,
+    /// Words below the x axis.
+    pub x_label: String,
+    /// Scale of the x axis.
+    pub x: AxisScale,
+    /// Words beside the y axis.
+    pub y_label: String,
+    /// Scale of the y axis.
+    pub y: AxisScale,
+    /// Whether the y axis begins at zero.
+    pub from_zero: bool,
+    /// How the points are drawn.
+    pub kind: FigureKind,
+    /// What is drawn.
+    pub series: Vec<Series>,
+}
+
+impl Figure {
+    /// The points of all series.
+    pub(crate) fn points(&self) -> impl Iterator<Item = &PlotPoint> {
+        self.series.iter().flat_map(|series| &series.points)
+    }
+}

@@ -1,0 +1,24 @@
+//! Plots, and the page of a run.
+//!
+//! [`write_results`] turns the finished points of a run into everything that its folder shows. [`Figure`] and
+//! [`Diagram`] are pictures, drawn as SVG and PNG; [`html`] is what pages share.
+//!
+//! This crate draws numbers and names. It does not know the simulator, so that a change of a model does not rebuild it.
+
+mod canvas;
+mod diagram;
+mod error;
+mod figure;
+pub mod html;
+mod page;
+mod plot;
+mod run_figures;
+mod style;
+mod ticks;
+mod write;
+
+pub use diagram::{Diagram, NetworkNode};
+pub use error::ReportError;
+pub use figure::{AxisScale, Figure, FigureKind, PlotPoint, Series};
+pub use plot::draw_figures;
+pub use write::{WrittenResults, remove_results, write_results};

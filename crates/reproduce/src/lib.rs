@@ -1,0 +1,85 @@
+//! Published figures and tables, run again.
+//!
+//! A *study* is a scenario at two scales; an *experiment* draws one figure or table of a document from the simulations
+//! of a study, and the claims of `data/claims.toml` that it bears on are judged by the same numbers. Several
+//! experiments share a study, so that its simulations run once.
+//!
+//! The way of an experiment goes down one staircase: [`find`] it, find its [`study`], run that ([`StudyRun`]), measure
+//! what it says, judge the claims, draw the pictures, write the page.
+
+mod analytic;
+mod distribution;
+mod evidence;
+mod experiment;
+mod measure;
+mod measured;
+mod network;
+mod page;
+mod pictures;
+mod reproduced;
+mod samples;
+mod scale;
+mod shipped;
+mod study;
+mod study_run;
+mod throughput;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use tailcut_claims::{Judgement, Verdict, judge};
+use tailcut_report::ReportError;
+use tailcut_results::OutputFolder;
+
+use measured::Measured;
+
+pub use experiment::{Experiment, FigureForm, FigureSpec};
+pub use measure::MeasureDefinition;
+pub use reproduced::Reproduced;
+pub use scale::Scale;
+pub use shipped::{claims_of, experiment_of, find, names, of_scheme, study};
+pub use study::{Open, Study, Subject, Variant};
+pub use study_run::StudyRun;
+pub use throughput::Convergence;
+
+/// Where the simulations of a study are, below the folder of all.
+pub fn study_folder(out: &Path, study: &str, scale: Scale, variant: Option<&str>) -> PathBuf {
+    scale_folder(out, scale, variant).join("studies").join(study)
+}
+
+/// Where the pictures and verdicts of an experiment are, below the folder of all.
+pub fn experiment_folder(out: &Path, id: &str, scale: Scale, variant: Option<&str>) -> PathBuf {
+    scale_folder(out, scale, variant).join(id)
+}
+
+fn scale_folder(out: &Path, scale: Scale, variant: Option<&str>) -> PathBuf {
+    match variant {
+        Some(variant) => out.join(format!("{}+{variant}", scale.name())),
+        None => out.join(scale.name()),
+    }
+}
+
+/// Judges the claims of an experiment by a run of its study, draws its pictures and writes its page to `out`. `known`
+/// are the verdicts on other claims, for claims that have parts.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn reproduce(
+    experiment: Experiment,
+    run: &StudyRun<'_>,
+    known: &BTreeMap<String, Verdict>,
+    out: &Path,
+) -> Result<Reproduced, ReportError> {
+    let title = shipped::title_of(&experiment);
+    let claims = claims_of(&experiment.id).unwrap_or_default();
+    let Measured { claims, panels, mut undrawn } = Measured::of(&experiment, &claims, run);
+    let verdict_on = |id: &str| known.get(id).copied();
+    let judgements: Vec<Judgement> =
+        claims.iter().map(|(claim, evidence)| judge(claim, evidence, &verdict_on)).collect();
+    let mut files = OutputFolder::new(out);
+    let pictures = pictures::draw(&experiment, &title, panels, run, &mut files, &mut undrawn)?;
+    undrawn.dedup();
+    let reproduced = Reproduced { experiment, title, judgements, pictures, undrawn, page: out.join("report.html") };
+    files.write("report.html", &page::page(&reproduced, run))?;
+    Ok(reproduced)
+}

@@ -1,0 +1,83 @@
+//! Arithmetic with samples: quotients, complements and multiples, seed by seed.
+
+use tailcut_claims::Sample;
+use tailcut_results::stats::{Interval, half_width};
+
+/// The 95 % interval of `value`, the mean over seeds, from the values of the single seeds; `None` with fewer than two.
+pub(crate) fn interval_around(value: f64, seeds: &[f64]) -> Option<Interval> {
+    let half = (seeds.len() > 1 && value.is_finite()).then(|| half_width(seeds))?;
+    Some(Interval { low: value - half, high: value + half })
+}
+
+/// A ratio of two quantities of the same flows, by seed where both have it.
+///
+/// # Errors
+/// If it would be divided by zero.
+pub(crate) fn divided(above: &Sample, below: &Sample) -> Result<Sample, String> {
+    if below.value == 0.0 {
+        return Err("it would be divided by zero".to_owned());
+    }
+    let value = above.value / below.value;
+    let of = |seed: u64| below.by_seed.iter().find(|known| known.0 == seed).map(|known| known.1);
+    let by_seed: Vec<(u64, f64)> = above
+        .by_seed
+        .iter()
+        .filter_map(|&(seed, above)| Some((seed, above / of(seed).filter(|&below| below != 0.0)?)))
+        .collect();
+    let ratios: Vec<f64> = by_seed.iter().map(|&(_, ratio)| ratio).collect();
+    Ok(Sample {
+        value,
+        interval: interval_around(value, &ratios),
+        by_seed,
+        n: above.n.min(below.n),
+        note: above.note.clone().or(below.note.clone()),
+    })
+}
+
+/// One less a share: the share that is missing.
+pub(crate) fn complement(sample: Sample) -> Sample {
+    let interval = sample.interval.map(|interval| Interval { low: 1.0 - interval.high, high: 1.0 - interval.low });
+    Sample { interval, ..mapped(sample, |value| 1.0 - value) }
+}
+
+/// A sample in another unit: everything is multiplied by `factor`, a positive number.
+pub(crate) fn times(sample: Sample, factor: f64) -> Sample {
+    let interval =
+        sample.interval.map(|interval| Interval { low: interval.low * factor, high: interval.high * factor });
+    Sample { interval, ..mapped(sample, |value| value * factor) }
+}
+
+/// The value and those of the seeds, each mapped; the interval is left as it is.
+fn mapped(mut sample: Sample, map: impl Fn(f64) -> f64) -> Sample {
+    sample.value = map(sample.value);
+    sample.by_seed.iter_mut().for_each(|(_, value)| *value = map(*value));
+    sample
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(value: f64, by_seed: &[(u64, f64)]) -> Sample {
+        Sample { value, interval: None, by_seed: by_seed.to_vec(), n: 10, note: None }
+    }
+
+    #[test]
+    fn ratios_are_formed_seed_by_seed() {
+        let ratio = divided(&sample(6.0, &[(1, 4.0), (2, 8.0)]), &sample(2.0, &[(1, 2.0), (2, 4.0)])).unwrap();
+        assert_eq!((ratio.value, ratio.by_seed), (3.0, vec![(1, 2.0), (2, 2.0)]));
+        assert_eq!(ratio.interval, Some(Interval { low: 3.0, high: 3.0 }));
+        assert!(divided(&sample(6.0, &[]), &sample(0.0, &[])).is_err());
+    }
+
+    #[test]
+    fn complements_turn_an_interval_around_and_multiples_stretch_it() {
+        let share = Sample { interval: Some(Interval { low: 0.2, high: 0.5 }), ..sample(0.25, &[(1, 0.125)]) };
+        let rest = complement(share.clone());
+        assert_eq!((rest.value, rest.interval), (0.75, Some(Interval { low: 0.5, high: 0.8 })));
+        assert_eq!(rest.by_seed, [(1, 0.875)]);
+        let percent = times(share, 100.0);
+        assert_eq!((percent.value, percent.interval), (25.0, Some(Interval { low: 20.0, high: 50.0 })));
+        assert_eq!(percent.by_seed, [(1, 12.5)]);
+    }
+}

@@ -1,0 +1,309 @@
+//! The experiments and studies that the program ships with, `experiments/` and `experiments/studies/`, and the claims
+//! that an experiment bears on.
+
+use tailcut_claims::{Claim, catalogue};
+use tailcut_sim::Problem;
+use tailcut_sim::config::suggest;
+
+use crate::experiment::Experiment;
+use crate::study::Study;
+
+macro_rules! texts {
+    ($(#[$doc:meta])* $name:ident, $folder:literal: $($file:literal,)+) => {
+        $(#[$doc])*
+        const $name: &[(&str, &str)] =
+            &[$(($file, include_str!(concat!("../../../", $folder, $file, ".toml"))),)+];
+    };
+}
+
+texts! {
+    /// The experiments, by document and figure.
+    EXPERIMENTS, "experiments/":
+    "slytherin-fig3a",
+    "slytherin-fig3b",
+    "slytherin-fig4",
+    "slytherin-fig5",
+    "slytherin-fig6",
+    "slytherin-fig7",
+    "slytherin-fig8",
+    "slytherin-fig9",
+    "slytherin-fig10",
+    "slytherin-table1",
+    "slytherin-ablations",
+    "slytherin-single-window",
+    "slytherin-parking-lot",
+    "slytherin-aware",
+    "slytherin-map-buffer",
+    "slytherin-map-min-rto",
+    "slytherin-map-pias",
+    "slytherin-map-workload",
+    "spq-fig1",
+    "spq-fig2",
+    "spq-fig3",
+    "spq-fig4",
+    "spq-fig5",
+    "spq-fig6",
+    "spq-fig9",
+    "spq-fig10",
+    "spq-fig11",
+    "spq-fig12",
+    "spq-fig13",
+    "spq-fig14",
+    "spq-fig15",
+    "spq-fig16",
+    "spq-fig17",
+    "spq-fig18",
+    "spq-fig19",
+    "spq-fig20",
+    "spq-table1",
+    "spq-table2",
+    "spq-table3",
+    "spq-ablations",
+    "spq-workloads",
+    "thesis-fig6",
+    "thesis-fig23",
+    "thesis-fig24",
+    "thesis-fig25",
+    "thesis-fig26",
+    "thesis-fig27",
+    "thesis-fig28",
+    "icon-isolated",
+    "icon-buffers",
+    "icon-ablations",
+    "icon-map",
+    "thesis-fig3",
+    "background-drops",
+    "thesis-fig29",
+    "thesis-fig30",
+    "thesis-fig31",
+    "thesis-fig32",
+    "thesis-fig33",
+    "resqueue-ablations",
+    "resqueue-same-size",
+    "resqueue-timer",
+}
+
+texts! {
+    /// The studies.
+    STUDIES, "experiments/studies/":
+    "slytherin-ls400",
+    "slytherin-convergence",
+    "slytherin-incast",
+    "slytherin-threshold",
+    "slytherin-reordering",
+    "slytherin-ablations",
+    "slytherin-single-window",
+    "slytherin-parking-lot",
+    "slytherin-aware",
+    "slytherin-map-buffer",
+    "slytherin-map-min-rto",
+    "slytherin-map-pias",
+    "slytherin-map-workload",
+    "spq-ls144",
+    "spq-os144",
+    "spq-mismatch",
+    "spq-probes",
+    "spq-upstream",
+    "spq-ablations",
+    "icon-ls400",
+    "icon-incast",
+    "icon-queue",
+    "icon-isolated",
+    "icon-buffers",
+    "icon-pacing",
+    "icon-map",
+    "icon-ablations",
+    "background-ls400",
+    "background-homa",
+    "resqueue-ls400",
+    "resqueue-incast",
+    "resqueue-reserved",
+    "resqueue-timer",
+    "resqueue-ablations",
+    "resqueue-same-size",
+}
+
+/// Names of all experiments that can be run, in the order in which they are shown.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    EXPERIMENTS.iter().map(|(name, _)| *name)
+}
+
+/// The experiment of this name. If the document shows the same figure twice, both names give the same experiment.
+///
+/// # Errors
+/// If there is none.
+pub fn find(id: &str) -> Result<Experiment, Problem> {
+    let published = catalogue().experiment(id);
+    let id = published.and_then(|known| known.same_as.as_deref()).unwrap_or(id);
+    let Some((name, text)) = EXPERIMENTS.iter().find(|(name, _)| *name == id) else {
+        let problem = if published.is_some() {
+            Problem::new(format!("the experiment `{id}` cannot be run yet: its schemes are not there"))
+        } else {
+            Problem::new(format!("there is no experiment `{id}`"))
+        };
+        return Err(problem.help(suggest(id, &names().collect::<Vec<_>>())));
+    };
+    Experiment::parse(&format!("experiments/{name}.toml"), name, text)
+}
+
+/// The study of this name.
+///
+/// # Errors
+/// If there is none, or its text is wrong.
+pub fn study(name: &str) -> Result<Study, Problem> {
+    let source = |name: &str| {
+        let found = STUDIES.iter().find(|(known, _)| *known == name);
+        found.map(|(name, text)| (format!("experiments/studies/{name}.toml"), (*text).to_owned()))
+    };
+    let (file, text) = source(name).ok_or_else(|| {
+        let known: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
+        Problem::new(format!("there is no study `{name}`")).help(suggest(name, &known))
+    })?;
+    Study::parse(&file, name, &text, &source)
+}
+
+/// Names of the experiments that bear on the claims about a scheme.
+pub fn of_scheme(scheme: &str) -> Vec<&'static str> {
+    names()
+        .filter(|name| {
+            claims_of(name).is_ok_and(|claims| claims.iter().any(|claim| claim.scheme == scheme))
+                || name.starts_with(&format!("{scheme}-"))
+        })
+        .collect()
+}
+
+/// The claims that an experiment bears on, each once, in the order of `data/claims.toml`.
+///
+/// # Errors
+/// If there is no such experiment.
+pub fn claims_of(id: &str) -> Result<Vec<&'static Claim>, Problem> {
+    let experiment = find(id)?;
+    let listed: Vec<&str> = match catalogue().experiment(&experiment.id) {
+        Some(published) => catalogue().claims_of(published).map(|claim| claim.id.as_str()).collect(),
+        None => Vec::new(),
+    };
+    let bears = |claim: &&Claim| experiment.claims.contains(&claim.id) || listed.contains(&claim.id.as_str());
+    Ok(catalogue().claims.iter().filter(bears).collect())
+}
+
+/// The title of an experiment: its own, or what the catalogue of claims says of the figure.
+pub(crate) fn title_of(experiment: &Experiment) -> String {
+    match (&experiment.title, catalogue().experiment(&experiment.id)) {
+        (Some(title), _) => title.clone(),
+        (None, Some(published)) => format!("{}: {}", published.figure, published.title),
+        (None, None) => experiment.id.clone(),
+    }
+}
+
+/// The experiment in which a claim is judged: the first that bears on it.
+pub fn experiment_of(claim: &str) -> Option<&'static str> {
+    names().find(|name| claims_of(name).is_ok_and(|claims| claims.iter().any(|known| known.id == claim)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use tailcut_lab::RunArguments;
+    use tailcut_results::flow_set_names;
+
+    use super::*;
+    use crate::analytic;
+    use crate::measure::MeasureDefinition;
+    use crate::scale::Scale;
+
+    /// Files in a folder of the repository, without their ending.
+    fn files(folder: &str) -> BTreeSet<String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+        let entries = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+        let toml = entries.filter(|path| path.extension().is_some_and(|found| found == "toml"));
+        toml.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn every_file_is_part_of_the_program() {
+        let of = |list: &[(&str, &str)]| list.iter().map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>();
+        assert_eq!(of(EXPERIMENTS), files("experiments"));
+        assert_eq!(of(STUDIES), files("experiments/studies"));
+    }
+
+    #[test]
+    fn every_study_can_be_run_at_both_scales_and_in_every_variant() {
+        for (name, _) in STUDIES {
+            let study = study(name).unwrap_or_else(|problem| panic!("{}", problem.render(false)));
+            let variants = study.variants.iter().map(|variant| Some(variant.name.as_str())).chain([None]);
+            for variant in variants {
+                for scale in Scale::ALL {
+                    let plan = study.plan(scale, variant, &RunArguments::default());
+                    let plan = plan.unwrap_or_else(|problem| panic!("{name} {variant:?}: {}", problem.render(false)));
+                    for path in study.coordinates.values() {
+                        let known = plan.axes.iter().any(|axis| axis.path == *path);
+                        assert!(known || plan.axes.is_empty(), "{name}: nothing is swept over {path}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_experiment_knows_its_study_subjects_and_claims() {
+        for name in names() {
+            let experiment = find(name).unwrap_or_else(|problem| panic!("{}", problem.render(false)));
+            let study = study(&experiment.study).unwrap();
+            let plan = study.plan(Scale::Quick, None, &RunArguments::default()).unwrap();
+            for subject in experiment.figure.iter().flat_map(|figure| figure.series.iter().chain(&figure.over)) {
+                let scheme = study.subject(subject).scheme;
+                assert!(plan.schemes.contains(&scheme), "{name}: no scheme {scheme}");
+            }
+            for claim in &experiment.claims {
+                assert!(catalogue().claims.iter().any(|known| known.id == *claim), "{name}: no claim {claim}");
+            }
+        }
+    }
+
+    /// A quantity of a class or of a set of classes that the study does not have would only be missed when it is run.
+    #[test]
+    fn every_class_that_is_measured_or_drawn_is_one_of_the_study() {
+        fn classes(measure: &MeasureDefinition) -> Vec<&str> {
+            let over = measure.over.as_deref().map(classes).unwrap_or_default();
+            std::iter::once(measure.class.as_str()).chain(over).collect()
+        }
+        let check = |study: &Study, name: &str, measures: &mut dyn Iterator<Item = &MeasureDefinition>| {
+            let plan = study.plan(Scale::Quick, None, &RunArguments::default()).unwrap();
+            let known = flow_set_names(&plan.classes, &plan.class_sets, &plan.size_bounds);
+            for class in measures.flat_map(classes) {
+                assert!(known.iter().any(|name| name == class), "{name}: {} has no class {class}", study.name);
+            }
+        };
+        for (name, _) in STUDIES {
+            let study = study(name).unwrap();
+            check(&study, name, &mut study.measures.values());
+        }
+        for name in names() {
+            let experiment = find(name).unwrap();
+            let study = study(&experiment.study).unwrap();
+            check(&study, name, &mut experiment.figure.iter().filter_map(|figure| figure.y.as_ref()));
+        }
+    }
+
+    #[test]
+    fn every_function_computes_a_quantity_of_a_study_and_every_name_is_a_function() {
+        let functions = analytic::names();
+        let unique: BTreeSet<String> = functions.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(functions.len(), unique.len(), "two functions have the same name");
+        let mut named = BTreeSet::new();
+        for (name, _) in STUDIES {
+            named.extend(study(name).unwrap().measures.into_values().filter_map(|measure| measure.function));
+        }
+        assert_eq!(named, unique);
+    }
+
+    #[test]
+    fn a_repeated_figure_is_the_one_that_it_repeats() {
+        assert_eq!(find("thesis-fig13").unwrap().id, "slytherin-fig3a");
+        let problem = find("slytherin-fig33a").unwrap_err();
+        assert!(problem.help_text().unwrap().contains("slytherin-fig3a"), "{}", problem.render(false));
+        assert!(find("pdq-fig1").is_err() || find("icon-fig24").is_err());
+    }
+}

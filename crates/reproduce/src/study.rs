@@ -1,0 +1,230 @@
+//! A study: one scenario at two scales, from which several figures and tables of a document are made.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use tailcut_lab::{Plan, RunArguments};
+use tailcut_sim::config::{from_node, suggest};
+use tailcut_sim::{Node, Problem, Value};
+
+use crate::measure::MeasureDefinition;
+use crate::scale::Scale;
+
+/// A parameter that the document leaves open.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Open {
+    /// What it is.
+    pub parameter: String,
+    /// The value taken.
+    pub value: String,
+    /// Why, and from where.
+    pub reason: String,
+}
+
+/// What the claims call a scheme, or a scheme at one value of a swept parameter.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    /// The scheme of the scenario.
+    pub scheme: String,
+    /// Values of swept parameters, by path, as the scenario writes them.
+    #[serde(default)]
+    pub at: BTreeMap<String, String>,
+}
+
+/// Another setting of the same study, such as other buffers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// Its name on the command line.
+    pub name: String,
+    /// What is different.
+    pub what: String,
+    scenario: Node,
+}
+
+/// Everything of a study file but the scenario.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    title: String,
+    #[serde(default)]
+    coordinates: BTreeMap<String, String>,
+    #[serde(default)]
+    names: BTreeMap<String, Subject>,
+    #[serde(default)]
+    measures: BTreeMap<String, MeasureDefinition>,
+    #[serde(default)]
+    open: Vec<Open>,
+}
+
+/// A study, as its file in `experiments/studies/` says.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The name of its file.
+    pub name: String,
+    /// What it simulates.
+    pub title: String,
+    /// Paths of swept parameters by the names of the claims: `load`.
+    pub coordinates: BTreeMap<String, String>,
+    /// What the claims call its schemes, where the names differ.
+    pub names: BTreeMap<String, Subject>,
+    /// How the quantities of the claims are measured here, by the claims' words for them.
+    pub measures: BTreeMap<String, MeasureDefinition>,
+    /// What the document leaves open.
+    pub open: Vec<Open>,
+    /// Other settings.
+    pub variants: Vec<Variant>,
+    scenario: Node,
+    scales: [Node; 2],
+}
+
+impl Study {
+    /// Reads a study's text; `source` is its name in messages, and `find` gives the name in messages and the text of
+    /// the study that it is built on: whatever is not said here is as it is there. A parameter that is left open there
+    /// is so here too, unless this study says it anew, or that it is `not_open`: its document gives it, or has no use
+    /// for it.
+    ///
+    /// # Errors
+    /// If it is not TOML or anything but its scenario is wrong; the scenario is checked by [`Study::plan`].
+    pub fn parse(
+        source: &str,
+        name: &str,
+        text: &str,
+        find: &dyn Fn(&str) -> Option<(String, String)>,
+    ) -> Result<Study, Problem> {
+        let mut node = on_base(Node::parse(source, text)?, find)?;
+        let mut table = |key: &str| node.take(key);
+        let scenario = table("scenario")
+            .ok_or_else(|| Problem::new(format!("{source} has no scenario")).help("expected a table `[scenario]`"))?;
+        let scales = Scale::ALL.map(|scale| table(scale.name()).unwrap_or_else(Node::table));
+        let mut variants = Vec::new();
+        if let Some(of) = table("variant") {
+            for (name, variant) in of.entries() {
+                let mut variant = variant.clone();
+                let what = variant.take("what").and_then(|node| node.as_str().map(str::to_owned)).ok_or_else(|| {
+                    Problem::new(format!("the variant `{name}` does not say what is different"))
+                        .help("expected a key `what` with a sentence")
+                })?;
+                variants.push(Variant { name: name.clone(), what, scenario: variant });
+            }
+        }
+        let keys: Keys = from_node(&node)?;
+        Ok(Study {
+            name: name.to_owned(),
+            title: keys.title,
+            coordinates: keys.coordinates,
+            names: keys.names,
+            measures: keys.measures,
+            open: keys.open,
+            variants,
+            scenario,
+            scales,
+        })
+    }
+
+    /// The simulations of this study.
+    ///
+    /// # Errors
+    /// If there is no such variant, or the scenario is wrong.
+    pub fn plan(&self, scale: Scale, variant: Option<&str>, arguments: &RunArguments) -> Result<Plan, Problem> {
+        let mut node = self.scenario.clone();
+        node.merge(self.scales[scale as usize].clone());
+        if let Some(variant) = variant {
+            node.merge(self.variant(variant)?.scenario.clone());
+        }
+        Plan::of_node(node, &self.name, std::path::Path::new(""), arguments)
+    }
+
+    /// The variant of this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn variant(&self, name: &str) -> Result<&Variant, Problem> {
+        self.variants.iter().find(|variant| variant.name == name).ok_or_else(|| {
+            let known: Vec<&str> = self.variants.iter().map(|variant| variant.name.as_str()).collect();
+            Problem::new(format!("the study {} has no variant `{name}`", self.name)).help(suggest(name, &known))
+        })
+    }
+
+    /// The scheme and the values of swept parameters that a claim means by `subject`.
+    pub fn subject(&self, subject: &str) -> Subject {
+        let same = || Subject { scheme: subject.to_owned(), at: BTreeMap::new() };
+        self.names.get(subject).cloned().unwrap_or_else(same)
+    }
+}
+
+/// The tree of a study with everything that it takes from the study that it is built on, which may be built on another
+/// one in turn.
+fn on_base(mut node: Node, find: &dyn Fn(&str) -> Option<(String, String)>) -> Result<Node, Problem> {
+    let Some(base) = node.take("base") else { return Ok(node) };
+    let missing = || {
+        let problem = Problem::new("there is no such study").help("expected the name of a file beside this one");
+        base.key_or_value().map_or_else(|| problem.clone(), |origin| problem.clone().or_at(origin))
+    };
+    let (source, text) = base.as_str().and_then(find).ok_or_else(missing)?;
+    let mut below = on_base(Node::parse(&source, &text)?, find)?;
+    let mut open = list(below.take("open"));
+    for closed in list(node.take("not_open")) {
+        let is_it = |entry: &Node| closed.as_str().is_some() && parameter(entry) == closed.as_str();
+        let Some(at) = open.iter().position(is_it) else {
+            let known: Vec<&str> = open.iter().filter_map(parameter).collect();
+            let problem = Problem::new("the study below leaves no such parameter open")
+                .help(suggest(closed.as_str().unwrap_or_default(), &known));
+            return Err(closed.key_or_value().map_or_else(|| problem.clone(), |origin| problem.clone().or_at(origin)));
+        };
+        open.remove(at);
+    }
+    let own = list(node.take("open"));
+    open.retain(|entry| own.iter().all(|other| parameter(other) != parameter(entry)));
+    open.extend(own);
+    below.merge_at(node, &["scenario", "quick", "paper", "variant.*"]);
+    if let Value::Table(entries) = &mut below.value {
+        entries.push(("open".to_owned(), Node { value: Value::Array(open), ..Node::table() }));
+    }
+    Ok(below)
+}
+
+/// The entries of a list; none if there is no list. A value that is not a list is returned as the only entry: whoever
+/// reads the entries refuses it with a message.
+fn list(node: Option<Node>) -> Vec<Node> {
+    match node {
+        Some(Node { value: Value::Array(entries), .. }) => entries,
+        node => node.into_iter().collect(),
+    }
+}
+
+/// The parameter that an entry leaves open.
+fn parameter(entry: &Node) -> Option<&str> {
+    entry.get("parameter").and_then(Node::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BELOW: &str = "title = \"below\"\n[scenario]\nschemes = [\"tcp\"]\n\
+         [[open]]\nparameter = \"buffer\"\nvalue = \"4 MB\"\nreason = \"theirs\"\n\
+         [[open]]\nparameter = \"loads\"\nvalue = \"all\"\nreason = \"theirs\"\n";
+
+    fn open(text: &str) -> Result<Vec<(String, String)>, Problem> {
+        let find = |name: &str| (name == "below").then(|| ("below.toml".to_owned(), BELOW.to_owned()));
+        let study = Study::parse("above.toml", "above", &format!("base = \"below\"\n{text}"), &find)?;
+        Ok(study.open.into_iter().map(|open| (open.parameter, open.value)).collect())
+    }
+
+    fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(parameter, value)| ((*parameter).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn what_is_open_below_is_open_above_unless_it_is_said_otherwise() {
+        let own = "[[open]]\nparameter = \"buffer\"\nvalue = \"225 KB\"\nreason = \"ours\"\n";
+        assert_eq!(open("").unwrap(), pairs(&[("buffer", "4 MB"), ("loads", "all")]));
+        assert_eq!(open(own).unwrap(), pairs(&[("loads", "all"), ("buffer", "225 KB")]));
+        assert_eq!(open("not_open = [\"loads\"]\n").unwrap(), pairs(&[("buffer", "4 MB")]));
+        let problem = open("not_open = [\"load\"]\n").unwrap_err();
+        assert!(problem.help_text().unwrap().contains("`loads`"), "{}", problem.render(false));
+        assert!(open("open = \"buffer\"\n").is_err() && open("not_open = \"loads\"\n").is_ok());
+    }
+}

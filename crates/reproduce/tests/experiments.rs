@@ -1,0 +1,119 @@
+//! Experiments made from run folders that no simulation made.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tailcut_claims::{Judgement, Verdict};
+use tailcut_fixtures::{FakeRun, USUAL, fabricate};
+use tailcut_lab::RunArguments;
+use tailcut_report::write_results;
+use tailcut_reproduce::{Reproduced, Scale, StudyRun, find, reproduce, study};
+use tailcut_results::Measurements;
+
+const SMALL: FakeRun = FakeRun { flows: 500, ..USUAL };
+const SLYTHERIN: FakeRun = FakeRun { schemes: &["dctcp", "pias", "sjf", "slytherin"], ..SMALL };
+const ICON: FakeRun = FakeRun { schemes: &["dctcp", "icon"], axes: &[], classes: &["long"], ..SMALL };
+
+/// What an experiment comes to if its study measured what `fake` says.
+fn made(id: &str, fake: &FakeRun, folder: &Path) -> (Reproduced, Measurements) {
+    let experiment = find(id).unwrap();
+    let study = study(&experiment.study).unwrap();
+    let plan = study.plan(Scale::Quick, None, &RunArguments::default()).unwrap();
+    let run_folder = folder.join("run");
+    let info = fabricate(&run_folder, fake);
+    let results = write_results(&run_folder, &info, &|| false).unwrap();
+    let run = StudyRun {
+        study: &study,
+        scale: Scale::Quick,
+        variant: None,
+        plan: &plan,
+        info: &info,
+        folder: &run_folder,
+        measurements: &results.measurements,
+    };
+    let reproduced = reproduce(experiment, &run, &BTreeMap::new(), &folder.join("out")).unwrap();
+    (reproduced, results.measurements)
+}
+
+fn judgement<'a>(reproduced: &'a Reproduced, claim: &str) -> &'a Judgement {
+    reproduced.judgements.iter().find(|judgement| judgement.id == claim).unwrap()
+}
+
+/// Names of the pictures that were drawn.
+fn pictures(reproduced: &Reproduced) -> Vec<&str> {
+    reproduced.pictures.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect()
+}
+
+#[test]
+fn claims_are_judged_by_what_was_measured_and_a_page_shows_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (reproduced, measurements) = made("slytherin-fig3a", &SLYTHERIN, folder.path());
+    let p99 = |scheme: &str, load: &str| {
+        measurements.get(scheme, &[load.to_owned()], "short+incast", "fct_p99").unwrap().pooled.value
+    };
+    // The claim is about loads of 30 % and more, and all that were run are.
+    let ratio = |load: &&str| p99("slytherin", load) / p99("pias", load);
+    let mean = ["0.3", "0.6", "0.9"].iter().map(ratio).sum::<f64>() / 3.0;
+    let judgement = judgement(&reproduced, "slytherin-tail-fct-vs-pias");
+    assert_ne!(judgement.verdict, Verdict::NotRun, "{}", judgement.reason);
+    assert!((judgement.measured.unwrap() - mean).abs() < 1e-12, "{judgement:?}");
+    assert!(judgement.reason.contains("at 3 of 7 sweep points"), "{}", judgement.reason);
+    assert_eq!(pictures(&reproduced), ["slytherin-fig3a.svg"]);
+    assert_eq!(reproduced.undrawn, Vec::<String>::new());
+    let page = std::fs::read_to_string(&reproduced.page).unwrap();
+    for text in ["<svg", "slytherin-tail-fct-vs-pias", &judgement.measured_text(), "buffer of a port", "Fig 3"] {
+        assert!(page.contains(text), "the page lacks {text}");
+    }
+}
+
+/// Queues were sampled, of the loads that the document draws one was run, and the claims call SJF by another name.
+#[test]
+fn distributions_are_drawn_at_the_sweep_points_of_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let (reproduced, _) = made("slytherin-fig5", &SLYTHERIN, folder.path());
+    assert_eq!((pictures(&reproduced), reproduced.undrawn.len()), (vec!["slytherin-fig5.svg"], 0));
+    let picture = std::fs::read_to_string(&reproduced.pictures[0]).unwrap();
+    assert!(picture.contains("load 0.6") && picture.contains("ideal-sjf"));
+}
+
+#[test]
+fn what_was_not_recorded_is_not_drawn_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let (reproduced, _) = made("thesis-fig6", &ICON, folder.path());
+    assert_eq!(pictures(&reproduced), Vec::<&str>::new());
+    assert_eq!(reproduced.undrawn.len(), 2);
+    assert!(reproduced.undrawn[0].starts_with("tcp: ") && reproduced.undrawn[0].contains("throughput.parquet"));
+    let page = std::fs::read_to_string(&reproduced.page).unwrap();
+    assert!(page.contains("Not drawn:") && page.contains("throughput.parquet"));
+}
+
+#[test]
+fn quantities_of_functions_need_no_simulation() {
+    let folder = tempfile::tempdir().unwrap();
+    let (reproduced, _) = made("thesis-fig6", &ICON, folder.path());
+    for claim in ["icon-pacing-gap-10p8us", "icon-eq-3p1-rate"] {
+        let judgement = judgement(&reproduced, claim);
+        assert_eq!(judgement.verdict, Verdict::Reproduced);
+        assert!(judgement.reason.contains("by what was computed"), "{}", judgement.reason);
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let (reproduced, _) = made("spq-fig1", &SLYTHERIN, folder.path());
+    assert_eq!(judgement(&reproduced, "spq-fig1-threshold-example").verdict, Verdict::Reproduced);
+    assert_eq!(pictures(&reproduced), ["spq-fig1-network.svg"]);
+}
+
+/// A threshold in the name of a subject is no coordinate: claims and series of such subjects are about loads alone.
+#[test]
+fn a_subject_may_name_the_value_of_a_swept_parameter() {
+    let folder = tempfile::tempdir().unwrap();
+    let axes: &[(&str, &[&str])] =
+        &[("port.marker.step.threshold", &["12.5%", "25%", "37.5%"]), ("workload.load", &["0.6", "0.9"])];
+    let (reproduced, _) = made("slytherin-fig9", &FakeRun { schemes: &["slytherin"], axes, ..SMALL }, folder.path());
+    let judgement = judgement(&reproduced, "slytherin-ecn-high-threshold-helps-tail");
+    // Three pairs of thresholds at two loads.
+    assert!(judgement.reason.contains("6 comparisons; at 2 of 4 sweep points"), "{}", judgement.reason);
+    // The last figure has the threshold on its axis, so that it is drawn once for each load.
+    assert_eq!(reproduced.undrawn, Vec::<String>::new());
+    assert_eq!(pictures(&reproduced).len(), 4);
+}

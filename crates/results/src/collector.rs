@@ -1,0 +1,73 @@
+//! Where statistics are collected, and how their samples are pooled.
+
+use tailcut_base::Span;
+
+use crate::metrics::unit;
+use crate::stats::Estimate;
+
+/// A statistic of a set of flows.
+#[derive(Clone, Debug)]
+pub(crate) struct Statistic {
+    /// Name of the metric.
+    pub(crate) metric: String,
+    /// Its value; `None` without samples.
+    pub(crate) estimate: Option<Estimate>,
+    /// Number of samples.
+    pub(crate) n: u64,
+    /// Unit of the value.
+    pub(crate) unit: &'static str,
+}
+
+/// Collects statistics, with the units of their metrics.
+#[derive(Default)]
+pub(crate) struct Collector {
+    pub(crate) statistics: Vec<Statistic>,
+}
+
+impl Collector {
+    /// A statistic that cannot be negative.
+    pub(crate) fn push(&mut self, metric: &str, mut estimate: Option<Estimate>, n: u64) {
+        if let Some(interval) = estimate.as_mut().and_then(|estimate| estimate.interval.as_mut()) {
+            interval.low = interval.low.max(0.0);
+        }
+        self.statistics.push(Statistic { metric: metric.to_owned(), estimate, n, unit: unit(metric) });
+    }
+
+    /// A statistic between 0 and 1.
+    pub(crate) fn share(&mut self, metric: &str, mut estimate: Option<Estimate>, n: u64) {
+        if let Some(interval) = estimate.as_mut().and_then(|estimate| estimate.interval.as_mut()) {
+            interval.high = interval.high.min(1.0);
+        }
+        self.push(metric, estimate, n);
+    }
+
+    /// A statistic that is a lower bound if there is a note `bound` that says so.
+    pub(crate) fn bounded(&mut self, metric: &str, mut estimate: Option<Estimate>, n: u64, bound: &Option<String>) {
+        if let (Some(estimate), Some(bound)) = (estimate.as_mut(), bound) {
+            let note = estimate.note.take().map_or_else(|| bound.clone(), |note| format!("{note}; {bound}"));
+            estimate.note = Some(note);
+        }
+        self.push(metric, estimate, n);
+    }
+}
+
+/// A number that was counted, not estimated: it has no interval.
+pub(crate) fn counted(value: f64) -> Estimate {
+    Estimate { value, interval: None, note: None }
+}
+
+/// A span in µs.
+pub(crate) fn us(span: Span) -> f64 {
+    span.as_ps() as f64 / 1e6
+}
+
+/// Sorts the samples of each replication, and returns all of them, sorted.
+pub(crate) fn pool(replications: &mut [Vec<f64>]) -> Vec<f64> {
+    for samples in replications.iter_mut() {
+        samples.sort_unstable_by(f64::total_cmp);
+    }
+    let mut all = replications.concat();
+    // The stable sort recognises the sorted runs and merges them.
+    all.sort_by(f64::total_cmp);
+    all
+}

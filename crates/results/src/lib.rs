@@ -1,0 +1,49 @@
+//! From the files of finished simulations to statistics, tables and CSV.
+//!
+//! A *point* is one simulation: a scheme, a value of each swept parameter, and a seed. A *design point* is all seeds of
+//! a scheme at the same swept values; statistics are over its replications, one for each seed.
+//!
+//! What is read: `points/KEY/{flows.parquet, ports.parquet, queues.parquet, summary.json}` of every point of a
+//! [`RunInfo`], and `queries.parquet` where there is one. A point is finished when its `summary.json` exists; of a
+//! point without one the first line of `points/KEY/error.txt` is shown as the reason, if there is such a file.
+//!
+//! This crate knows files and records. It does not know the simulator, so that a change of a model does not rebuild it.
+
+mod analysis;
+mod collector;
+pub mod csv;
+mod curve;
+mod design_points;
+mod error;
+mod files;
+mod flow_set;
+mod flows;
+mod json;
+mod measurements;
+mod metrics;
+mod network;
+pub mod number;
+mod point;
+mod queries;
+mod replication;
+mod run;
+mod statistics;
+pub mod stats;
+pub mod table;
+#[cfg(test)]
+mod testing;
+pub mod text;
+mod warnings;
+
+pub use analysis::{Analysis, DesignPoint, PointCost};
+pub use curve::Curve;
+pub use error::ResultsError;
+pub use files::{OutputFolder, replace};
+pub use flow_set::{ALL, FlowSet, FlowSetKind, flow_set_names};
+pub use measurements::{Measurement, Measurements, MetricAtDesignPoint, measure_one};
+pub use metrics::{METRICS, Metric, describe};
+pub use point::{EngineFacts, FlowCounts, Load, PointSummary};
+pub use replication::ports_to_aggregators;
+pub use run::{Axis, ClassSet, MissingPoint, Point, RunInfo};
+pub use statistics::Row;
+pub use table::ClassTable;

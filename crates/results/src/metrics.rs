@@ -1,0 +1,182 @@
+//! The table of all statistics: the only place where their names, units and meanings are written down.
+
+/// A statistic that results have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its name in `summary.csv`. `<reason>`, `<ports>` and `<where>` stand for every reason of a drop, kind of port
+    /// and place of a load.
+    pub name: &'static str,
+    /// The unit of its value.
+    pub unit: &'static str,
+    /// What `n` counts.
+    pub of: &'static str,
+    /// What it is.
+    pub meaning: &'static str,
+}
+
+const fn metric(name: &'static str, unit: &'static str, of: &'static str, meaning: &'static str) -> Metric {
+    Metric { name, unit, of, meaning }
+}
+
+/// Every statistic, in the order of the rows. Those from `drops_<reason>` on are of the class `all` only.
+pub const METRICS: &[Metric] = &[
+    metric("fct_mean", "us", "finished flows", "Mean flow completion time: last byte at the receiver less start."),
+    metric("fct_p50", "us", "finished flows", "Median FCT."),
+    metric("fct_p95", "us", "finished flows", "95th percentile of the FCT."),
+    metric("fct_p99", "us", "finished flows", "99th percentile of the FCT."),
+    metric("fct_p999", "us", "finished flows", "99.9th percentile of the FCT."),
+    metric("ack_fct_mean", "us", "flows", "Mean time from the start until the sender knows that every byte arrived."),
+    metric("slowdown_mean", "ratio", "finished flows", "Mean of FCT over ideal FCT: mean of ratios."),
+    metric("slowdown_p50", "ratio", "finished flows", "Median slowdown."),
+    metric("slowdown_p99", "ratio", "finished flows", "99th percentile of the slowdown."),
+    metric("goodput_mean", "Gb/s", "finished flows", "Mean over flows of size over FCT."),
+    metric("goodput_aggregate", "Gb/s", "finished flows", "Sum of sizes over sum of FCTs."),
+    metric("goodput_jain", "index", "runs", "Jain's index of size over FCT, (sum x)^2 / (n sum x^2): mean over seeds."),
+    metric(
+        "qct_mean",
+        "us",
+        "complete queries",
+        "Mean query completion time: last byte of the last answer less query.",
+    ),
+    metric("qct_p50", "us", "complete queries", "Median query completion time."),
+    metric("qct_p99", "us", "complete queries", "99th percentile of the query completion time."),
+    metric("qct_p999", "us", "complete queries", "99.9th percentile of the query completion time."),
+    metric("query_deadline_met", "share", "queries with a deadline", "Queries within it; an incomplete one is not."),
+    metric("queries", "queries", "runs", "Measured queries, of all seeds."),
+    metric("deadline_met", "share", "flows with a deadline", "Flows within their deadline; a censored one is not."),
+    metric("flows", "flows", "runs", "Measured flows, of all seeds."),
+    metric("censored", "flows", "runs", "Measured flows that were not finished at the end, of all seeds."),
+    metric("drops", "packets/run", "runs", "Data packets dropped, per seed."),
+    metric("max_packet_drops", "drops", "flows", "Most drops of the packet of one byte offset of one flow."),
+    metric(
+        "lossy_flows_per_drop",
+        "flows/drop",
+        "drops",
+        "Flows that lost a packet over packets dropped: how far losses are spread.",
+    ),
+    metric("fct_mean_lossy", "us", "finished flows that lost two packets or more", "Their mean FCT."),
+    metric("retransmissions", "packets/run", "runs", "Data packets that carried bytes sent before, per seed."),
+    metric("timeouts", "timeouts/run", "runs", "Expiries of the retransmission timer, per seed."),
+    metric("reordered", "packets/run", "runs", "Data packets that arrived below an offset seen before, per seed."),
+    metric("reordered_share", "share", "packets", "Reordered data packets over data packets that arrived."),
+    metric("ce_marks", "packets/run", "runs", "Data packets that arrived marked, per seed."),
+    metric("marked_share", "share", "packets", "Marked data packets over data packets that arrived."),
+    metric(
+        "multi_marked_share",
+        "share",
+        "packets",
+        "Of the packets of flows above the 95th percentile of the FCT, those that two switches or more would mark.",
+    ),
+    metric(
+        "multi_marked_all_share",
+        "share",
+        "packets",
+        "Of all data packets, those that two switches or more would mark.",
+    ),
+    metric("drops_<reason>", "packets/run", "runs", "Packets of all kinds dropped for a reason, warm-up included."),
+    metric(
+        "drops_fabric",
+        "packets/run",
+        "runs",
+        "Packets of all kinds dropped by ports of switches, for whatever reason, warm-up included.",
+    ),
+    metric(
+        "drops_nic",
+        "packets/run",
+        "runs",
+        "Packets that hosts discarded before they left their NICs, warm-up included.",
+    ),
+    metric(
+        "demotions",
+        "packets/run",
+        "runs",
+        "Packets of all kinds that ports let into a lower class than their own, warm-up included.",
+    ),
+    metric(
+        "refused",
+        "packets/run",
+        "runs",
+        "Packets of all kinds that ports of switches dropped or let into a lower class, warm-up included.",
+    ),
+    metric(
+        "marks_<ports>",
+        "packets/run",
+        "runs",
+        "Packets of all kinds that the ports from one tier to another marked (`marks_leaf_to_host`), warm-up included.",
+    ),
+    metric(
+        "drops_at_<ports>",
+        "packets/run",
+        "runs",
+        "Packets of all kinds that the ports from one tier to another dropped (`drops_at_leaf_to_host`), warm-up included.",
+    ),
+    metric("queue_mean", "packets", "samples", "Mean sampled queue length of all switch ports, empty ones included."),
+    metric("queue_p50", "packets", "samples", "Median sampled queue length."),
+    metric("queue_p99", "packets", "samples", "99th percentile of the sampled queue length."),
+    metric("queue_max", "packets", "samples", "Largest sampled queue length."),
+    metric(
+        "sink_queue_p99",
+        "B",
+        "ports",
+        "99th percentile of the sampled queue of a port that leads to a host which asks queries: mean over these ports.",
+    ),
+    metric(
+        "lossy_port_utilisation",
+        "share",
+        "ports",
+        "Share of the measured time in which a port of a switch that dropped a packet was busy: mean over these ports.",
+    ),
+    metric("load_<where>", "share", "runs", "Load that the flows which started amount to."),
+    metric("load_<where>_offered", "share", "runs", "Load that the scenario asks for."),
+    metric("utilisation_max", "share", "runs", "Share of the measured time in which the busiest port was busy."),
+];
+
+/// The entry of [`METRICS`] for the metric `name`.
+pub fn describe(name: &str) -> Option<&'static Metric> {
+    let exact = METRICS.iter().find(|metric| metric.name == name);
+    exact.or_else(|| {
+        // Several patterns may fit a name: `drops_at_leaf_to_host` fits `drops_<reason>` and `drops_at_<ports>`. The
+        // pattern with the longest beginning is meant.
+        let fits = METRICS.iter().filter(|metric| {
+            let (before, rest) = metric.name.split_once('<').unwrap_or((metric.name, ""));
+            let after = rest.split_once('>').map_or("", |(_, after)| after);
+            // `load_edge_offered` would fit `load_<where>` too, but is a metric of its own.
+            !rest.is_empty()
+                && name.starts_with(before)
+                && name.ends_with(after)
+                && name.ends_with("_offered") == (after == "_offered")
+        });
+        fits.max_by_key(|metric| metric.name.split('<').next().map(str::len))
+    })
+}
+
+/// Unit of the metric `name`.
+pub(crate) fn unit(name: &str) -> &'static str {
+    describe(name).expect("every statistic is in the table of metrics").unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_a_place_or_a_reason_find_their_entry() {
+        let name = |metric| describe(metric).map(|metric| metric.name);
+        assert_eq!(name("drops"), Some("drops"));
+        assert_eq!(name("drops_port_full"), Some("drops_<reason>"));
+        assert_eq!(name("drops_nic_queue"), Some("drops_<reason>"));
+        assert_eq!(name("drops_nic"), Some("drops_nic"));
+        assert_eq!(name("drops_at_leaf_to_host"), Some("drops_at_<ports>"));
+        assert_eq!(name("load_edge"), Some("load_<where>"));
+        assert_eq!(name("load_edge_offered"), Some("load_<where>_offered"));
+        assert_eq!(name("nothing"), None);
+    }
+
+    #[test]
+    fn every_metric_has_one_entry_and_a_meaning_in_a_sentence() {
+        for (at, metric) in METRICS.iter().enumerate() {
+            assert!(METRICS[..at].iter().all(|other| other.name != metric.name), "{} twice", metric.name);
+            assert!(metric.meaning.ends_with('.') && !metric.unit.is_empty(), "{}", metric.name);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What one simulation says of itself in its `summary.json`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::ResultsError;
+use crate::json;
+
+/// What one simulation says of itself; saved as `summary.json` when it is finished.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PointSummary {
+    /// Name of its scheme.
+    pub scheme: String,
+    /// Its value of each axis.
+    pub values: Vec<String>,
+    /// Its seed.
+    pub seed: u64,
+    /// Why it ended: "all measured flows finished", "time limit" ...
+    pub end: String,
+    /// Simulated time in ns.
+    pub simulated_ns: f64,
+    /// Numbers of flows.
+    pub flows: FlowCounts,
+    /// Offered and realised loads by where they are counted: `edge`, `core`, `fabric`.
+    pub loads: BTreeMap<String, Load>,
+    /// Packets dropped in the whole simulation, of all kinds, by reason.
+    pub drops: BTreeMap<String, u64>,
+    /// What it cost.
+    pub engine: EngineFacts,
+    /// What was suspicious.
+    pub warnings: Vec<String>,
+}
+
+/// Numbers of flows of one simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowCounts {
+    /// Flows that started.
+    pub total: u64,
+    /// Flows whose last byte was received.
+    pub finished: u64,
+    /// Flows that were open at the end.
+    pub censored: u64,
+}
+
+/// The load of a set of links, as a share of their rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// What the workload was asked for; `None` if the scenario does not say.
+    pub offered: Option<f64>,
+    /// What the flows that started amount to.
+    pub realised: f64,
+}
+
+/// What one simulation cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EngineFacts {
+    /// Packets over links: the unit of work.
+    pub packet_hops: u64,
+    /// Events taken from the calendar.
+    pub events: u64,
+    /// CPU time in ns of all its threads. Waiting for each other is included, writing rows is not. Where simulations of
+    /// several threads ran side by side, it is the simulation's share, by threads, of that of the whole process.
+    pub cpu_ns: u64,
+    /// Time that passed meanwhile in ns.
+    pub wall_ns: u64,
+    /// Threads that it ran on; nothing else of the results depends on them but times and memory.
+    pub threads: u32,
+    /// Largest memory in bytes.
+    pub peak_bytes: u64,
+    /// Digest of the stream of events, in hexadecimal digits.
+    pub digest: String,
+    /// Version of the engine.
+    pub version: String,
+}
+
+impl PointSummary {
+    /// Reads `summary.json`.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not of this form.
+    pub fn read(path: &Path) -> Result<PointSummary, ResultsError> {
+        json::read(path)
+    }
+
+    /// Writes `summary.json`, which says that the point is finished: write it last.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
+        json::write(path, self)
+    }
+}

@@ -1,0 +1,141 @@
+//! A replication: the files of one finished point, reduced to what statistics need.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use tailcut_record::{FlowColumns, Histogram, PortRow, QueryRow, read_flows, read_ports, read_queries, read_queues};
+
+use crate::point::PointSummary;
+use crate::run::{Point, RunInfo};
+
+/// What one finished point measured.
+pub(crate) struct Replication {
+    /// Its `summary.json`.
+    pub(crate) summary: PointSummary,
+    /// Its measured flows, in the order of their starts. Classes are indices into those of the run.
+    pub(crate) flows: FlowColumns,
+    /// Its measured queries, in the order in which they were asked. Classes are indices into those of the run.
+    pub(crate) queries: Vec<QueryRow>,
+    /// Sampled queue lengths of all ports of switches, in packets.
+    pub(crate) queues: Histogram,
+    /// Packets that ports let into a lower class than their own.
+    pub(crate) demotions: u64,
+    /// Packets that ports of switches dropped.
+    pub(crate) drops_fabric: u64,
+    /// Packets that NICs dropped.
+    pub(crate) drops_nic: u64,
+    /// What the ports of switches counted, by the tiers that they join: `leaf_to_host`, ...
+    pub(crate) by_tiers: BTreeMap<String, PortCounts>,
+    /// 99th percentile in bytes of the sampled queue of each port that leads to a host which asks queries.
+    pub(crate) aggregator_queues_p99: Vec<f64>,
+    /// Utilisation of each port of a switch that dropped a packet.
+    pub(crate) lossy_port_utilisations: Vec<f64>,
+    /// Utilisation of the busiest port.
+    pub(crate) max_utilisation: Option<f64>,
+}
+
+/// What some ports counted, in packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PortCounts {
+    pub(crate) marks: u64,
+    pub(crate) drops: u64,
+}
+
+/// Name of the tier of hosts, whose ports are not ports of switches.
+const HOSTS: &str = "host";
+
+impl Replication {
+    /// Reads a point of the run in the run folder `dir`.
+    ///
+    /// # Errors
+    /// If it has not finished or cannot be read: the reason, to be shown.
+    pub(crate) fn read(dir: &Path, run: &RunInfo, point: &Point) -> Result<Replication, String> {
+        let folder = dir.join("points").join(&point.key);
+        let summary = folder.join("summary.json");
+        if !summary.exists() {
+            let error = std::fs::read_to_string(folder.join("error.txt")).ok();
+            let error = error.and_then(|text| text.lines().next().map(str::to_owned));
+            return Err(error.unwrap_or_else(|| "it has not finished".to_owned()));
+        }
+        let summary = PointSummary::read(&summary).map_err(|e| e.to_string())?;
+        if (&summary.scheme, &summary.values, summary.seed) != (&point.scheme, &point.values, point.seed) {
+            return Err("its summary belongs to another point".to_owned());
+        }
+        let file = read_flows(&folder.join("flows.parquet")).map_err(|e| e.to_string())?;
+        let classes = classes_of(run, &file.classes)?;
+        let mut flows = FlowColumns::new();
+        for mut row in file.rows.rows() {
+            if row.measured {
+                row.class = classes[usize::from(row.class)];
+                flows.push(&row);
+            }
+        }
+        let ports = read_ports(&folder.join("ports.parquet")).map_err(|e| e.to_string())?;
+        let drops = |of_hosts: bool| {
+            ports.iter().filter(|port| (port.tier == HOSTS) == of_hosts).map(|port| port.drops.total()).sum()
+        };
+        let lossy = ports.iter().filter(|port| port.tier != HOSTS && port.drops.total() > 0);
+        let mut queries = read_queries_of(&folder.join("queries.parquet"), run)?;
+        let to_aggregators = ports_to_aggregators(&queries, &ports);
+        let aggregator_queues_p99 =
+            to_aggregators.filter_map(|port| port.queue.map(|queue| queue.p99_bytes as f64)).collect();
+        queries.retain(|row| row.measured);
+        let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
+        let mut queues = Histogram::new();
+        for (_, samples) in samples.tiers().filter(|(tier, _)| *tier != HOSTS) {
+            queues.merge(samples);
+        }
+        Ok(Replication {
+            summary,
+            flows,
+            queries,
+            queues,
+            demotions: ports.iter().map(|port| port.demotions).sum(),
+            drops_fabric: drops(false),
+            drops_nic: drops(true),
+            by_tiers: by_tiers(&ports),
+            aggregator_queues_p99,
+            lossy_port_utilisations: lossy.map(|port| port.utilisation).collect(),
+            max_utilisation: ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp),
+        })
+    }
+}
+
+/// The ports of switches that lead to aggregators: hosts that ask queries, so that the answers of an incast meet there.
+pub fn ports_to_aggregators<'a>(queries: &[QueryRow], ports: &'a [PortRow]) -> impl Iterator<Item = &'a PortRow> {
+    let aggregators: BTreeSet<String> = queries.iter().map(|query| format!("{HOSTS}{}", query.aggregator)).collect();
+    ports.iter().filter(move |port| port.tier != HOSTS && aggregators.contains(&port.peer))
+}
+
+/// The queries of a point; none if its workload has no incast, so that the point has no such file.
+fn read_queries_of(path: &Path, run: &RunInfo) -> Result<Vec<QueryRow>, String> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let file = read_queries(path).map_err(|e| e.to_string())?;
+    let classes = classes_of(run, &file.classes)?;
+    let of_run = |row: QueryRow| QueryRow { class: classes[usize::from(row.class)], ..row };
+    Ok(file.rows.into_iter().map(of_run).collect())
+}
+
+/// For each class that a file names its index among those of the run.
+fn classes_of(run: &RunInfo, names: &[String]) -> Result<Vec<u8>, String> {
+    let class = |name: &String| {
+        let found = run.classes.iter().position(|known| known == name).and_then(|at| u8::try_from(at).ok());
+        found.ok_or_else(|| format!("its flows have the class {name}, which the run does not have"))
+    };
+    names.iter().map(class).collect()
+}
+
+/// Packets that the ports of switches marked and dropped, by the tiers that they join.
+fn by_tiers(ports: &[PortRow]) -> BTreeMap<String, PortCounts> {
+    let tiers: BTreeMap<&str, &str> = ports.iter().map(|port| (port.owner.as_str(), port.tier.as_str())).collect();
+    let mut by_tiers = BTreeMap::new();
+    for port in ports.iter().filter(|port| port.tier != HOSTS) {
+        let to = tiers.get(port.peer.as_str()).copied().unwrap_or(HOSTS);
+        let counts: &mut PortCounts = by_tiers.entry(format!("{}_to_{to}", port.tier)).or_default();
+        counts.marks += port.marks;
+        counts.drops += port.drops.total();
+    }
+    by_tiers
+}

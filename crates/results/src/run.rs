@@ -1,0 +1,110 @@
+//! What was run: the schemes, the swept parameters, the seeds and every point.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use tailcut_base::Bytes;
+
+use crate::error::ResultsError;
+use crate::json;
+
+/// A swept parameter of the scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Axis {
+    /// Dotted path of the parameter: `workload.load`.
+    pub path: String,
+    /// Its values as they are written in the scenario.
+    pub values: Vec<String>,
+}
+
+/// One simulation of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// Name of its folder in `points/`.
+    pub key: String,
+    /// Name of its scheme.
+    pub scheme: String,
+    /// Its value of each axis.
+    pub values: Vec<String>,
+    /// Its seed.
+    pub seed: u64,
+}
+
+/// Several traffic classes whose flows have statistics together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClassSet {
+    /// Its name, which stands in the column `class` of results.
+    pub name: String,
+    /// The names of its classes.
+    pub classes: Vec<String>,
+}
+
+/// A point without results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingPoint {
+    /// The point.
+    pub point: Point,
+    /// Why it has none.
+    pub reason: String,
+}
+
+/// What was run; saved as `run.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// Name of the run folder.
+    pub name: String,
+    /// Title of the scenario.
+    pub title: String,
+    /// Version of tailcut.
+    pub version: String,
+    /// The command that made the run.
+    pub command: String,
+    /// The effective scenario.
+    pub scenario_toml: String,
+    /// Names of the schemes, in the order in which they are shown.
+    pub schemes: Vec<String>,
+    /// The swept parameters.
+    pub axes: Vec<Axis>,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// Names of the workload's traffic classes.
+    pub classes: Vec<String>,
+    /// Sets of these classes, as the scenario declares them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_sets: Vec<ClassSet>,
+    /// Sizes at which results tell flows apart, whatever their class; ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub size_bounds: Vec<Bytes>,
+    /// Every simulation of the run, the failed ones included.
+    pub points: Vec<Point>,
+}
+
+impl RunInfo {
+    /// Reads `run.json`.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not of this form.
+    pub fn read(path: &Path) -> Result<RunInfo, ResultsError> {
+        json::read(path)
+    }
+
+    /// Writes `run.json`.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
+        json::write(path, self)
+    }
+
+    /// The values of a design point as they are written, by their indices on the axes.
+    pub(crate) fn value_texts(&self, values: &[usize]) -> Vec<String> {
+        values.iter().zip(&self.axes).map(|(&value, axis)| axis.values[value].clone()).collect()
+    }
+}
+
+/// The index of each value on its axis; `None` if one of them is not there.
+pub(crate) fn value_indices(axes: &[Axis], values: &[String]) -> Option<Vec<usize>> {
+    let on_axis = |(value, axis): (&String, &Axis)| axis.values.iter().position(|known| known == value);
+    let indices: Vec<usize> = values.iter().zip(axes).map(on_axis).collect::<Option<_>>()?;
+    (values.len() == axes.len()).then_some(indices)
+}

@@ -1,0 +1,143 @@
+//! Statistics of made-up flows.
+
+use tailcut_base::Span;
+use tailcut_record::QueryRow;
+
+use super::*;
+use crate::metrics::{METRICS, describe};
+use crate::testing::{estimate, flow, flow_sets, query, replication, value};
+
+#[test]
+fn flows_of_all_seeds_are_pooled_by_class() {
+    let replications = [
+        replication(&[flow(0, 0, Some(20)), flow(1, 0, Some(40)), flow(2, 1, Some(100)), flow(3, 2, Some(1000))]),
+        replication(&[flow(0, 0, Some(60))]),
+    ];
+    assert_eq!(value("short", "fct_mean", &replications), Some((40.0, 3)));
+    assert_eq!(value("short", "fct_p50", &replications), Some((40.0, 3)));
+    assert_eq!(value("short", "ack_fct_mean", &replications), Some((42.0, 3)));
+    assert_eq!(value("short+incast", "fct_mean", &replications), Some((55.0, 4)));
+    assert_eq!(value("all", "fct_p99", &replications), Some((1000.0, 5)));
+    assert_eq!(value("short", "slowdown_mean", &replications), Some((4.0, 3)));
+    assert_eq!(value("all", "flows", &replications), Some((5.0, 2)));
+}
+
+#[test]
+fn throughput_is_a_mean_of_rates_and_a_rate_of_sums() {
+    // 80 kbit in 20 µs and in 80 µs: 4 and 1 Gb/s; 160 kbit in 100 µs.
+    let replications = [replication(&[flow(0, 2, Some(20)), flow(1, 2, Some(80))])];
+    assert_eq!(value("long", "goodput_mean", &replications), Some((2.5, 2)));
+    assert_eq!(value("long", "goodput_aggregate", &replications), Some((1.6, 2)));
+}
+
+#[test]
+fn censored_flows_are_counted_and_make_times_lower_bounds() {
+    let replications = [replication(&[flow(0, 0, Some(20)), flow(1, 0, None)])];
+    assert_eq!(value("short", "censored", &replications), Some((1.0, 1)));
+    let (mean, n) = estimate("short", "fct_mean", &replications).unwrap();
+    assert_eq!((mean.value, n), (20.0, 1));
+    assert_eq!(mean.note.unwrap(), "a lower bound: 1 of 2 flows are censored");
+    assert_eq!(value("long", "fct_mean", &replications), None);
+}
+
+#[test]
+fn counts_are_means_over_seeds_and_shares_are_of_packets_that_arrived() {
+    let with = |drops, marks, reordered| {
+        let packets = 10 + drops;
+        FlowRow { packets, drops, retransmissions: drops, ce_marks: marks, reordered, ..flow(0, 0, Some(20)) }
+    };
+    let most = FlowRow { max_packet_drops: 3, timeouts: 1, ..with(4, 2, 1) };
+    let replications = [replication(&[most]), replication(&[with(1, 3, 0)])];
+    assert_eq!(value("short", "drops", &replications), Some((2.5, 2)));
+    assert_eq!(value("short", "retransmissions", &replications), Some((2.5, 2)));
+    assert_eq!(value("short", "timeouts", &replications), Some((0.5, 2)));
+    assert_eq!(value("short", "max_packet_drops", &replications), Some((3.0, 2)));
+    assert_eq!(value("short", "lossy_flows_per_drop", &replications), Some((0.4, 5)));
+    assert_eq!(value("short", "fct_mean_lossy", &replications), Some((20.0, 1)));
+    assert_eq!(value("short", "marked_share", &replications), Some((0.25, 20)));
+    assert_eq!(value("short", "reordered_share", &replications), Some((0.05, 20)));
+    let (share, _) = estimate("short", "marked_share", &replications).unwrap();
+    let interval = share.interval.unwrap();
+    assert!(interval.low >= 0.0 && interval.high <= 1.0, "{interval:?}");
+}
+
+#[test]
+fn deadlines_count_only_where_there_are_any() {
+    let with = |at, fct| FlowRow { deadline: Some(Span::from_us(50)), ..flow(at, 0, fct) };
+    let replications =
+        [replication(&[with(0, Some(50)), with(1, Some(51)), with(2, None), with(3, Some(1)), flow(4, 1, Some(9))])];
+    assert_eq!(value("short", "deadline_met", &replications), Some((0.5, 4)));
+    assert_eq!(value("incast", "deadline_met", &replications), None);
+}
+
+#[test]
+fn marks_of_the_tail_are_those_of_the_slowest_flows() {
+    // The 95th percentile of 20 flows is the 19th; only the last is above it.
+    let rows: Vec<FlowRow> = (0..20)
+        .map(|i| FlowRow { multi_marked: if i == 19 { 4 } else { 9 }, ..flow(i, 0, Some(20 + u64::from(i))) })
+        .collect();
+    assert_eq!(value("short", "multi_marked_share", &[replication(&rows)]), Some((0.4, 10)));
+    assert_eq!(value("short", "multi_marked_all_share", &[replication(&rows)]), Some((0.875, 200)));
+}
+
+#[test]
+fn jains_index_is_of_each_seed_and_their_mean() {
+    // Rates of 4, 1 and 1 Gb/s: 36 / (3 x 18). One flow alone is as fair as can be, and an open one has no rate.
+    let three = replication(&[flow(0, 0, Some(20)), flow(1, 0, Some(80)), flow(2, 0, Some(80)), flow(3, 0, None)]);
+    let alone = replication(&[flow(0, 0, Some(500)), flow(1, 1, Some(20))]);
+    let none = replication(&[flow(0, 2, Some(20))]);
+    let (jain, n) = value("short", "goodput_jain", std::slice::from_ref(&three)).unwrap();
+    assert!((jain - 2.0 / 3.0).abs() < 1e-12 && n == 1, "{jain}");
+    let (mean, n) = value("short", "goodput_jain", &[three, alone, none]).unwrap();
+    assert!((mean - 5.0 / 6.0).abs() < 1e-12 && n == 2, "{mean}");
+}
+
+#[test]
+fn the_network_stands_with_all_flows_only() {
+    let replications = [replication(&[flow(0, 0, Some(20))]), replication(&[flow(0, 0, Some(20))])];
+    assert_eq!(value("all", "queue_mean", &replications), Some((1.25, 8)));
+    assert_eq!(value("all", "queue_p50", &replications), Some((0.0, 8)));
+    assert_eq!(value("all", "queue_max", &replications), Some((5.0, 8)));
+    assert_eq!(value("all", "load_edge", &replications), Some((0.48, 2)));
+    assert_eq!(value("all", "load_edge_offered", &replications), Some((0.5, 2)));
+    assert_eq!(value("all", "drops_port_full", &replications), Some((7.0, 2)));
+    assert_eq!(value("all", "drops_fabric", &replications), Some((7.0, 2)));
+    assert_eq!(value("all", "drops_nic", &replications), Some((3.0, 2)));
+    assert_eq!(value("all", "demotions", &replications), Some((5.0, 2)));
+    assert_eq!(value("all", "refused", &replications), Some((12.0, 2)));
+    assert_eq!(value("all", "marks_leaf_to_host", &replications), Some((12.0, 2)));
+    assert_eq!(value("all", "drops_at_leaf_to_host", &replications), Some((6.0, 2)));
+    assert_eq!(value("all", "sink_queue_p99", &replications), Some((4_500.0, 4)));
+    assert_eq!(value("all", "lossy_port_utilisation", &replications), Some((0.4, 4)));
+    assert_eq!(value("all", "utilisation_max", &replications), Some((0.9, 2)));
+    assert_eq!(value("short", "queue_mean", &replications), None);
+}
+
+#[test]
+fn rows_stand_in_the_order_of_the_table_of_metrics() {
+    let row = FlowRow { deadline: Some(Span::from_us(1)), drops: 2, ..flow(0, 0, Some(20)) };
+    let query = QueryRow { deadline: Some(Span::from_us(1)), ..query(0, 0, Some(20)) };
+    let replications = [Replication { queries: vec![query], ..replication(&[row]) }];
+    let set = flow_sets(&[]).pop().unwrap();
+    let places: Vec<usize> = FlowSetStatistics::of(&set, &replications)
+        .all
+        .iter()
+        .map(|statistic| METRICS.iter().position(|metric| describe(&statistic.metric) == Some(metric)).unwrap())
+        .collect();
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(places.len(), METRICS.len(), "a run with queries and deadlines has every metric");
+}
+
+/// The same flows in one seed and over several: the value is that of all flows, whatever the intervals.
+#[test]
+fn one_seed_gets_its_intervals_from_batches() {
+    let rows: Vec<FlowRow> = (0..400).map(|i| flow(i, 0, Some(20 + u64::from(i % 7)))).collect();
+    let (mean, _) = estimate("short", "fct_mean", &[replication(&rows)]).unwrap();
+    let interval = mean.interval.unwrap();
+    assert!(interval.low < mean.value && mean.value < interval.high && interval.high - interval.low < 1.0);
+    // Too few for batches: each flow is a part, and a single one has no interval.
+    assert!(estimate("short", "fct_mean", &[replication(&rows[..30])]).unwrap().0.interval.is_some());
+    assert!(estimate("short", "fct_mean", &[replication(&rows[..1])]).unwrap().0.interval.is_none());
+    // A count of one seed has nothing to compare with.
+    assert!(estimate("short", "drops", &[replication(&rows)]).unwrap().0.interval.is_none());
+}
