@@ -1,7 +1,7 @@
 //! Hints to the machine about memory. The only unsafe code there is, and nothing but time depends on it.
 //!
-//! Both pay when a network is so large that its tables do not fit the caches: with 65,536 hosts a packet-hop takes half of
-//! the time that it takes without them (`docs/performance.md`).
+//! Both pay when a network is so large that its tables do not fit the caches: with 65,536 hosts a packet-hop takes half
+//! of the time that it takes without them (`docs/performance.md`).
 
 /// Asks the processor to bring the cache line at `place` near, without waiting for it.
 #[inline(always)]

@@ -13,8 +13,8 @@
 //!
 //! How many events fall into a nanosecond differs by a factor of thousands between networks, and how costly an event is
 //! depends on how many share its bucket: with many, the sorting costs; with few, going from bucket to bucket. So the
-//! calendar counts them as they go by and makes the buckets wider or narrower. Nobody can tell from outside: the order of
-//! events is total.
+//! calendar counts them as they go by and makes the buckets wider or narrower. Nobody can tell from outside: the order
+//! of events is total.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -57,8 +57,8 @@ pub struct Calendar {
     /// that a bucket can be written with one check of the length.
     active: Vec<Entry>,
     left: usize,
-    /// Events of the bucket in use that came when many before them were left: thousands may be pushed at one moment, and
-    /// shifting all for each would take time in their square. Mostly empty.
+    /// Events of the bucket in use that came when many before them were left: thousands may be pushed at one moment,
+    /// and shifting all for each would take time in their square. Mostly empty.
     late: BinaryHeap<Reverse<Entry>>,
     /// Number of the near bucket in use; what lies in it or before it is in `active` or `late`.
     cursor: u64,
@@ -401,8 +401,8 @@ impl Calendar {
     }
 }
 
-/// Sorts the first `N` of `from` into `to`. Each is compared with each and the outcomes are added up, which says where it
-/// goes: more comparisons than a clever sort needs for so few, but none that the processor would have to guess.
+/// Sorts the first `N` of `from` into `to`. Each is compared with each and the outcomes are added up, which says where
+/// it goes: more comparisons than a clever sort needs for so few, but none that the processor would have to guess.
 #[inline]
 fn sort_latest_first<const N: usize>(from: &[Entry; ROOM], to: &mut [Entry; ROOM]) {
     let mut ranks = [0; N];

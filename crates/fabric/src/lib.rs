@@ -1,8 +1,9 @@
-//! Output ports and the links behind them, store-and-forward and output-queued; and what the ports of a switch have in common.
+//! Output ports and the links behind them, store-and-forward and output-queued; and what the ports of a switch have in
+//! common.
 //!
-//! A packet that arrives at a [`Port`] may be lost by chance; else it is classified, admitted, marked and queued, in this
-//! order; each step is a seat of its own, chosen by the scheme. The port is told the time and says when a packet will land:
-//! it knows no calendar and no neighbour.
+//! A packet that arrives at a [`Port`] may be lost by chance; else it is classified, admitted, marked and queued, in
+//! this order; each step is a seat of its own, chosen by the scheme. The port is told the time and says when a packet
+//! will land: it knows no calendar and no neighbour.
 //!
 //! Left out: the inside of a switch (arbitration, cut-through), Ethernet preamble and gap.
 

@@ -139,10 +139,10 @@ impl Gate for Open {
 
 /// An output port and the link behind it.
 ///
-/// Nothing need happen at the moment at which the transmitter becomes free: what waits then is what waited after the last
-/// call, so the choice of the next packet may be made later, with the time at which it was due. A packet that waits has
-/// one in front of it that is still to land, so [`Port::land`] comes in time to say when the next one lands. That saves
-/// an event for each packet that waits.
+/// Nothing need happen at the moment at which the transmitter becomes free: what waits then is what waited after the
+/// last call, so the choice of the next packet may be made later, with the time at which it was due. A packet that
+/// waits has one in front of it that is still to land, so [`Port::land`] comes in time to say when the next one lands.
+/// That saves an event for each packet that waits.
 ///
 /// A NIC is a port whose queue stays empty: it pulls, and uses the wire alone.
 // What a packet that comes or goes needs stands in the first three cache lines, which `prefetch` calls.
@@ -234,7 +234,8 @@ impl Port {
         &self.stats
     }
 
-    /// Counts a packet that was dropped here and never offered: a NIC's, discarded by its host, or one whose link is down.
+    /// Counts a packet that was dropped here and never offered: a NIC's, discarded by its host, or one whose link is
+    /// down.
     pub fn count_drop(&mut self, reason: DropReason) {
         self.stats.drops.get_or_insert_default()[reason as usize] += 1;
     }
@@ -359,8 +360,8 @@ impl Port {
         self.send_waiting(arena).1
     }
 
-    /// Sends the next packet that waits, at the moment at which the transmitter became free for it. Returns the packet, and when it lands if
-    /// no other is on the way: the moment to call [`Port::land`].
+    /// Sends the next packet that waits, at the moment at which the transmitter became free for it. Returns the packet,
+    /// and when it lands if no other is on the way: the moment to call [`Port::land`].
     ///
     /// # Panics
     /// If nothing waits.

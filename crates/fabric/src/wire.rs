@@ -69,7 +69,8 @@ impl Wire {
         &self.stats
     }
 
-    /// Time spent transmitting until `now`: of the packet on the wire, only the part that has passed, or all of it if the link is down.
+    /// Time spent transmitting until `now`: of the packet on the wire, only the part that has passed, or all of it if
+    /// the link is down.
     pub fn busy(&self, now: Instant) -> Span {
         if self.is_blocked { self.stats.busy } else { self.stats.busy - self.busy_until.saturating_since(now) }
     }
@@ -122,8 +123,8 @@ impl Wire {
         self.put(land, arena, id)
     }
 
-    /// A packet is on its way, sent here or by another wire of the same link, to land at `land`, which is not before the
-    /// landing of the one in front of it. Returns as [`Wire::transmit`].
+    /// A packet is on its way, sent here or by another wire of the same link, to land at `land`, which is not before
+    /// the landing of the one in front of it. Returns as [`Wire::transmit`].
     #[inline]
     pub fn put(&mut self, land: Instant, arena: &mut Arena, id: PacketId) -> Option<Instant> {
         arena.set_arrival(id, land);
@@ -151,8 +152,8 @@ impl Wire {
         (id, self.flight.front().map(|next| arena.arrival(next)))
     }
 
-    /// Agrees on a call when the transmitter becomes free, because a NIC has more to send. Returns its moment, unless one is
-    /// agreed already.
+    /// Agrees on a call when the transmitter becomes free, because a NIC has more to send. Returns its moment, unless
+    /// one is agreed already.
     #[inline]
     pub fn agree_free(&mut self) -> Option<Instant> {
         if self.free_agreed {

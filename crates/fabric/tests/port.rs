@@ -368,8 +368,8 @@ fn the_reserved_class_has_room_in_a_port_that_is_full_of_others() {
     assert_eq!(offer(false), (160, 0, 0, 14));
 }
 
-/// The largest backlog of class 0 and the number of drops when 32 answers of 1 KB, lost together and sent again together, come in over so
-/// many links of the same rate.
+/// The largest backlog of class 0 and the number of drops when 32 answers of 1 KB, lost together and sent again
+/// together, come in over so many links of the same rate.
 fn burst_of_retransmissions(links: u64, limit: u64) -> (u64, usize) {
     const SLOT_1KB: u64 = 832_000;
     let mut bench = Bench::new(&reserved(by_tag(5, 160), limit, false));

@@ -1,8 +1,8 @@
 //! The seats of a host: transport, congestion control, send order, tag, pacing, receive window.
 //!
 //! A host's NIC pulls: when it is free it sends a waiting control packet, or else asks the transport for a data packet,
-//! and the send order decides of which flow. A data packet therefore exists only from the moment of its transmission, and no
-//! window waits in a NIC queue.
+//! and the send order decides of which flow. A data packet therefore exists only from the moment of its transmission,
+//! and no window waits in a NIC queue.
 //!
 //! Left out: CPU time, interrupts, segmentation offload.
 

@@ -1,4 +1,5 @@
-//! The TCP of a host, segment by segment: the scripts in `tests/scripts` say what arrives and when, and what must leave.
+//! The TCP of a host, segment by segment: the scripts in `tests/scripts` say what arrives and when, and what must
+//! leave.
 
 mod script;
 
@@ -133,7 +134,8 @@ fn a_mistake_is_shown_with_its_line() {
     assert!(without_rule.starts_with("a.txt:1: a file begins with a comment"), "{without_rule}");
 }
 
-/// The page that lists the rules of the standards names the script of each; it names all scripts, and none that is not there.
+/// The page that lists the rules of the standards names the script of each; it names all scripts, and none that is not
+/// there.
 #[test]
 fn the_page_of_the_standards_names_the_scripts_that_exist() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/validation.md");

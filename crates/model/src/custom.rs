@@ -24,7 +24,8 @@ type Say = dyn Fn(&mut Facts) + Send + Sync;
 type Make<Context, T> = dyn Fn(&Context) -> Result<Box<T>, Invalid> + Send + Sync;
 
 impl<Context, T: ?Sized> Custom<Context, T> {
-    /// A model of this name, made by `make` for each place: each flow, host, port or switch, as the seat's context says.
+    /// A model of this name, made by `make` for each place: each flow, host, port or switch, as the seat's context
+    /// says.
     pub fn new(
         name: impl Into<String>,
         make: impl Fn(&Context) -> Result<Box<T>, Invalid> + Send + Sync + 'static,
@@ -32,7 +33,8 @@ impl<Context, T: ?Sized> Custom<Context, T> {
         Custom { name: name.into(), make: Arc::new(make), facts: None }
     }
 
-    /// The same model, which says of itself what it provides and needs. One that says nothing is taken to provide and need whatever others do.
+    /// The same model, which says of itself what it provides and needs. One that says nothing is taken to provide and
+    /// need whatever others do.
     #[must_use]
     pub fn saying(self, facts: impl Fn(&mut Facts) + Send + Sync + 'static) -> Custom<Context, T> {
         Custom { facts: Some(Arc::new(facts)), ..self }

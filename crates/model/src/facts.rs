@@ -75,10 +75,11 @@ pub enum Fact {
     Uses(Thing),
     /// Without this it does nothing of its own, as the text says.
     Idle(Thing, &'static str),
-    /// Everything it does is to write these into packets: one of them must be used by somebody. The text says what it writes, as in
-    /// `` `pias` writes ... ``.
+    /// Everything it does is to write these into packets: one of them must be used by somebody. The text says what it
+    /// writes, as in `` `pias` writes ... ``.
     Writes(&'static [Thing], &'static str),
-    /// It writes the classes 0 to `count - 1`, which ports must have. The key, relative to the model, is what says how many.
+    /// It writes the classes 0 to `count - 1`, which ports must have. The key, relative to the model, is what says how
+    /// many.
     Classes {
         /// How many classes.
         count: u8,
@@ -165,14 +166,15 @@ impl Facts {
         self.say(Fact::Uses(thing));
     }
 
-    /// The model makes use of `thing`, and without it does nothing of its own: `otherwise` says what happens then, as in "it behaves as
-    /// NewReno".
+    /// The model makes use of `thing`, and without it does nothing of its own: `otherwise` says what happens then, as
+    /// in "it behaves as NewReno".
     pub fn idle_without(&mut self, thing: Thing, otherwise: &'static str) {
         self.uses(thing);
         self.say(Fact::Idle(thing, otherwise));
     }
 
-    /// Everything that the model does is to write `things` into packets, one of which somebody must use; `what` says what it writes.
+    /// Everything that the model does is to write `things` into packets, one of which somebody must use; `what` says
+    /// what it writes.
     pub fn writes(&mut self, things: &'static [Thing], what: &'static str) {
         things.iter().for_each(|&thing| self.provides(thing));
         self.say(Fact::Writes(things, what));

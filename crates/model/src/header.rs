@@ -1,6 +1,7 @@
 //! Headers that switches read and write: what few schemes have, in a table beside the packets.
 
-/// Which way a packet goes, as its transport says: switches answer packets of a flow otherwise than those that come back.
+/// Which way a packet goes, as its transport says: switches answer packets of a flow otherwise than those that come
+/// back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Direction {
     /// No switch looks at it.

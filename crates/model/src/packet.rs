@@ -112,7 +112,8 @@ pub struct Packet {
     pub size: u16,
     /// Data: bytes of the flow that it carries. Others: what their transport says.
     pub payload: u16,
-    /// Data: offset of its first byte in the flow. ACK: the next byte that the receiver expects. Others: what their transport says.
+    /// Data: offset of its first byte in the flow. ACK: the next byte that the receiver expects. Others: what their
+    /// transport says.
     pub seq: u64,
     /// Data: when its NIC began to transmit it. ACK: the same moment of the packet that caused it, echoed.
     pub sent: Instant,

@@ -1,5 +1,5 @@
-//! `register!`: a seat is one enum, and a model on it is one file and one line. `table!`: a table of a scenario is its seats
-//! and values.
+//! `register!`: a seat is one enum, and a model on it is one file and one line. `table!`: a table of a scenario is its
+//! seats and values.
 
 /// Declares a seat from its models.
 ///
@@ -7,14 +7,14 @@
 /// scenario may say of the model ([`Parameters`](crate::Parameters); serde and JSON schema, with a doc comment on each
 /// parameter), and `Model`, the state of the seat ([`Build`](crate::Build)), which implements the seat's trait.
 ///
-/// Written are the modules; the enum of configurations, tagged by the module's name in kebab case, with its entry in the
-/// registry; the enum of models; how a model is built and what memory it holds; and a macro that dispatches on either
-/// enum: `$dispatch!(seat, model => expression)` and `$dispatch!(config seat, config => expression)`.
+/// Written are the modules; the enum of configurations, tagged by the module's name in kebab case, with its entry in
+/// the registry; the enum of models; how a model is built and what memory it holds; and a macro that dispatches on
+/// either enum: `$dispatch!(seat, model => expression)` and `$dispatch!(config seat, config => expression)`.
 ///
 /// - `seat "marker"` is the word for what sits there, in lists and messages.
 /// - `needs [Window]` lists what every model of the seat cannot be without ([`Thing`](crate::Thing)).
-/// - `custom dyn Tag` lets a program put a model of its own on the seat ([`Custom`](crate::Custom)). That is one more arm
-///   of each dispatch: on the seats of a port and on the send order it would cost every simulation 2 to 6 % of its
+/// - `custom dyn Tag` lets a program put a model of its own on the seat ([`Custom`](crate::Custom)). That is one more
+///   arm of each dispatch: on the seats of a port and on the send order it would cost every simulation 2 to 6 % of its
 ///   instructions, and they have none.
 ///
 /// A seat whose models are made once and leave nothing behind, such as a generator of networks, has

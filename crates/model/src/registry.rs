@@ -11,8 +11,8 @@ use crate::{Facts, Invalid};
 
 /// The parameters of one model: the `Config` of its file.
 pub trait Parameters: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
-    /// Values of the parameters that are worth a test, each the inside of a TOML table: `threshold = "3pkt"`. Tests of whole
-    /// simulations draw from them, so that a model is tested by being registered.
+    /// Values of the parameters that are worth a test, each the inside of a TOML table: `threshold = "3pkt"`. Tests of
+    /// whole simulations draw from them, so that a model is tested by being registered.
     const CASES: &'static [&'static str] = &[""];
 
     /// What the model provides to others and needs of them.

@@ -1,7 +1,7 @@
 //! The shape of a configuration, from its type: which keys a table has, and where one of several models is named.
 //!
-//! A JSON schema says it all, and is made by the types themselves. Lists of what there is, descriptions, and the merging of
-//! layers walk it.
+//! A JSON schema says it all, and is made by the types themselves. Lists of what there is, descriptions, and the
+//! merging of layers walk it.
 
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -81,8 +81,8 @@ impl<'a> Shape<'a> {
         self.forms().into_iter().filter_map(|form| form.at.get("oneOf").and_then(Value::as_array)).flatten()
     }
 
-    /// Whether a table here names one of several things by its only key: a seat and its model, for example. Another name
-    /// replaces it as a whole.
+    /// Whether a table here names one of several things by its only key: a seat and its model, for example. Another
+    /// name replaces it as a whole.
     pub fn is_choice(self) -> bool {
         self.one_of().any(|variant| variant.get("properties").is_some())
     }
@@ -188,8 +188,8 @@ impl<'a> Shape<'a> {
         self.forms().into_iter().find_map(|form| form.at.get(key)?.as_str())
     }
 
-    /// Visits the places below that have keys of the type's own, with their dotted paths. The parameters of a choice are not
-    /// among them, nor are tables whose keys are names of the user's.
+    /// Visits the places below that have keys of the type's own, with their dotted paths. The parameters of a choice
+    /// are not among them, nor are tables whose keys are names of the user's.
     pub fn each_table(self, visit: &mut impl FnMut(&str, Shape<'a>)) {
         self.each_below("", visit);
     }

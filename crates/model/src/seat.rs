@@ -172,8 +172,8 @@ pub struct Pool {
 pub trait Memory {
     /// Bytes that the ports share; `None` if each has its own, and the memory decides nothing.
     fn size(&self) -> Option<u64>;
-    /// Whether a packet may wait for a port, or why not; it is not counted yet. A packet that finds its port idle is asked for too: it passes
-    /// through the memory, and has left it when it is on the wire.
+    /// Whether a packet may wait for a port, or why not; it is not counted yet. A packet that finds its port idle is
+    /// asked for too: it passes through the memory, and has left it when it is on the wire.
     fn admit(&mut self, now: Instant, packet: &Packet, port: PortUse, pool: Pool) -> Result<(), DropReason>;
     /// A packet waits for a port now; it is counted.
     fn on_enqueue(&mut self, now: Instant, packet: &Packet, port: PortUse, pool: Pool) {
@@ -211,8 +211,8 @@ pub struct Crossing {
     pub egress: AgentPort,
 }
 
-/// Reads and writes the headers of packets at a switch. A packet that comes back on the way by which those of its flow went out has the ports
-/// of them the other way round; [`Thing::SymmetricWays`](crate::Thing) sees to that.
+/// Reads and writes the headers of packets at a switch. A packet that comes back on the way by which those of its flow
+/// went out has the ports of them the other way round; [`Thing::SymmetricWays`](crate::Thing) sees to that.
 pub trait Agent {
     /// Whether it does anything.
     fn is_on(&self) -> bool;
@@ -220,8 +220,8 @@ pub trait Agent {
     fn on_forward(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing);
     /// A packet on its way back is about to be offered to its port.
     fn on_reverse(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing);
-    /// A packet has begun to leave a port, at a moment that may lie in the past of other calls, but never before that of one for the same
-    /// port. Called only if [`Agent::watches_departures`].
+    /// A packet has begun to leave a port, at a moment that may lie in the past of other calls, but never before that
+    /// of one for the same port. Called only if [`Agent::watches_departures`].
     fn on_departure(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, port: AgentPort) {
         let _ = (now, packet, header, port);
     }
@@ -310,8 +310,8 @@ pub struct Window {
     pub ssthresh: f64,
     /// Largest `cwnd` allowed.
     pub max: f64,
-    /// Packets follow each other no closer than this, start to start: how a congestion control holds a flow below one packet in a round
-    /// trip, or to a rate. Zero if it does not.
+    /// Packets follow each other no closer than this, start to start: how a congestion control holds a flow below one
+    /// packet in a round trip, or to a rate. Zero if it does not.
     pub gap: Span,
 }
 
@@ -336,7 +336,8 @@ pub struct AckSample<'a> {
     pub srtt: Span,
     /// Round-trip time of the packet that caused this ACK.
     pub rtt: Span,
-    /// The header that switches wrote into on the way out, as the receiver sent it back; `None` where there are no such headers.
+    /// The header that switches wrote into on the way out, as the receiver sent it back; `None` where there are no such
+    /// headers.
     pub header: Option<&'a Header>,
 }
 
@@ -391,8 +392,8 @@ pub trait Pacer {
     fn is_on(&self) -> bool;
     /// Whether senders must be told how many hosts answer the same query.
     fn is_degree_aware(&self) -> bool;
-    /// When the next packet is due, after one that was due at `due` and began to leave at `sent`, which is later if something else
-    /// held it back.
+    /// When the next packet is due, after one that was due at `due` and began to leave at `sent`, which is later if
+    /// something else held it back.
     fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant;
     /// When a packet that is due then may go: at the next tick of the clock, less than 4 ms later.
     fn release(&self, due: Instant) -> Instant;
@@ -406,8 +407,8 @@ pub trait ReceiveWindow {
     fn on_open(&mut self, now: Instant, slot: u32);
     /// A data packet of the flow in `slot` has arrived.
     fn on_data(&mut self, now: Instant, slot: u32, packet: &Packet);
-    /// The window to advertise with an ACK or SYN-ACK of the flow in `slot` that goes now and expects the byte `next`, in segments;
-    /// `None` if it limits nothing.
+    /// The window to advertise with an ACK or SYN-ACK of the flow in `slot` that goes now and expects the byte `next`,
+    /// in segments; `None` if it limits nothing.
     fn advertise(&mut self, now: Instant, slot: u32, next: u64) -> Option<u16>;
     /// The flow in `slot` has every byte.
     fn on_close(&mut self, slot: u32);
@@ -429,10 +430,11 @@ pub struct Turn {
 pub trait SendOrder {
     /// Whether windows are pushed into the NIC, so that what was offered counts as sent.
     fn is_queue(&self) -> bool;
-    /// The flow in `slot` may send `packets` more packets; `left` bytes of it are still to send, whether they may or not.
+    /// The flow in `slot` may send `packets` more packets; `left` bytes of it are still to send, whether they may or
+    /// not.
     fn offer(&mut self, now: Instant, slot: u32, packets: u32, left: u64);
-    /// Who sends next, or discards. One packet is taken off what the flow offered; whether it still has anything to send is
-    /// for the caller to see, because a window may have shrunk since.
+    /// Who sends next, or discards. One packet is taken off what the flow offered; whether it still has anything to
+    /// send is for the caller to see, because a window may have shrunk since.
     fn next(&mut self) -> Option<Turn>;
     /// Whether `next` would give a flow.
     fn is_empty(&self) -> bool;
@@ -442,8 +444,8 @@ pub trait SendOrder {
     fn on_sent(&mut self, slot: u32, payload: u64) {
         let _ = (slot, payload);
     }
-    /// The retransmission timer of the flow in `slot`, which has sent so many bytes, has fired. At `until` a round trip of the flow will be
-    /// over.
+    /// The retransmission timer of the flow in `slot`, which has sent so many bytes, has fired. At `until` a round trip
+    /// of the flow will be over.
     fn on_timeout(&mut self, slot: u32, sent: u64, until: Instant) {
         let _ = (slot, sent, until);
     }
@@ -536,8 +538,8 @@ pub struct HostCx<'a> {
     pub arena: &'a mut Arena,
     /// Where each flow's ends are.
     pub flows: &'a mut FlowTable,
-    /// Control packets (ACK, SYN) that wait for the NIC; they go before data. In a host with several interfaces they go by the one that leads to
-    /// their host.
+    /// Control packets (ACK, SYN) that wait for the NIC; they go before data. In a host with several interfaces they go
+    /// by the one that leads to their host.
     pub control: &'a mut List,
     /// What the transport asks for, in order.
     pub wishes: &'a mut Vec<Wish>,
@@ -570,8 +572,9 @@ pub trait Transport {
     fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId);
     /// A timer that was wished for fires.
     fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId);
-    /// Interface `nic` is free: the next data packet, if any flow may send by it. The time is that at which the interface became free, if
-    /// something waited for it; the call may come later, but before any other call of this host.
+    /// Interface `nic` is free: the next data packet, if any flow may send by it. The time is that at which the
+    /// interface became free, if something waited for it; the call may come later, but before any other call of this
+    /// host.
     fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet>;
     /// Whether `poll_send` might give a packet for interface `nic`.
     fn wants_to_send(&self, nic: u8) -> bool;

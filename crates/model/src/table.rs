@@ -2,8 +2,8 @@
 
 /// Declares a table of a scenario: a struct of seats and values, each with its default.
 ///
-/// Written are the struct with serde and JSON schema, its `Default`, and `seats` and `seats_mut`, which visit what sits on
-/// the seats with the keys they have in the table.
+/// Written are the struct with serde and JSON schema, its `Default`, and `seats` and `seats_mut`, which visit what sits
+/// on the seats with the keys they have in the table.
 #[macro_export]
 macro_rules! table {
     (
@@ -55,8 +55,8 @@ macro_rules! table {
 
 /// The `Config` of a model without parameters; with a context, its stateless `Model` as well.
 ///
-/// `no_parameters!(PortContext)` writes both; `no_parameters!()` leaves the model to its file; facts of the model follow
-/// as `no_parameters!(PortContext, |facts| facts.reads(...))`.
+/// `no_parameters!(PortContext)` writes both; `no_parameters!()` leaves the model to its file; facts of the model
+/// follow as `no_parameters!(PortContext, |facts| facts.reads(...))`.
 #[macro_export]
 macro_rules! no_parameters {
     () => {

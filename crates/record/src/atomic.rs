@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use crate::RecordError;
 
-/// A file that appears under its name only when it is complete. Dropped without [`AtomicFile::commit`] it leaves nothing.
+/// A file that appears under its name only when it is complete. Dropped without [`AtomicFile::commit`] it leaves
+/// nothing.
 #[derive(Debug)]
 pub struct AtomicFile {
     file: File,

@@ -1,9 +1,10 @@
 //! What a run leaves behind: a row for each flow, for each query and for each port, the lengths of the queues, and what
 //! arrived when.
 //!
-//! The world feeds a [`Recorder`]; rows of flows whose two ends have reported, and of queries whose answers all have, are
-//! kept, or handed in groups to a [`Sink`] while the run goes on. The files are Parquet, and every column says in the file itself what it
-//! means and in which unit: the tables in [`schema`] are the only place where that is written down.
+//! The world feeds a [`Recorder`]; rows of flows whose two ends have reported, and of queries whose answers all have,
+//! are kept, or handed in groups to a [`Sink`] while the run goes on. The files are Parquet, and every column says in
+//! the file itself what it means and in which unit: the tables in [`schema`] are the only place where that is written
+//! down.
 //!
 //! Left out: time series but for queues and throughput, packet traces, and the split of an FCT into its causes.
 //!

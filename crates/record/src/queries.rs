@@ -194,8 +194,8 @@ impl Rows for Vec<QueryRow> {
     }
 }
 
-/// Writes all of `rows` to a file at `path`, which appears when it is complete; `classes` are the names of the workload's
-/// traffic classes.
+/// Writes all of `rows` to a file at `path`, which appears when it is complete; `classes` are the names of the
+/// workload's traffic classes.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -450,7 +450,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever happens to flows, and in whatever order: queries are sums over the rows of flows, kept or sent away.
+        /// Whatever happens to flows, and in whatever order: queries are sums over the rows of flows, kept or sent
+        /// away.
         #[test]
         fn queries_are_groups_of_flows(
             queries in prop::collection::vec(prop::collection::vec((fate(), 1u64..9_000), 1..5), 0..8),

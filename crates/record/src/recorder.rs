@@ -232,7 +232,8 @@ impl Recorder {
         &self.totals
     }
 
-    /// Whether a sink has refused rows, so that a long run can be stopped before its end; [`Recorder::finish`] says why.
+    /// Whether a sink has refused rows, so that a long run can be stopped before its end; [`Recorder::finish`] says
+    /// why.
     pub fn has_failed(&self) -> bool {
         self.flows.has_failed() || self.queries.has_failed()
     }
@@ -251,9 +252,9 @@ impl Recorder {
         self.open_queries.heap_bytes() + self.queries.heap_bytes()
     }
 
-    /// Ends the recording. Flows with an end that has not reported are censored, and the numbers of that end are zero; so
-    /// are queries with such an answer. Returns every row in the order of the numbers of flows and queries; none of those
-    /// that went to a sink.
+    /// Ends the recording. Flows with an end that has not reported are censored, and the numbers of that end are zero;
+    /// so are queries with such an answer. Returns every row in the order of the numbers of flows and queries; none of
+    /// those that went to a sink.
     ///
     /// # Errors
     /// If a sink could not store the rows.

@@ -20,7 +20,8 @@ pub const SCHEMA_KEY: &str = "tailcut.schema";
 pub const VERSION_KEY: &str = "tailcut.version";
 /// Key of the file metadata that holds the table of columns, as JSON.
 pub const COLUMNS_KEY: &str = "tailcut.columns";
-/// Key of the file metadata of a table with a column of classes that holds the names of the workload's classes in order, as JSON.
+/// Key of the file metadata of a table with a column of classes that holds the names of the workload's classes in
+/// order, as JSON.
 pub const CLASSES_KEY: &str = "tailcut.classes";
 
 /// Key of the file metadata of a table of bins of time that holds their width in ns.
@@ -240,7 +241,8 @@ pub const QUEUE_COLUMNS: &[Column] = &[
     column("samples", Integer, "", "How many samples of that length all ports of the tier gave, empty ports included."),
 ];
 
-/// Columns of `queue_series.parquet`: a row for each sample of the queue of a switch port that differs from the one before.
+/// Columns of `queue_series.parquet`: a row for each sample of the queue of a switch port that differs from the one
+/// before.
 pub const SERIES_COLUMNS: &[Column] = &[
     column("port", Integer, "", "Number of the output port, as in ports.parquet."),
     column("time_ns", Double, "ns", "When the sample was taken, since the start of the run."),

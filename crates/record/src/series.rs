@@ -23,8 +23,8 @@ pub struct QueuePoint {
     pub bytes: u64,
 }
 
-/// Samples over time. Of samples that repeat the one before of the same port, none but the first is kept, and an empty queue
-/// is where each port begins: ports with nothing to do cost nothing.
+/// Samples over time. Of samples that repeat the one before of the same port, none but the first is kept, and an empty
+/// queue is where each port begins: ports with nothing to do cost nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueSeries {
     points: Vec<QueuePoint>,

@@ -25,12 +25,13 @@ pub struct ThroughputBin {
     pub bytes: u64,
 }
 
-/// Adds up what arrives, in bins of one width from the start of the run on. Bins without bytes are not kept: what it holds
-/// grows by no more than a bin for each packet, and a byte for each flow.
+/// Adds up what arrives, in bins of one width from the start of the run on. Bins without bytes are not kept: what it
+/// holds grows by no more than a bin for each packet, and a byte for each flow.
 #[derive(Clone, Debug)]
 pub struct Throughput {
     width: Span,
-    /// Class of each flow that ends here, by its number; a packet that was sent again may come after its flow has ended.
+    /// Class of each flow that ends here, by its number; a packet that was sent again may come after its flow has
+    /// ended.
     classes: Vec<u8>,
     /// The bin at hand, and its bytes by class.
     from: Instant,

@@ -1,10 +1,10 @@
 //! What the calendar's keys mean: the class of the event, who scheduled it, and what it needs to know.
 //!
-//! At equal times the class decides, then the entity, then the rest: a NIC becomes free before packets land, packets land
-//! before control events, control events come before timers of hosts, and these before those of switches. An entity has at most one event of a class and flow pending at
-//! a time, so no counter is needed to tell two apart. The entity is numbered over the whole network, so that the order does
-//! not depend on how it is cut between threads; where the entity stands in its part is told by the low half, which
-//! decides nothing.
+//! At equal times the class decides, then the entity, then the rest: a NIC becomes free before packets land, packets
+//! land before control events, control events come before timers of hosts, and these before those of switches. An
+//! entity has at most one event of a class and flow pending at a time, so no counter is needed to tell two apart. The
+//! entity is numbered over the whole network, so that the order does not depend on how it is cut between threads; where
+//! the entity stands in its part is told by the low half, which decides nothing.
 
 use tailcut_base::{HostId, PortId, SwitchId};
 use tailcut_model::FlowId;

@@ -142,7 +142,8 @@ impl Outages {
         &self.routers[number]
     }
 
-    /// Whether the link behind the port is down at some moment from `from` to `until`, at which it is up again not included.
+    /// Whether the link behind the port is down at some moment from `from` to `until`, at which it is up again not
+    /// included.
     pub(crate) fn is_down_between(&self, port: PortId, from: Instant, until: Instant) -> bool {
         let Some(outages) = self.of_port.get(&port) else { return false };
         let first = outages.partition_point(|outage| outage.up <= from);

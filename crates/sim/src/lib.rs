@@ -1,7 +1,7 @@
 //! From a scenario's text to a world that runs, and from there to an outcome.
 //!
-//! `Node` (text as a tree) -> [`Config`] (typed, may be wrong) -> [`Scenario`] (cannot be wrong) -> [`World`] -> [`Outcome`].
-//! This is the one crate that sees all models, and the only one that schedules.
+//! `Node` (text as a tree) -> [`Config`] (typed, may be wrong) -> [`Scenario`] (cannot be wrong) -> [`World`] ->
+//! [`Outcome`]. This is the one crate that sees all models, and the only one that schedules.
 
 pub mod config;
 mod event;

@@ -130,7 +130,8 @@ impl Scenario {
         self.tables.of_port(&self.network, port).map_or(&config.all, |at| &config.named[at].1)
     }
 
-    /// What an interface of a host does with packets that wait in it, if any ever do: those that its host hands over, or those that it passes on.
+    /// What an interface of a host does with packets that wait in it, if any ever do: those that its host hands over,
+    /// or those that it passes on.
     pub fn nic_config(&self) -> Option<&PortConfig> {
         match &self.config.nic {
             NicConfig::Queue(queue) => Some(queue),

@@ -16,8 +16,8 @@ const P1_RTT: u64 = P1_ONE_WAY + 4 * (10 * US + ACK_SLOT);
 /// Links of a way, as Gb/s and picoseconds of delay.
 type Links = Vec<(u64, u64)>;
 
-/// The completion time of a flow whose packets leave one right after the other: each link sends a packet when it has all of
-/// it and has sent the one before.
+/// The completion time of a flow whose packets leave one right after the other: each link sends a packet when it has
+/// all of it and has sent the one before.
 fn store_and_forward(links: &[(u64, u64)], size: u64) -> u64 {
     let mut sent = vec![0; links.len()];
     let mut arrived = 0;
@@ -257,9 +257,9 @@ fn the_smallest_flow_ends_first_under_ideal_shortest_job_first() {
 // Only the last packet of a flow is lost: there is nothing behind it to cause duplicate ACKs.
 #[test]
 fn a_lost_last_packet_costs_exactly_one_timeout() {
-    // One packet may wait. The fourth packet of host 2 is on the wire from 5.8 us to 7 us; a packet of host 1 waits behind
-    // it from 6 us on and goes on the wire at 7 us, where a packet of host 0 and the fifth one of host 2 arrive together:
-    // the lower number comes first and takes the place.
+    // One packet may wait. The fourth packet of host 2 is on the wire from 5.8 us to 7 us; a packet of host 1 waits
+    // behind it from 6 us on and goes on the wire at 7 us, where a packet of host 0 and the fifth one of host 2 arrive
+    // together: the lower number comes first and takes the place.
     let flows = [(2, 3, 7300, 0), (1, 3, 1460, 3_800), (0, 3, 1460, 4_800)];
     for (scheme, min_rto) in [("tcp", 10_000), ("dctcp", 10_000), ("tcp", 300)] {
         let text = bottleneck(3, "10Gbps", "1us")

@@ -50,8 +50,8 @@ fn schemes_are_compared_on_the_same_flows() {
     for scheme in schemes() {
         assert_eq!(offered(scheme), dctcp, "{scheme}");
     }
-    // The schemes differ in what they make of them, but for D2TCP, which is DCTCP where there are no deadlines, and for ResQueue, which is
-    // PIAS as long as nothing is lost.
+    // The schemes differ in what they make of them, but for D2TCP, which is DCTCP where there are no deadlines, and for
+    // ResQueue, which is PIAS as long as nothing is lost.
     let mut digests: Vec<u64> = schemes().into_iter().map(|scheme| run(scheme, &mix(), 3).engine.digest).collect();
     digests.sort_unstable();
     digests.dedup();

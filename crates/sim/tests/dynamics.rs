@@ -29,9 +29,9 @@ fn jain(shares: &[f64]) -> f64 {
 // TCP: two flows of equal round trips share a bottleneck evenly in the long run.
 #[test]
 fn two_flows_of_equal_round_trips_share_a_bottleneck() {
-    // Hosts are faster than the bottleneck. At the same rate the packets of a sender can come in step with the departures
-    // of a full queue and find a place each time, while those of all others never do (Floyd and Jacobson, "Traffic phase
-    // effects", 1992): that is fairness of clocks, not of TCP.
+    // Hosts are faster than the bottleneck. At the same rate the packets of a sender can come in step with the
+    // departures of a full queue and find a place each time, while those of all others never do (Floyd and Jacobson,
+    // "Traffic phase effects", 1992): that is fairness of clocks, not of TCP.
     let network = bottleneck(2, "40Gbps", "20us") + "receiver_link = { rate = \"10Gbps\", delay = \"20us\" }\n";
     for (scheme, second_start) in [("tcp", 0), ("tcp", 20_000_000), ("dctcp", 0), ("dctcp", 20_000_000)] {
         let shares = shares_after(&network, scheme, second_start, "1s");
@@ -52,8 +52,8 @@ fn shares_after(network: &str, scheme: &str, second_start: u64, time: &str) -> V
 
 #[test]
 fn a_flow_that_was_alone_gives_way_to_a_second_one() {
-    // The first flow is alone for 20 ms. What the second one gets of the next 10 ms should not depend on whether the first one
-    // was limited by its own link before or by that of the receiver.
+    // The first flow is alone for 20 ms. What the second one gets of the next 10 ms should not depend on whether the
+    // first one was limited by its own link before or by that of the receiver.
     let fast = bottleneck(2, "40Gbps", "20us") + "receiver_link = { rate = \"10Gbps\", delay = \"20us\" }\n";
     let [same, fast] =
         [bottleneck(2, "10Gbps", "20us"), fast].map(|network| shares_after(&network, "dctcp", 20_000_000, "10ms")[1]);
@@ -80,7 +80,8 @@ fn two_long_dctcp_flows_keep_the_queue_near_the_threshold_and_the_link_full() {
     // From the start on, slow start included.
     let outcome = two_long_flows("dctcp", "0.1us", "100ms");
     let queue = port(&outcome, "switch0", "host4").queue.unwrap();
-    // The windows that first reach K waiting packets, K + BDP together, double in the round trip until the marks are seen.
+    // The windows that first reach K waiting packets, K + BDP together, double in the round trip until the marks are
+    // seen.
     assert!(queue.max_bytes <= (k + (k + bdp) + 2 * flows) * PACKET, "{queue:?}");
     assert_eq!(outcome.totals.drops.total(), 0);
 
@@ -133,7 +134,8 @@ fn behind_a_single_bottleneck_slytherin_is_dctcp() {
 
 #[test]
 fn behind_a_second_bottleneck_marked_packets_overtake_under_slytherin_only() {
-    // Hosts 0 to 2 at the first switch keep its link congested; now and then host 3 at the second sends a hundred packets.
+    // Hosts 0 to 2 at the first switch keep its link congested; now and then host 3 at the second sends a hundred
+    // packets.
     let line = r#"
 [topology.dumbbell]
 switches_in_line = 3
@@ -155,8 +157,8 @@ core_link = { rate = "10Gbps", delay = "10us" }
     assert_ne!(dctcp.engine.digest, slytherin.engine.digest);
 }
 
-// PIAS: later packets of a flow never have a higher priority, so that they cannot overtake on one path. Under Homa they may, as other
-// messages of their receiver end.
+// PIAS: later packets of a flow never have a higher priority, so that they cannot overtake on one path. Under Homa they
+// may, as other messages of their receiver end.
 #[test]
 fn on_one_path_and_without_loss_only_slytherin_and_homa_reorder() {
     let mut flows: Vec<(u32, u32, u64, u64)> = (0..60u32)

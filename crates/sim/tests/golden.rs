@@ -1,7 +1,7 @@
 //! A small table for each shipped scheme and profile, compared to the character with the one that is stored beside.
 //!
-//! A table that moves is a change of behaviour. `TAILCUT_BLESS=1 cargo test -p tailcut-sim --test golden` stores the new
-//! ones; what moved and why belongs in the change log.
+//! A table that moves is a change of behaviour. `TAILCUT_BLESS=1 cargo test -p tailcut-sim --test golden` stores the
+//! new ones; what moved and why belongs in the change log.
 
 mod common;
 

@@ -18,8 +18,9 @@ fn homa(keys: &str) -> String {
     format!("[host.transport.homa]\n{keys}\n")
 }
 
-// A lone message takes the ideal time if all of it is unscheduled, or else if its RTTbytes, in whole packets with their headers, are no less than
-// the bandwidth-delay product: then the grant for each packet comes before the one before has left.
+// A lone message takes the ideal time if all of it is unscheduled, or else if its RTTbytes, in whole packets with their
+// headers, are no less than the bandwidth-delay product: then the grant for each packet comes before the one before has
+// left.
 #[test]
 fn a_message_alone_takes_the_ideal_time_if_rtt_bytes_fill_the_round_trip() {
     // 6464 ns are 5.4 full packets.
@@ -66,7 +67,8 @@ fn nothing_is_said_of_a_short_message_but_that_it_came() {
     assert_eq!(said.bytes, 40 * said.packets, "a grant is a header");
 }
 
-// Six senders, one receiver, a round trip of granted bytes each: those with less left end first, and the link never idles.
+// Six senders, one receiver, a round trip of granted bytes each: those with less left end first, and the link never
+// idles.
 #[test]
 fn messages_to_one_receiver_end_in_the_order_of_their_sizes_and_fill_its_link() {
     let sizes = [600_000, 300_000, 500_000, 200_000, 400_000, 100_000u64];

@@ -51,7 +51,8 @@ fn a_single_sender_that_knows_is_one_that_does_not() {
     assert_eq!(digests[0], digests[1]);
 }
 
-/// ICON's claim in one round: an isolated incast of 20, 26 or 32 loses nothing, where unpaced windows of ten overflow 225 KB.
+/// ICON's claim in one round: an isolated incast of 20, 26 or 32 loses nothing, where unpaced windows of ten overflow
+/// 225 KB.
 #[test]
 fn an_isolated_incast_loses_nothing_under_icon_and_much_without() {
     for degree in [20, 26, 32] {
@@ -79,8 +80,8 @@ fn forty_flows_of_ictcp_have_two_segments_each_on_their_way() {
     assert!(drops(30) > 0, "the first packets of 40 senders alone overflow it");
 }
 
-/// On persistent connections the sink tells its workers of a new degree, and of nothing else: what it sends beside an ACK for each
-/// packet are updates.
+/// On persistent connections the sink tells its workers of a new degree, and of nothing else: what it sends beside an
+/// ACK for each packet are updates.
 #[test]
 fn a_sink_sends_updates_if_and_only_if_the_degree_changes() {
     let updates = |degree: &str| -> u64 {

@@ -9,8 +9,8 @@ const US: u64 = 1_000_000;
 /// Time that a full packet takes at 10 Gb/s, in picoseconds.
 const SLOT: u64 = 1_200_000;
 
-// Flows of 1, 2 and 3 units that start together end after 1, 3 and 6, but for fixed delays: pFabric with windows and queues of a
-// few packets, and drops.
+// Flows of 1, 2 and 3 units that start together end after 1, 3 and 6, but for fixed delays: pFabric with windows and
+// queues of a few packets, and drops.
 #[test]
 fn flows_end_after_one_three_and_six_units() {
     const UNIT: u64 = 500;
@@ -28,7 +28,8 @@ fn flows_end_after_one_three_and_six_units() {
 
 #[test]
 fn the_smallest_of_many_flows_waits_for_no_other() {
-    // 20 flows of 200 packets to one host, and one of 30 a bit later: it takes what it takes in an idle network, but for packets on the wire.
+    // 20 flows of 200 packets to one host, and one of 30 a bit later: it takes what it takes in an idle network, but
+    // for packets on the wire.
     let mut flows: Vec<_> = (0..20).map(|src| (src, 21, 200 * 1460, 0)).collect();
     flows.push((20, 21, 30 * 1460, 200_000));
     for scheme in ["pfabric", "srpt"] {
@@ -64,8 +65,8 @@ fn a_starved_flow_probes_and_comes_back() {
 
 #[test]
 fn ideal_srpt_preempts_between_packets_at_the_host_and_at_the_port() {
-    // Long flow first, a shorter one after 100 packets; then one that is longer than what is left of the first. From one host to two others,
-    // and from three hosts to one.
+    // Long flow first, a shorter one after 100 packets; then one that is longer than what is left of the first. From
+    // one host to two others, and from three hosts to one.
     let sizes = [(1000, 0), (300, 120_000), (700, 500_000), (650, 500_000)];
     for shared_nic in [true, false] {
         let flows: Vec<_> = (0..)
@@ -82,8 +83,8 @@ fn ideal_srpt_preempts_between_packets_at_the_host_and_at_the_port() {
             .iter()
             .map(|row| row.received.expect("it is finished").as_ps() as f64 / SLOT as f64)
             .collect();
-        // In packets, with the delays of two links and a second transmission: 100, then 300 of the second; the other 900 are left, of which
-        // some 17 go before two flows of 700 and 650 come, which go first.
+        // In packets, with the delays of two links and a second transmission: 100, then 300 of the second; the other
+        // 900 are left, of which some 17 go before two flows of 700 and 650 come, which go first.
         let fixed = 2.0 * US as f64 / SLOT as f64 + 1.0;
         let expected = [1000.0 + 300.0 + 700.0 + 650.0, 400.0, 416.67 + 650.0 + 700.0, 416.67 + 650.0];
         for (end, expected) in ends.iter().zip(expected) {

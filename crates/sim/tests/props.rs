@@ -1,7 +1,7 @@
 //! What holds in every run: random small networks, schemes and flows.
 //!
-//! The world checks itself at the end of each run (every packet is delivered or dropped, every byte arrives, nothing is left in
-//! any port); here its results are checked against each other.
+//! The world checks itself at the end of each run (every packet is delivered or dropped, every byte arrives, nothing is
+//! left in any port); here its results are checked against each other.
 
 mod common;
 
@@ -112,8 +112,8 @@ fn check_ports(case: &Case, scenario: &Scenario, outcome: &Outcome) -> Result<()
         let (packets, left, gone) = nics.fold((0, 0, 0), |(packets, bytes, gone), nic| {
             (packets + nic.packets, bytes + nic.bytes, gone + nic.drops.total())
         });
-        // All that is not data of a flow is a header: ACKs and handshakes. What was sent again, or was discarded and did not
-        // leave, had 1 B to 1460 B; a queue discards headers too.
+        // All that is not data of a flow is a header: ACKs and handshakes. What was sent again, or was discarded and
+        // did not leave, had 1 B to 1460 B; a queue discards headers too.
         let least = if has_queues { 40 } else { 41 };
         let known = bytes + 40 * (packets + gone - sent);
         prop_assert!(

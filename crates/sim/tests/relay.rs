@@ -115,8 +115,8 @@ fn packets_cross_as_many_links_as_digits_differ() {
 
 #[test]
 fn what_a_host_passes_on_waits_in_its_interface_and_may_be_lost_there() {
-    // Hosts (0, 0, 1) and (0, 1, 0) send to host (1, 1, 1). Both have ways over host (0, 1, 1), to which they have links of
-    // two levels, and which has one link to the third.
+    // Hosts (0, 0, 1) and (0, 1, 0) send to host (1, 1, 1). Both have ways over host (0, 1, 1), to which they have
+    // links of two levels, and which has one link to the third.
     let flows: Vec<_> = (0..30).map(|nth| (1 + nth % 2, 7, 200_000, 0)).collect();
     let text = |limit: &str| {
         let ports = format!("[port]\nlimit = \"1MB\"\n[port.host]\nlimit = \"{limit}\"\n");

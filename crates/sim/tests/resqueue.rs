@@ -1,4 +1,5 @@
-//! ResQueue in whole simulations: what it does to retransmissions, where its promise ends, and that it is PIAS otherwise.
+//! ResQueue in whole simulations: what it does to retransmissions, where its promise ends, and that it is PIAS
+//! otherwise.
 
 mod common;
 
@@ -12,8 +13,8 @@ use tailcut_model::seat::DropReason::{ClassFull, PortFull};
 use tailcut_record::FlowRow;
 use tailcut_sim::{Outcome, Scenario};
 
-/// New flows of ten packets each from 18 hosts at once. When the last packets come, 13 us later, ten of 180 have left the port to `to` or
-/// are leaving it: it holds 255 000 B, and none was lost.
+/// New flows of ten packets each from 18 hosts at once. When the last packets come, 13 us later, ten of 180 have left
+/// the port to `to` or are leaving it: it holds 255 000 B, and none was lost.
 fn burst(first: u32, to: u32, start: u64) -> Vec<(u32, u32, u64, u64)> {
     (first..first + 18).map(|src| (src, to, 14_600, start)).collect()
 }

@@ -96,7 +96,8 @@ fn without_a_short_timeout_and_a_full_queue_the_nic_drops_nothing() {
     assert!(rows(&outcome).iter().any(|row| row.ce_marks > 0), "there is congestion");
 }
 
-/// A long flow of host 0, which has sent more than 1 MB when a packet of that host meets 30 others at a small port and is lost.
+/// A long flow of host 0, which has sent more than 1 MB when a packet of that host meets 30 others at a small port and
+/// is lost.
 fn short_flow_lost(order: &str) -> Outcome {
     let mut flows = vec![(0, 1, 10_000_000, 0)];
     flows.extend((3..33).map(|src| (src, 2, 4 * SEGMENT, 2_000_000)));

@@ -1,14 +1,14 @@
 //! How fast a flow could be in an idle network.
 //!
-//! Store and forward: a link passes a packet on when it has all of it. With f(k, i) for the moment at which packet k has
-//! left link i, propagation not counted, and t_i(s) for the time that s bytes take on link i, rounded as the links of the
-//! simulator round it:
+//! Store and forward: a link passes a packet on when it has all of it. With f(k, i) for the moment at which packet k
+//! has left link i, propagation not counted, and t_i(s) for the time that s bytes take on link i, rounded as the links
+//! of the simulator round it:
 //!
 //! f(k, i) = max(f(k, i − 1), f(k − 1, i)) + t_i(s_k)
 //!
-//! A flow is n − 1 full packets and one with the rest. For the full ones the recursion has the solution
-//! f(k, i) = Σ_{j≤i} t_j + (k − 1)·max_{j≤i} t_j, and the last one is followed link by link, so that the cost is that of
-//! the links and not of the packets.
+//! A flow is n − 1 full packets and one with the rest. For the full ones the recursion has the solution f(k, i) =
+//! Σ_{j≤i} t_j + (k − 1)·max_{j≤i} t_j, and the last one is followed link by link, so that the cost is that of the
+//! links and not of the packets.
 
 use tailcut_base::{BitRate, HEADER_BYTES, MSS_BYTES, MTU_BYTES, Span, packets};
 use tailcut_model::PathFacts;
@@ -83,13 +83,13 @@ fn split(size: u64) -> (u64, u64) {
     (full, size - full * MSS_BYTES + HEADER_BYTES)
 }
 
-/// Time from the start of a flow of `size` payload bytes to its last byte at the receiver, if it has the links to itself
-/// and its packets follow each other in order: the ideal completion time that a slowdown is relative to.
+/// Time from the start of a flow of `size` payload bytes to its last byte at the receiver, if it has the links to
+/// itself and its packets follow each other in order: the ideal completion time that a slowdown is relative to.
 ///
 /// It is exact to the picosecond, and no flow whose packets stay in order is faster. Where no link is slower than the
-/// last one it equals the usual formula Σ p_i + Σ 8·P1/c_i + 8·(W − P1)/c_min, with P1 the bytes of the first packet and
-/// W those of all packets on the wire. Otherwise the formula exceeds it, by less than the time of one packet: a short
-/// last packet need not wait at the end of the route.
+/// last one it equals the usual formula Σ p_i + Σ 8·P1/c_i + 8·(W − P1)/c_min, with P1 the bytes of the first packet
+/// and W those of all packets on the wire. Otherwise the formula exceeds it, by less than the time of one packet: a
+/// short last packet need not wait at the end of the route.
 ///
 /// A flow whose packets overtake each other can be faster, because a short last packet then need not arrive last: by no
 /// more than the time that this packet takes on the last link, if no link between is slower than the first or the last.

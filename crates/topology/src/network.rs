@@ -68,8 +68,9 @@ const _: () = {
 
 /// Hosts, switches, ports and the ways between them.
 ///
-/// The interfaces of the hosts come first, in the order of the hosts: where each host has one, port `h` is that of host `h`. The ports of the
-/// switches follow, those of one switch side by side, in the order in which its cables were laid: those toward its hosts first.
+/// The interfaces of the hosts come first, in the order of the hosts: where each host has one, port `h` is that of host
+/// `h`. The ports of the switches follow, those of one switch side by side, in the order in which its cables were laid:
+/// those toward its hosts first.
 #[derive(Clone, Debug)]
 pub struct Network {
     hosts: u32,
@@ -201,7 +202,8 @@ impl Network {
         (0..self.hosts).map(HostId).filter(|&host| self.nics(host).len() > 1)
     }
 
-    /// Whether the ways between two hosts differ in rates or delays, so that no completion time is known to be the least.
+    /// Whether the ways between two hosts differ in rates or delays, so that no completion time is known to be the
+    /// least.
     pub fn is_irregular(&self) -> bool {
         self.is_irregular
     }
@@ -262,8 +264,8 @@ impl Network {
         }
     }
 
-    /// The ports of a name: `leaf3->spine2` for one direction, `leaf3--spine2` for both. More than one for each if two nodes are joined by
-    /// several links.
+    /// The ports of a name: `leaf3->spine2` for one direction, `leaf3--spine2` for both. More than one for each if two
+    /// nodes are joined by several links.
     pub fn ports_named(&self, name: &str) -> Vec<PortId> {
         let (a, b, both) = match (name.split_once("->"), name.split_once("--")) {
             (Some((a, b)), _) => (a, b, false),
@@ -310,7 +312,8 @@ impl Network {
         self.rack_switches.len() as u32
     }
 
-    /// The rack of a host, from 0: the switch that its first link leads to. [`Network::NO_RACK`] if it leads to another host.
+    /// The rack of a host, from 0: the switch that its first link leads to. [`Network::NO_RACK`] if it leads to another
+    /// host.
     #[inline]
     pub fn rack_of(&self, host: HostId) -> u32 {
         match &self.rack_of {
@@ -345,8 +348,8 @@ impl Network {
         self.uplink_capacity_bps
     }
 
-    /// Rate at which a host can send, by all of its links. Every host has the same, but for the receiver of a single bottleneck and in networks
-    /// from files, where it is that of host 0.
+    /// Rate at which a host can send, by all of its links. Every host has the same, but for the receiver of a single
+    /// bottleneck and in networks from files, where it is that of host 0.
     pub fn host_link(&self) -> BitRate {
         let bps = self.nics(HostId(0)).map(|nic| self.ports[PortId(nic)].rate.as_bps()).fold(0, u64::saturating_add);
         BitRate::from_bps(bps).expect("a link has a rate")
@@ -374,7 +377,8 @@ impl Network {
         (0..self.racks()).map(leaving).sum::<f64>() / (hosts * (hosts - 1.0))
     }
 
-    /// The links of a shortest way from one host to another: the first alternative at each node, or the first of the fastest where they differ.
+    /// The links of a shortest way from one host to another: the first alternative at each node, or the first of the
+    /// fastest where they differ.
     pub fn route(&self, src: HostId, dst: HostId) -> Route {
         let mut route = Route::default();
         self.route_into(src, dst, &mut route);

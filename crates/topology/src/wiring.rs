@@ -7,7 +7,8 @@ use tailcut_base::{HostId, Id, IdVec, PortId, Span, SwitchId};
 use crate::generate::LinkConfig;
 use crate::network::{Node, PortSpec, SwitchInfo, Tier};
 
-/// Hosts, switches and cables. The ports of a switch, and those of a host, are numbered in the order in which their cables were added.
+/// Hosts, switches and cables. The ports of a switch, and those of a host, are numbered in the order in which their
+/// cables were added.
 pub(crate) struct Wiring {
     hosts: u32,
     tiers: Vec<String>,
@@ -33,7 +34,8 @@ pub(crate) struct Ports {
     pub(crate) tiers: Vec<String>,
     pub(crate) switches: IdVec<SwitchId, SwitchInfo>,
     pub(crate) ports: IdVec<PortId, PortSpec>,
-    /// First port of each host, and one past the last port of the last one; `None` if each host has one, of its own number.
+    /// First port of each host, and one past the last port of the last one; `None` if each host has one, of its own
+    /// number.
     pub(crate) first_nic: Option<Vec<u32>>,
     /// First port of each switch, and one past the last port of the last one.
     pub(crate) first_port: Vec<u32>,
@@ -169,7 +171,8 @@ impl Ports {
         }
     }
 
-    /// The switch at the other end of a host's first link: the switch of its rack. A host whose first link leads to another host has none.
+    /// The switch at the other end of a host's first link: the switch of its rack. A host whose first link leads to
+    /// another host has none.
     pub(crate) fn switch_of(&self, host: HostId) -> Option<SwitchId> {
         match self.ports[PortId(self.of(Node::Host(host)).start)].peer {
             Node::Switch(switch) => Some(switch),

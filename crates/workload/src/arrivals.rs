@@ -2,8 +2,8 @@
 
 use tailcut_base::{Instant, Span, Stream};
 
-/// Gap that 30 % of the gaps of a microburst process do not exceed (Rezaei, PhD thesis, University of Illinois at Chicago,
-/// 2021, section 3.3.1: the only numbers that it states of the measured arrivals).
+/// Gap that 30 % of the gaps of a microburst process do not exceed (Rezaei, PhD thesis, University of Illinois at
+/// Chicago, 2021, section 3.3.1: the only numbers that it states of the measured arrivals).
 const SHORT_GAP: Span = Span::from_us(50);
 
 /// -z for which the standard normal distribution function is 0.30.
@@ -35,8 +35,8 @@ impl Gap {
         if ratio < 1.0 {
             return None;
         }
-        // P(gap <= s) = 0.30 means ln s = mu - Z sigma, and the mean m means ln m = mu + sigma^2 / 2; their difference is a
-        // quadratic equation for sigma.
+        // P(gap <= s) = 0.30 means ln s = mu - Z sigma, and the mean m means ln m = mu + sigma^2 / 2; their difference
+        // is a quadratic equation for sigma.
         let sigma = (Z * Z + 2.0 * libm::log(ratio)).sqrt() - Z;
         Some(Gap::Lognormal { mu: libm::log(mean) - sigma * sigma / 2.0, sigma })
     }
@@ -49,8 +49,8 @@ impl Gap {
         }
     }
 
-    /// Time to the first event in picoseconds, for a process that has run forever. Started with a whole gap instead, the
-    /// many short gaps of a microburst process would offer far more in the first milliseconds than its rate.
+    /// Time to the first event in picoseconds, for a process that has run forever. Started with a whole gap instead,
+    /// the many short gaps of a microburst process would offer far more in the first milliseconds than its rate.
     pub(crate) fn draw_first(&self, stream: &mut Stream) -> f64 {
         match self {
             Gap::Exponential { mean } => stream.exponential(*mean),

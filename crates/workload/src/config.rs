@@ -269,8 +269,8 @@ pub struct Incast {
     /// Whether all answers to one query have the same size, as in Slytherin's public scripts.
     #[serde(default = "yes")]
     pub one_size: bool,
-    /// When the last answer should be received, counted from the query: `fixed`, or `exponential`, drawn for each query.
-    /// Without it queries have no deadline. It is not one of the answers, which have that of the traffic.
+    /// When the last answer should be received, counted from the query: `fixed`, or `exponential`, drawn for each
+    /// query. Without it queries have no deadline. It is not one of the answers, which have that of the traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Deadlines>,
 }

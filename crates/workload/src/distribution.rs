@@ -205,7 +205,8 @@ impl Piece {
         (self.from * self.from + self.from * self.to + self.to * self.to) / 3.0
     }
 
-    /// What the piece adds to the mean of a moment of sizes that count as `cap` if they are larger; `beyond` is the moment of those.
+    /// What the piece adds to the mean of a moment of sizes that count as `cap` if they are larger; `beyond` is the
+    /// moment of those.
     fn up_to(self, cap: f64, beyond: f64, moment: fn(Piece) -> f64) -> f64 {
         if self.to <= cap {
             self.dp * moment(self)

@@ -141,8 +141,8 @@ impl Pattern {
     }
 }
 
-/// The spread of a source that is uniform over the hosts of weight 1 in `senders` and a destination that is uniform over
-/// those of weight 1 in `receivers` without the source.
+/// The spread of a source that is uniform over the hosts of weight 1 in `senders` and a destination that is uniform
+/// over those of weight 1 in `receivers` without the source.
 fn spread_of_sets(spread: &mut Spread, racks: &Racks, senders: &[f64], receivers: &[f64]) {
     let sources: f64 = senders.iter().sum();
     let sinks: f64 = receivers.iter().sum();
@@ -163,7 +163,8 @@ fn spread_of_sets(spread: &mut Spread, racks: &Racks, senders: &[f64], receivers
     }
 }
 
-/// The spread of answers to an aggregator that is uniform over `aggregators`, from hosts that are uniform over the others.
+/// The spread of answers to an aggregator that is uniform over `aggregators`, from hosts that are uniform over the
+/// others.
 pub(crate) fn incast_spread(racks: &Racks, aggregators: &[u32]) -> Spread {
     // The mirror image of a uniform source among the aggregators that sends to all others.
     let mut asking = vec![0.0; racks.hosts()];

@@ -1,8 +1,9 @@
 //! Queries whose answers meet at the host that asked.
 //!
-//! Each aggregator asks on its own: its queries are a renewal process of their own. The workers of a query are distinct and
-//! drawn anew for each query, and so are its degree and its deadline where they are not fixed. Left out: fixed worker sets
-//! and degrees of applications (Superways, Rezaei, PhD thesis 2021, section 4.4.2), and a first answer of another size.
+//! Each aggregator asks on its own: its queries are a renewal process of their own. The workers of a query are distinct
+//! and drawn anew for each query, and so are its degree and its deadline where they are not fixed. Left out: fixed
+//! worker sets and degrees of applications (Superways, Rezaei, PhD thesis 2021, section 4.4.2), and a first answer of
+//! another size.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -39,9 +39,9 @@ impl SizeMixture {
         if all > 0.0 { self.bytes_up_to(cap, u64::MAX) / all } else { 0.0 }
     }
 
-    /// The sizes that split the flows into `parts` classes of ascending size with equally many of the bytes that lie below
-    /// an offset of `cap`: a flow of at most the first is in the first class. Where one size alone has more bytes than
-    /// a class should, there are fewer classes.
+    /// The sizes that split the flows into `parts` classes of ascending size with equally many of the bytes that lie
+    /// below an offset of `cap`: a flow of at most the first is in the first class. Where one size alone has more bytes
+    /// than a class should, there are fewer classes.
     pub fn equal_parts(&self, cap: u64, parts: usize) -> Vec<u64> {
         let all = self.bytes_up_to(cap, u64::MAX);
         let largest = self.largest();
@@ -120,8 +120,8 @@ mod tests {
     fn a_uniform_distribution_is_split_in_closed_form() {
         let mut mixture = listed(&[]);
         mixture.add_generated(1.0, &Distribution::uniform(0, 20_000));
-        // Below the cap the bytes in flows up to s grow with s squared, above it with s: in units of the cap they are 1/4 up to it, and
-        // 3/4 in all.
+        // Below the cap the bytes in flows up to s grow with s squared, above it with s: in units of the cap they are
+        // 1/4 up to it, and 3/4 in all.
         let cuts = mixture.equal_parts(10_000, 3);
         assert!(cuts[0].abs_diff(10_000) <= 1 && cuts[1].abs_diff(15_000) <= 1, "{cuts:?}");
         let cuts = mixture.equal_parts(10_000, 6);

@@ -72,7 +72,8 @@ pub(crate) fn query_gap(gaps: Gaps, per_second: f64, aggregators: usize) -> (Gap
 }
 
 impl Source {
-    /// Adds the sizes of its flows to a mixture: of an explicit list all, of a generated traffic as many as are `expected`.
+    /// Adds the sizes of its flows to a mixture: of an explicit list all, of a generated traffic as many as are
+    /// `expected`.
     pub(crate) fn add_sizes(&self, mixture: &mut SizeMixture, expected: f64) {
         match self {
             Source::Generated(generator) => mixture.add_generated(expected, &generator.sizes),
@@ -190,8 +191,8 @@ impl Source {
         }
     }
 
-    /// The flows of its next event, which is `now`, in the order in which they are drawn. `query` is the number of the next
-    /// query.
+    /// The flows of its next event, which is `now`, in the order in which they are drawn. `query` is the number of the
+    /// next query.
     pub(crate) fn fire(&mut self, now: Instant, query: &mut u32, mut out: impl FnMut(FlowSpec)) {
         match self {
             Source::Generated(generator) => generator.fire(now, query, &mut out),

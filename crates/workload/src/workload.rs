@@ -36,8 +36,8 @@ const SHARE_TOLERANCE: f64 = 1e-6;
 const DEFAULT_WARMUP: f64 = 0.1;
 
 /// The flows of a run: an iterator in the order of their starts. Flows that start at the same moment come in the order
-/// of their traffics in the scenario, and within a traffic in the order in which they were drawn or listed. Deadlines that depend
-/// on the network are left out: [`Workload::next_with_slack`] tells of them.
+/// of their traffics in the scenario, and within a traffic in the order in which they were drawn or listed. Deadlines
+/// that depend on the network are left out: [`Workload::next_with_slack`] tells of them.
 #[derive(Clone, Debug)]
 pub struct Workload {
     classes: Vec<String>,
@@ -214,16 +214,16 @@ impl Workload {
         mixture
     }
 
-    /// Bytes that it holds on to: tables of hosts, explicit lists, and flows that wait for earlier ones. What neither the
-    /// network nor the traffic makes large is not counted.
+    /// Bytes that it holds on to: tables of hosts, explicit lists, and flows that wait for earlier ones. What neither
+    /// the network nor the traffic makes large is not counted.
     pub fn heap_bytes(&self) -> usize {
         let connections: usize = self.connections.iter().map(|started| started.capacity() * size_of::<u32>()).sum();
         let sources: usize = self.sources.iter().map(Source::heap_bytes).sum();
         self.pending.capacity() * size_of::<Pending>() + connections + sources
     }
 
-    /// The next flow. If its deadline is a multiple of its ideal FCT, which the network decides, that multiple comes with it, and
-    /// the deadline is the caller's to set.
+    /// The next flow. If its deadline is a multiple of its ideal FCT, which the network decides, that multiple comes
+    /// with it, and the deadline is the caller's to set.
     pub fn next_with_slack(&mut self) -> Option<(FlowSpec, Option<f64>)> {
         loop {
             let event = self.next_event();

@@ -309,7 +309,8 @@ fn deadlines_change_nothing_else() {
     assert!(of_class(&some, 2).iter().all(|flow| flow.deadline.is_none()));
 }
 
-/// max(3 ms, Exp(20 ms)) has the mean 3 + 20 exp(-3/20) = 20.21 ms, and is 3 ms with the probability 1 - exp(-3/20) = 13.9 %.
+/// max(3 ms, Exp(20 ms)) has the mean 3 + 20 exp(-3/20) = 20.21 ms, and is 3 ms with the probability 1 - exp(-3/20) =
+/// 13.9 %.
 #[test]
 fn exponential_deadlines_have_the_moments_of_pdqs() {
     let text = "flows = 100000\n[traffic.a]\nrate = 1e6\nsizes.fixed = \"1KB\"\ndeadline.exponential = {}";

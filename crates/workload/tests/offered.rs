@@ -79,8 +79,8 @@ fn with_uplinks_of_40g_the_same_bytes_are_a_quarter_of_the_core() {
     close(offered.core_payload.unwrap(), 0.238, 1e-3, "core");
 }
 
-// SPQ, section 5.1: 3 leaves of 48 hosts, 4 spines, 40 Gb/s between them. Its load is that of the core: that of the host links would need
-// twice what the core carries.
+// SPQ, section 5.1: 3 leaves of 48 hosts, 4 spines, 40 Gb/s between them. Its load is that of the core: that of the
+// host links would need twice what the core carries.
 #[test]
 fn on_spqs_oversubscribed_network_the_core_has_twice_the_load_of_the_hosts() {
     let offered = |load_of: &str| {
@@ -447,8 +447,8 @@ fn a_drawn_degree_counts_with_its_mean() {
     close(f64::from(queries), events, 0.02, "queries");
 }
 
-/// Rezaei, PhD thesis, section 4.2.1.2: 70 % of the bytes in long flows, half of the rest in answers of 26 hosts (20, 32);
-/// and incasts of at most 1 KB beside short flows, which they leave as they are.
+/// Rezaei, PhD thesis, section 4.2.1.2: 70 % of the bytes in long flows, half of the rest in answers of 26 hosts (20,
+/// 32); and incasts of at most 1 KB beside short flows, which they leave as they are.
 #[test]
 fn published_incasts_have_the_queries_of_their_shares() {
     for degree in [20, 26, 32] {

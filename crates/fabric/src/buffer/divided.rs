@@ -1,8 +1,8 @@
 //! Limited sub-queues: each class has a limit of its own inside that of the port; a packet that does not fit in its
 //! class is dropped, or demoted to the next lower class with room.
 //!
-//! Rezaei, Malekpourshahraki, Vamanan: Slytherin (ICCCN 2018), section V-F: with limited sub-queues PIAS "drops or demotes"
-//! packets. The sizes of the sub-queues are not printed; equal parts of the port's limit are the reading here.
+//! Rezaei, Malekpourshahraki, Vamanan: Slytherin (ICCCN 2018), section V-F: with limited sub-queues PIAS "drops or
+//! demotes" packets. The sizes of the sub-queues are not printed; equal parts of the port's limit are the reading here.
 //!
 //! A demoted packet waits behind others of a lower class, and later packets of its flow that find room in the higher
 //! class overtake it: flows arrive out of order.
@@ -22,7 +22,8 @@ pub enum Overflow {
     /// It is dropped.
     #[default]
     Drop,
-    /// It joins the next lower class that has room, and is dropped if none has. Later packets of its flow can overtake it.
+    /// It joins the next lower class that has room, and is dropped if none has. Later packets of its flow can overtake
+    /// it.
     Demote,
 }
 
@@ -30,8 +31,8 @@ pub enum Overflow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Bytes that may wait in each class, from class 0 on, such as `["40KB", "75%"]`; without it, equal parts of the port's
-    /// limit. They need not add up to the port's limit, which holds as well.
+    /// Bytes that may wait in each class, from class 0 on, such as `["40KB", "75%"]`; without it, equal parts of the
+    /// port's limit. They need not add up to the port's limit, which holds as well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<Vec<Threshold>>,
     /// What happens to a packet that does not fit in its class (Slytherin, section V-F: it is dropped or demoted).

@@ -1,8 +1,9 @@
-//! The worst packet goes: one that does not fit evicts what the scheduler would serve last, while that is worse than itself.
+//! The worst packet goes: one that does not fit evicts what the scheduler would serve last, while that is worse than
+//! itself.
 //!
-//! Alizadeh et al., pFabric (SIGCOMM 2013), section 4.2: a full port drops the packet with the lowest priority, which may be the
-//! arriving one. As many are dropped as it takes until the arriving packet fits: pFabric's public code drops one, since its
-//! packets have one size.
+//! Alizadeh et al., pFabric (SIGCOMM 2013), section 4.2: a full port drops the packet with the lowest priority, which
+//! may be the arriving one. As many are dropped as it takes until the arriving packet fits: pFabric's public code drops
+//! one, since its packets have one size.
 
 use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
 

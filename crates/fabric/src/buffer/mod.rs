@@ -14,7 +14,8 @@ register! {
     TailDrop in tail_drop,
     /// One limit for the whole port; a packet of a higher class evicts the last one of the lowest: Slytherin.
     PushOut in push_out,
-    /// One limit for the whole port; a packet that does not fit evicts the worst one that waits, if it is better: pFabric.
+    /// One limit for the whole port; a packet that does not fit evicts the worst one that waits, if it is better:
+    /// pFabric.
     DropWorst in drop_worst,
     /// A limit for each class; a packet that does not fit in its class is dropped or demoted.
     Divided in divided,

@@ -1,8 +1,9 @@
-//! A part of the port is for the highest class; the other classes share the rest. What does not fit in its part is dropped.
+//! A part of the port is for the highest class; the other classes share the rest. What does not fit in its part is
+//! dropped.
 //!
-//! Rezaei, PhD thesis (UIC 2021), sections 3.3 and 4.3.2.4: ResQueue reserves the first queue of a port for retransmitted packets of short
-//! flows, "20KB of dedicated buffer"; what is larger "goes unused". Where a limit of the first queue is all that is meant, and a full
-//! port refuses its packets as well, `dedicated = false` says so.
+//! Rezaei, PhD thesis (UIC 2021), sections 3.3 and 4.3.2.4: ResQueue reserves the first queue of a port for
+//! retransmitted packets of short flows, "20KB of dedicated buffer"; what is larger "goes unused". Where a limit of the
+//! first queue is all that is meant, and a full port refuses its packets as well, `dedicated = false` says so.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

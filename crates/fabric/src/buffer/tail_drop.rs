@@ -1,7 +1,7 @@
 //! Tail drop: the limit is the port's, shared by its classes; a packet that does not fit is dropped.
 //!
-//! As in the priority queue of the public PIAS scripts for ns-2 (HKUST-SING/PIAS-NS2), where low-priority backlog can cause
-//! drops of high-priority arrivals.
+//! As in the priority queue of the public PIAS scripts for ns-2 (HKUST-SING/PIAS-NS2), where low-priority backlog can
+//! cause drops of high-priority arrivals.
 
 use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
 

@@ -1,7 +1,7 @@
 //! Independent losses: each packet with the same probability, whatever happens to the others (Bernoulli).
 //!
-//! The usual assumption of the theory of TCP under loss (Mathis et al., CCR 1997), and `RateErrorModel` with packets as its
-//! unit in ns-3.
+//! The usual assumption of the theory of TCP under loss (Mathis et al., CCR 1997), and `RateErrorModel` with packets as
+//! its unit in ns-3.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -27,7 +27,8 @@ pub enum Scope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// K: a packet is marked if the queue, itself included, is longer (65 packets at 10 Gb/s: DCTCP, SIGCOMM 2010, section 3.5).
+    /// K: a packet is marked if the queue, itself included, is longer (65 packets at 10 Gb/s: DCTCP, SIGCOMM 2010,
+    /// section 3.5).
     pub threshold: Threshold,
     /// Whose bytes are counted (HKUST-SING/PIAS-NS2, marking scheme 2: the port).
     pub scope: Scope,

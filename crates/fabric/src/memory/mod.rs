@@ -1,7 +1,7 @@
 //! How the ports of a switch share its memory.
 //!
-//! A switch whose ports have a memory of their own decides nothing here, and costs nothing. Where they share one, a packet has to be let in by
-//! its port first and then by the memory; nothing is pushed out of another port.
+//! A switch whose ports have a memory of their own decides nothing here, and costs nothing. Where they share one, a
+//! packet has to be let in by its port first and then by the memory; nothing is pushed out of another port.
 
 use tailcut_base::Instant;
 use tailcut_model::seat::{DropReason, Memory, Pool, PortUse};

@@ -1,9 +1,9 @@
-//! pFabric's switch: the smallest rank says which flow goes next, and of that flow the packet that came first; where room
-//! must be made, the packet with the largest rank goes.
+//! pFabric's switch: the smallest rank says which flow goes next, and of that flow the packet that came first; where
+//! room must be made, the packet with the largest rank goes.
 //!
-//! Alizadeh et al., pFabric (SIGCOMM 2013), section 4.2, as in its public code: `keep_order_`, `deque_prio_` and `drop_prio_` in
-//! HKUST-SING/PIAS-NS2 (`pFabric.patch`), and NetSys/simulator (`ext/pfabricqueue.cpp`). Among equal ranks the earlier packet goes
-//! first, and the later one is dropped first. Control packets have rank 0.
+//! Alizadeh et al., pFabric (SIGCOMM 2013), section 4.2, as in its public code: `keep_order_`, `deque_prio_` and
+//! `drop_prio_` in HKUST-SING/PIAS-NS2 (`pFabric.patch`), and NetSys/simulator (`ext/pfabricqueue.cpp`). Among equal
+//! ranks the earlier packet goes first, and the later one is dropped first. Control packets have rank 0.
 //!
 //! The switch of the paper compares every packet with every other one. Here packets stand at the leaves of a tree of
 //! which every node knows its best and its worst packet, and those of a flow are strung together as they came, so that

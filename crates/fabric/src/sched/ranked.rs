@@ -1,5 +1,5 @@
-//! The packet with the smallest rank first, the earlier one among equals: a priority queue without a limit on the number
-//! of priorities, as ideal size-aware schedulers assume it. Control packets have rank 0.
+//! The packet with the smallest rank first, the earlier one among equals: a priority queue without a limit on the
+//! number of priorities, as ideal size-aware schedulers assume it. Control packets have rank 0.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,10 @@
-//! Shortest remaining first: the flow whose earliest packet here has the smallest rank, first-in first-out within a flow.
+//! Shortest remaining first: the flow whose earliest packet here has the smallest rank, first-in first-out within a
+//! flow.
 //!
-//! With ranks that say how much of its flow is left from a packet on, this is the flow with the least left to pass: SRPT
-//! (Schrage and Miller, "The Queue M/G/1 with the Shortest Remaining Processing Time Discipline", 1966), preempting between packets. pFabric's switch asks for the smallest rank of any
-//! packet instead, which is that of the last one once a flow waits here as a whole. Control packets have rank 0.
+//! With ranks that say how much of its flow is left from a packet on, this is the flow with the least left to pass:
+//! SRPT (Schrage and Miller, "The Queue M/G/1 with the Shortest Remaining Processing Time Discipline", 1966),
+//! preempting between packets. pFabric's switch asks for the smallest rank of any packet instead, which is that of the
+//! last one once a flow waits here as a whole. Control packets have rank 0.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

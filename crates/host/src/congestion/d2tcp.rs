@@ -1,10 +1,10 @@
 //! D2TCP: DCTCP whose cut is gentle for flows that are late and hard for those that have time.
 //!
-//! Vamanan, Hasan, Vijaykumar, "Deadline-Aware Datacenter TCP" (SIGCOMM 2012): the cut is p / 2 with p = alpha^d, where d is the time
-//! that the flow needs over the time that it has, kept between two bounds. It needs B / (3/4 W) round trips for the B bytes that
-//! remain, because a window between two cuts is 3/4 of its largest on average. Without a deadline d is 1, which is DCTCP. A flow whose
-//! deadline has passed yields to the others, with the least d, as in the public ns-2 code (HKUST-SING/PIAS-NS2, `DDTcpAgent`); the
-//! paper's other choice, to give it up, is left out.
+//! Vamanan, Hasan, Vijaykumar, "Deadline-Aware Datacenter TCP" (SIGCOMM 2012): the cut is p / 2 with p = alpha^d, where
+//! d is the time that the flow needs over the time that it has, kept between two bounds. It needs B / (3/4 W) round
+//! trips for the B bytes that remain, because a window between two cuts is 3/4 of its largest on average. Without a
+//! deadline d is 1, which is DCTCP. A flow whose deadline has passed yields to the others, with the least d, as in the
+//! public ns-2 code (HKUST-SING/PIAS-NS2, `DDTcpAgent`); the paper's other choice, to give it up, is left out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

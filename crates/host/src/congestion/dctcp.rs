@@ -1,6 +1,7 @@
 //! DCTCP: the share of marked bytes in each window scales the cut.
 //!
-//! Alizadeh et al. (SIGCOMM 2010) and RFC 8257. Loss is answered as NewReno answers it, never by alpha (RFC 8257, section 3.5).
+//! Alizadeh et al. (SIGCOMM 2010) and RFC 8257. Loss is answered as NewReno answers it, never by alpha (RFC 8257,
+//! section 3.5).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

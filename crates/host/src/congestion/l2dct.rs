@@ -1,9 +1,11 @@
-//! L2DCT: DCTCP whose window opens and is cut by the bytes that the flow has sent, so that rates imitate least attained service.
+//! L2DCT: DCTCP whose window opens and is cut by the bytes that the flow has sent, so that rates imitate least attained
+//! service.
 //!
-//! Munir et al., "Minimizing Flow Completion Times in Data Centers" (INFOCOM 2013): a flow has a weight w that falls from `w_max` to
-//! `w_min` as it sends; its window opens by k = w / `w_max` segments in a round trip, and is cut by b / 2 with b = alpha^w. The
-//! formula and its constants are those of the public ns-2 code (HKUST-SING/PIAS-NS2, `tcp/tcp.cc`), without its slip of counting each
-//! ACK twice in congestion avoidance, under which flows of any weight grow alike. Slow start and losses are TCP's.
+//! Munir et al., "Minimizing Flow Completion Times in Data Centers" (INFOCOM 2013): a flow has a weight w that falls
+//! from `w_max` to `w_min` as it sends; its window opens by k = w / `w_max` segments in a round trip, and is cut by b /
+//! 2 with b = alpha^w. The formula and its constants are those of the public ns-2 code (HKUST-SING/PIAS-NS2,
+//! `tcp/tcp.cc`), without its slip of counting each ACK twice in congestion avoidance, under which flows of any weight
+//! grow alike. Slow start and losses are TCP's.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! What DCTCP and its descendants share: the estimate of the marked share, and at most one cut for each window.
 //!
-//! Alizadeh et al. (SIGCOMM 2010) and RFC 8257, section 3.3. They differ in how hard a cut is and how fast the window opens.
+//! Alizadeh et al. (SIGCOMM 2010) and RFC 8257, section 3.3. They differ in how hard a cut is and how fast the window
+//! opens.
 
 use tailcut_base::MSS_BYTES;
 use tailcut_model::Invalid;
@@ -85,8 +86,9 @@ impl Marks {
             self.cut_until = ack.snd_nxt + 1;
             return true;
         }
-        // An ACK with ECN echo that does not cut opens the window as any other, as in the model of SIGCOMM 2010, section 3.3. RFC 3168, section
-        // 6.1.2, says that it should not: then the link is no longer full at the paper's least K (`docs/validation.md`).
+        // An ACK with ECN echo that does not cut opens the window as any other, as in the model of SIGCOMM 2010,
+        // section 3.3. RFC 3168, section 6.1.2, says that it should not: then the link is no longer full at the paper's
+        // least K (`docs/validation.md`).
         if ack.newly_acked > 0 && ack.window_limited {
             super::increase(window, ack.newly_acked, answer.step);
         }

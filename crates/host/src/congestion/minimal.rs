@@ -1,8 +1,9 @@
 //! pFabric's rate control: NewReno's growth, and nothing is an answer to loss but timeouts.
 //!
-//! Alizadeh et al., pFabric (SIGCOMM 2013), section 4.3; in public code `MinTcpAgent` of HKUST-SING/PIAS-NS2 (`pFabric.patch`) and
-//! `PFabricFlow::handle_timeout` of NetSys/simulator (`ext/pfabricflow.cpp`). Each timeout halves the window as it is, where
-//! NewReno halves what is in flight, once for timeouts in a row. The transport is to retransmit by timeouts alone. Without ECN.
+//! Alizadeh et al., pFabric (SIGCOMM 2013), section 4.3; in public code `MinTcpAgent` of HKUST-SING/PIAS-NS2
+//! (`pFabric.patch`) and `PFabricFlow::handle_timeout` of NetSys/simulator (`ext/pfabricflow.cpp`). Each timeout halves
+//! the window as it is, where NewReno halves what is in flight, once for timeouts in a row. The transport is to
+//! retransmit by timeouts alone. Without ECN.
 
 use tailcut_base::MSS_BYTES;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};

@@ -63,8 +63,8 @@ impl CongestionControl for CongestionSeat {
     }
 }
 
-/// Slow start below `ssthresh`, one step for each ACK (RFC 5681, equation 2); above, additive increase by `step` segments in a
-/// round trip (equation 3, where it is one).
+/// Slow start below `ssthresh`, one step for each ACK (RFC 5681, equation 2); above, additive increase by `step`
+/// segments in a round trip (equation 3, where it is one).
 #[inline]
 fn increase(window: &mut Window, newly_acked: u64, step: f64) {
     const MSS: f64 = tailcut_base::MSS_BYTES as f64;

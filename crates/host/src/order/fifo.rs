@@ -1,7 +1,7 @@
 //! First come, first served: packets go in the order in which their windows allowed them.
 //!
-//! The same order as in a NIC queue into which every window is pushed at once (ns-2, ns-3, htsim), without the packets. The
-//! packets that were allowed and have not gone are the length of that queue; it may mark, but it drops nothing.
+//! The same order as in a NIC queue into which every window is pushed at once (ns-2, ns-3, htsim), without the packets.
+//! The packets that were allowed and have not gone are the length of that queue; it may mark, but it drops nothing.
 
 use std::collections::VecDeque;
 
@@ -15,8 +15,9 @@ use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// A packet that is allowed while more than this waits is marked with CE, as at a switch port; each packet counts as
-    /// 1500 B. Without it the NIC never marks (the public ns-2 and htsim scripts put the switches' queue into the NIC too).
+    /// A packet that is allowed while more than this waits is marked with CE, as at a switch port; each packet counts
+    /// as 1500 B. Without it the NIC never marks (the public ns-2 and htsim scripts put the switches' queue into the
+    /// NIC too).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark: Option<Bytes>,
 }

@@ -1,14 +1,15 @@
-//! Least attained service: the flow that has put the fewest bytes on the wire goes next, and among equals the one that was
-//! served the longest ago.
+//! Least attained service: the flow that has put the fewest bytes on the wire goes next, and among equals the one that
+//! was served the longest ago.
 //!
-//! SPQ (Xie et al., "Host-based scheduling", Computer Networks 2018, section 3.2): the windows are pushed into the NIC, and when its queue
-//! is full the packet that came last of the flow with the most service is dropped, be it that which arrives. While the fabric is
-//! severely congested, which the timeout of a short flow tells, each packet that arrives costs a long flow one, full or not. As
-//! in `fifo`, no packet waits: a flow has runs of packets to send and of packets to drop, in the order of its sequence. Those to drop
-//! are taken off as soon as those before them are gone, because they cost no time on the wire.
+//! SPQ (Xie et al., "Host-based scheduling", Computer Networks 2018, section 3.2): the windows are pushed into the NIC,
+//! and when its queue is full the packet that came last of the flow with the most service is dropped, be it that which
+//! arrives. While the fabric is severely congested, which the timeout of a short flow tells, each packet that arrives
+//! costs a long flow one, full or not. As in `fifo`, no packet waits: a flow has runs of packets to send and of packets
+//! to drop, in the order of its sequence. Those to drop are taken off as soon as those before them are gone, because
+//! they cost no time on the wire.
 //!
-//! Bytes are payload, retransmissions included. The paper's formulas 1 and 2 serve the flow with the most bytes first; its text says
-//! the reverse, and so does everything else in it.
+//! Bytes are payload, retransmissions included. The paper's formulas 1 and 2 serve the flow with the most bytes first;
+//! its text says the reverse, and so does everything else in it.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -22,8 +23,8 @@ use tailcut_model::{Build, Invalid, Parameters};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// What may wait in the NIC, of all flows, each packet counted as 1500 B; without it there is no limit. SPQ (section 4.2) gives 240
-    /// packets for each port, and ns-2 has no other queue for the NIC.
+    /// What may wait in the NIC, of all flows, each packet counted as 1500 B; without it there is no limit. SPQ
+    /// (section 4.2) gives 240 packets for each port, and ns-2 has no other queue for the NIC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Bytes>,
     /// Drop packets of long flows while the fabric is severely congested; without it, only when the queue is full.
@@ -31,14 +32,15 @@ pub struct Config {
     pub severe: Option<Severe>,
 }
 
-/// Whose timeout tells of severe congestion, and who yields then. It ends with the first ACK that advances the flow that timed out
-/// last, or a round trip of that flow after its timeout.
+/// Whose timeout tells of severe congestion, and who yields then. It ends with the first ACK that advances the flow
+/// that timed out last, or a round trip of that flow after its timeout.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Severe {
     /// Flows that have sent at most this are short (the short flows of SPQ, section 5: 100 KB).
     pub short: Bytes,
-    /// Flows that have put more than this on the wire are long (about the bytes at which L2DCT's weight is the least: 1 MB).
+    /// Flows that have put more than this on the wire are long (about the bytes at which L2DCT's weight is the least: 1
+    /// MB).
     pub long: Bytes,
 }
 
@@ -142,8 +144,8 @@ impl Queue {
         (flow.served, flow.turn, slot)
     }
 
-    /// Drops up to `packets` of those that wait, from the flow with the most service on, each time that which came last, while that flow
-    /// may be made to yield, by its slot and the bytes that it has put on the wire.
+    /// Drops up to `packets` of those that wait, from the flow with the most service on, each time that which came
+    /// last, while that flow may be made to yield, by its slot and the bytes that it has put on the wire.
     fn drop_most_served(&mut self, mut packets: u32, yields: impl Fn(u32, u64) -> bool) {
         while packets > 0
             && let Some(&(served, _, slot)) = self.order.last()
@@ -337,7 +339,8 @@ mod tests {
         order.offer(Instant::ZERO, slot, packets, 0);
     }
 
-    /// The next full packets on the wire, at most `packets`, by slot; and how many of each slot were dropped in between.
+    /// The next full packets on the wire, at most `packets`, by slot; and how many of each slot were dropped in
+    /// between.
     fn serve(order: &mut Model, packets: usize) -> (Vec<u32>, Vec<u32>) {
         let (mut sent, mut dropped) = (Vec::new(), Vec::new());
         while sent.len() < packets
@@ -616,8 +619,8 @@ mod tests {
     }
 
     proptest! {
-        /// Each packet is sent when the list of packets says so, or is dropped if it says so, in its place; the flow that is served has
-        /// the least service of those that wait; and the NIC is never idle while a packet waits.
+        /// Each packet is sent when the list of packets says so, or is dropped if it says so, in its place; the flow
+        /// that is served has the least service of those that wait; and the NIC is never idle while a packet waits.
         #[test]
         fn runs_of_numbers_are_a_queue_of_packets(steps in steps(), limit in prop::option::of(1u64..12)) {
             let severe = Severe { short: Bytes(SHORT), long: Bytes(LONG) };

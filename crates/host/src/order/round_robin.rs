@@ -1,4 +1,5 @@
-//! Round robin: one packet of each flow that may send, in turn, as fair queueing with small NIC queues does (Linux `fq`).
+//! Round robin: one packet of each flow that may send, in turn, as fair queueing with small NIC queues does (Linux
+//! `fq`).
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,8 @@
-//! Shortest remaining first: the flow that has the fewest bytes left to send, to its end or until one with fewer may send.
+//! Shortest remaining first: the flow that has the fewest bytes left to send, to its end or until one with fewer may
+//! send.
 //!
-//! As a NIC with pFabric's priorities does it (Alizadeh et al., pFabric, SIGCOMM 2013, section 4), and SRPT without preemption of a
-//! packet. O(log f) for each operation, with f flows that may send.
+//! As a NIC with pFabric's priorities does it (Alizadeh et al., pFabric, SIGCOMM 2013, section 4), and SRPT without
+//! preemption of a packet. O(log f) for each operation, with f flows that may send.
 
 use std::collections::BTreeSet;
 
@@ -103,7 +104,8 @@ mod tests {
         order.offer(Instant::ZERO, 1, 2, 2 * MSS);
         order.offer(Instant::ZERO, 2, 1, 3 * MSS + 1);
         assert_eq!(order.next().map(|turn| turn.slot), Some(1));
-        // One that comes with less than what is left goes between, and with more waits, though it is shorter as a whole.
+        // One that comes with less than what is left goes between, and with more waits, though it is shorter as a
+        // whole.
         order.offer(Instant::ZERO, 4, 1, MSS + 1);
         order.offer(Instant::ZERO, 3, 1, MSS - 1);
         assert_eq!(all(&mut order), [3, 1, 4, 0, 0, 0, 2]);

@@ -1,13 +1,14 @@
 //! ICON: the window is spread over the round trip, and over all hosts that answer the same query.
 //!
-//! Rezaei, Almasi, Vamanan, "ICON: Incast Congestion Control using Packet Pacing in Datacenter Networks" (COMSNETS 2019), and Rezaei,
-//! PhD thesis (University of Illinois at Chicago, 2021), section 3.2. A packet follows the one before after
-//! `RTT x N / W`, start to start, for a window of W packets and N answers (equation 3.1: rate = window / (RTT x N)).
-//! Windows and ACKs are those of the congestion control; retransmissions are paced as well.
+//! Rezaei, Almasi, Vamanan, "ICON: Incast Congestion Control using Packet Pacing in Datacenter Networks" (COMSNETS
+//! 2019), and Rezaei, PhD thesis (University of Illinois at Chicago, 2021), section 3.2. A packet follows the one
+//! before after `RTT x N / W`, start to start, for a window of W packets and N answers (equation 3.1: rate = window /
+//! (RTT x N)). Windows and ACKs are those of the congestion control; retransmissions are paced as well.
 //!
-//! By equation 3.1 all senders of an incast together send one window in a round trip, however many they are: 1.5 Gb/s for 10 packets in
-//! 80 us. The public script (hrezae2/ICON, scratch/ICON.cc) instead sends incast packets 30.22 us apart, which is the bottleneck's
-//! rate over 25. `gap = "capacity"` stands for that: `max(RTT / W, N packets of 1500 B at the link's rate)`.
+//! By equation 3.1 all senders of an incast together send one window in a round trip, however many they are: 1.5 Gb/s
+//! for 10 packets in 80 us. The public script (hrezae2/ICON, scratch/ICON.cc) instead sends incast packets 30.22 us
+//! apart, which is the bottleneck's rate over 25. `gap = "capacity"` stands for that: `max(RTT / W, N packets of 1500 B
+//! at the link's rate)`.
 //!
 //! The document does not say whose RTT it is: the smoothed one of TCP, and `base_rtt` until there is one.
 
@@ -25,13 +26,13 @@ use crate::HostContext;
 pub struct Config {
     /// What the gap between two packets is.
     pub gap: Gap,
-    /// Whether the sender is told how many hosts answer the same query (ICON); if not, it takes itself for the only one (IA-ICON,
-    /// information-agnostic).
+    /// Whether the sender is told how many hosts answer the same query (ICON); if not, it takes itself for the only one
+    /// (IA-ICON, information-agnostic).
     pub aware: bool,
     /// The round-trip time until one is measured (thesis, section 4.2.1.1: 80 us).
     pub base_rtt: Span,
-    /// The clock of the pacer ticks so often, at most every 4 ms: at each tick all packets go that have become due since the one before.
-    /// Without it, each goes when it is due.
+    /// The clock of the pacer ticks so often, at most every 4 ms: at each tick all packets go that have become due
+    /// since the one before. Without it, each goes when it is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Span>,
 }
@@ -43,7 +44,8 @@ pub enum Gap {
     /// RTT x N / W: all senders together send a window in a round trip (thesis, equation 3.1).
     #[default]
     Window,
-    /// The longer one of RTT / W and the time that N packets of 1500 B take on the host's link: all senders together fill the link.
+    /// The longer one of RTT / W and the time that N packets of 1500 B take on the host's link: all senders together
+    /// fill the link.
     Capacity,
 }
 

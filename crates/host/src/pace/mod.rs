@@ -1,6 +1,7 @@
 //! When the next packet of a flow may go, whatever its window says: pacing.
 //!
-//! A pacer goes with every transport that has a window. The gap before a packet is set when the packet before it leaves.
+//! A pacer goes with every transport that has a window. The gap before a packet is set when the packet before it
+//! leaves.
 
 use tailcut_base::Instant;
 use tailcut_model::register;

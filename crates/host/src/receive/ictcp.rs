@@ -1,15 +1,16 @@
 //! ICTCP: receive windows that follow what each flow brings, within what the host's link has left.
 //!
-//! Wu, Feng, Guo, Zhang, "ICTCP: Incast Congestion Control for TCP in Data Center Networks" (CoNEXT 2010), whose parameters the
-//! defaults are. Time goes in slots of two round trips, averaged over the flows by their bytes: in the first half the host measures what
-//! arrives, in the second half windows may grow by what is then left of `usable` times the link. Each flow is looked at every two round
-//! trips of its own: if it brings what its window promises, the window grows, by doubling until that is refused for the first
-//! time and by a segment from then on; if it brings less than half for three times in a row, the window shrinks by a segment. When the
-//! link is nearly full, flows with more than the mean window give a segment back.
+//! Wu, Feng, Guo, Zhang, "ICTCP: Incast Congestion Control for TCP in Data Center Networks" (CoNEXT 2010), whose
+//! parameters the defaults are. Time goes in slots of two round trips, averaged over the flows by their bytes: in the
+//! first half the host measures what arrives, in the second half windows may grow by what is then left of `usable`
+//! times the link. Each flow is looked at every two round trips of its own: if it brings what its window promises, the
+//! window grows, by doubling until that is refused for the first time and by a segment from then on; if it brings less
+//! than half for three times in a row, the window shrinks by a segment. When the link is nearly full, flows with more
+//! than the mean window give a segment back.
 //!
-//! All of it is decided when data arrives; there is no timer. The round trip of a flow is the time from the ACK that first allows a byte to
-//! that byte, as a receiver with timestamps measures it (RFC 7323); until there is one, the flow's window stays. Senders are any TCP;
-//! those of the paper, and of the preset, run NewReno.
+//! All of it is decided when data arrives; there is no timer. The round trip of a flow is the time from the ACK that
+//! first allows a byte to that byte, as a receiver with timestamps measures it (RFC 7323); until there is one, the
+//! flow's window stays. Senders are any TCP; those of the paper, and of the preset, run NewReno.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -221,8 +222,8 @@ impl State {
         let missed = (promised - rate) / promised;
         let may_grow = missed <= config.grow_below || missed <= 1.0 / window;
         if may_grow && !*grows {
-            // Intervals and slots have the same length: one that ends in the first half goes on into the second, or it would always
-            // end too early.
+            // Intervals and slots have the same length: one that ends in the first half goes on into the second, or it
+            // would always end too early.
             return;
         }
         (flow.rate, flow.since, flow.bytes) = (rate, now, 0);

@@ -1,5 +1,5 @@
-//! The bytes that the flow has sent before the packet, as a rank: with a ranked port, least attained service among all flows that meet
-//! there, without sizes and without a limit on the number of priorities.
+//! The bytes that the flow has sent before the packet, as a rank: with a ranked port, least attained service among all
+//! flows that meet there, without sizes and without a limit on the number of priorities.
 //!
 //! A packet that is sent again keeps its rank: what its flow has sent beyond it is no service if the hole stays.
 

@@ -1,6 +1,7 @@
 //! Two classes by the size of the flow, known in advance: short flows in class 0, all others in class 1.
 //!
-//! The "ideal SJF" that Slytherin (ICCCN 2018, section IV-3) compares with: it "maps short flows to higher priority queues".
+//! The "ideal SJF" that Slytherin (ICCCN 2018, section IV-3) compares with: it "maps short flows to higher priority
+//! queues".
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

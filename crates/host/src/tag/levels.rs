@@ -11,7 +11,8 @@ const AGING_TIMEOUTS: u32 = 3;
 /// The levels of one flow.
 #[derive(Debug)]
 pub(super) struct Levels {
-    /// Those that are not used are as large as a number of 32 bits, which no count exceeds. Each flow has its own: they are to be small.
+    /// Those that are not used are as large as a number of 32 bits, which no count exceeds. Each flow has its own: they
+    /// are to be small.
     thresholds: [u32; MAX_CLASSES - 1],
     /// Bytes sent before the count started again.
     base: u64,

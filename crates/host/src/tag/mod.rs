@@ -1,4 +1,5 @@
-//! Which priority a data packet carries. Control packets carry the highest, or the class that the tag declares for them.
+//! Which priority a data packet carries. Control packets carry the highest, or the class that the tag declares for
+//! them.
 
 mod levels;
 pub mod thresholds;

@@ -2,8 +2,9 @@
 //! knowing sizes.
 //!
 //! Bai et al., PIAS (NSDI 2015), section 4. Two rules exist in public: the ns-2 scripts (HKUST-SING/PIAS-NS2) count the
-//! packet's offset, so that a retransmission keeps its first priority; the kernel module (HKUST-SING/PIAS-Software) counts the bytes that the
-//! flow has sent, so that a retransmission takes the flow's present one, and starts again at the top after three timeouts in a row.
+//! packet's offset, so that a retransmission keeps its first priority; the kernel module (HKUST-SING/PIAS-Software)
+//! counts the bytes that the flow has sent, so that a retransmission takes the flow's present one, and starts again at
+//! the top after three timeouts in a row.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,9 +30,10 @@ pub enum Rule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Demotion thresholds, ascending: a packet whose count is at most the first goes in class 0, at most the second in class
-    /// 1, and so on. Slytherin (ICCCN 2018) gives none; for its workload of 8-32 KB and 1 MB flows, 32 KB alone is optimal, and 1 MB
-    /// completes the set. `{ published = "websearch" }` takes those of the public scripts for the load of the workload.
+    /// Demotion thresholds, ascending: a packet whose count is at most the first goes in class 0, at most the second in
+    /// class 1, and so on. Slytherin (ICCCN 2018) gives none; for its workload of 8-32 KB and 1 MB flows, 32 KB alone
+    /// is optimal, and 1 MB completes the set. `{ published = "websearch" }` takes those of the public scripts for the
+    /// load of the workload.
     pub thresholds: Thresholds,
     /// What is compared with the thresholds.
     pub rule: Rule,

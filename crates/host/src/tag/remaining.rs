@@ -1,8 +1,9 @@
 //! The rank is what is left of the flow: pFabric, and shortest remaining first.
 //!
-//! Alizadeh et al., pFabric (SIGCOMM 2013), section 4.1: the remaining size of the flow. Two readings exist: what is left from the
-//! packet on, so that a retransmission has the rank of its first copy; and what is not acknowledged when the packet is sent, as the public
-//! code has it (`prio_scheme_` 2 in HKUST-SING/PIAS-NS2, `pFabric.patch`; `Flow::get_priority` in NetSys/simulator, `coresim/flow.cpp`).
+//! Alizadeh et al., pFabric (SIGCOMM 2013), section 4.1: the remaining size of the flow. Two readings exist: what is
+//! left from the packet on, so that a retransmission has the rank of its first copy; and what is not acknowledged when
+//! the packet is sent, as the public code has it (`prio_scheme_` 2 in HKUST-SING/PIAS-NS2, `pFabric.patch`;
+//! `Flow::get_priority` in NetSys/simulator, `coresim/flow.cpp`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

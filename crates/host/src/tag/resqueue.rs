@@ -1,13 +1,15 @@
 //! ResQueue: PIAS below one reserved class, and every retransmission one class higher than its flow is.
 //!
-//! Rezaei, PhD thesis (UIC 2021), section 3.3, and Rezaei, Vamanan, ResQueue (The Web Conference 2020). Levels are counted from 1 there:
-//! a flow starts at level 2 and falls as in PIAS; "it first finds the appropriate queue level based on its number of sent bytes, and,
-//! second, subtracts one". Level 1, here class 0, is for retransmitted packets of short flows alone.
+//! Rezaei, PhD thesis (UIC 2021), section 3.3, and Rezaei, Vamanan, ResQueue (The Web Conference 2020). Levels are
+//! counted from 1 there: a flow starts at level 2 and falls as in PIAS; "it first finds the appropriate queue level
+//! based on its number of sent bytes, and, second, subtracts one". Level 1, here class 0, is for retransmitted packets
+//! of short flows alone.
 //!
-//! The level is that of the bytes that the flow has sent (the rule of PIAS's kernel module): by the packet's offset, the first packet of a
-//! flow of any size would be let into the reserved class. That class takes no packet of a flow that has sent more than the first
-//! threshold, also after the timeouts in a row that make the kernel module count from zero again. Control packets start where new
-//! flows do, as in PIAS: the reserved class holds retransmitted data and nothing else.
+//! The level is that of the bytes that the flow has sent (the rule of PIAS's kernel module): by the packet's offset,
+//! the first packet of a flow of any size would be let into the reserved class. That class takes no packet of a flow
+//! that has sent more than the first threshold, also after the timeouts in a row that make the kernel module count from
+//! zero again. Control packets start where new flows do, as in PIAS: the reserved class holds retransmitted data and
+//! nothing else.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,11 +30,11 @@ pub(super) const CONTROL_CLASS: u8 = RESERVED;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Demotion thresholds as those of PIAS, which start at class 1: class 0 is reserved. The thesis gives none; those of `pias` let the two be
-    /// compared, and are the default.
+    /// Demotion thresholds as those of PIAS, which start at class 1: class 0 is reserved. The thesis gives none; those
+    /// of `pias` let the two be compared, and are the default.
     pub thresholds: Thresholds,
-    /// Raise every packet of a flow from its first retransmission on, and not the retransmitted packets alone: what section 3.3.2 of the
-    /// thesis advises against, for comparison.
+    /// Raise every packet of a flow from its first retransmission on, and not the retransmitted packets alone: what
+    /// section 3.3.2 of the thesis advises against, for comparison.
     pub whole_flow: bool,
 }
 
@@ -184,8 +186,8 @@ mod tests {
     }
 
     proptest! {
-        /// First transmissions go one class below those of PIAS, by either of its rules; retransmissions rise by one class at most, and no
-        /// first transmission is ever in the reserved class.
+        /// First transmissions go one class below those of PIAS, by either of its rules; retransmissions rise by one
+        /// class at most, and no first transmission is ever in the reserved class.
         #[test]
         fn it_is_pias_one_class_lower(sent in 1u64..3_000_000, back in 0u64..100_000, rule: bool) {
             let rule = if rule { Rule::Sent } else { Rule::Offset };

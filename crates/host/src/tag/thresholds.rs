@@ -1,7 +1,7 @@
 //! Demotion thresholds: a list, or the name of a published one.
 //!
-//! A published set has a row for each of several loads. Which load that is, a tag cannot know: [`Thresholds::resolve`] is told by whoever
-//! holds the whole scenario, before a tag is made.
+//! A published set has a row for each of several loads. Which load that is, a tag cannot know: [`Thresholds::resolve`]
+//! is told by whoever holds the whole scenario, before a tag is made.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,8 +28,8 @@ pub enum Thresholds {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// A set of the public scripts of PIAS (HKUST-SING/PIAS-NS2): `websearch`, `datamining`, `hybrid`, `websearch-nsdi` or
-    /// `datamining-nsdi`.
+    /// A set of the public scripts of PIAS (HKUST-SING/PIAS-NS2): `websearch`, `datamining`, `hybrid`, `websearch-nsdi`
+    /// or `datamining-nsdi`.
     pub published: String,
     /// The load whose row is taken, or the nearest one's: the scripts have 0.5 to 0.9. Without it, `workload.load`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,8 @@ pub fn published_names() -> Vec<&'static str> {
     TABLE.set.iter().flat_map(|set| &set.names).map(String::as_str).collect()
 }
 
-/// The row of the published set `name` whose load is nearest to `load`, the higher one of two; `None` if there is no such set.
+/// The row of the published set `name` whose load is nearest to `load`, the higher one of two; `None` if there is no
+/// such set.
 pub fn published(name: &str, load: f64) -> Option<PublishedRow> {
     /// Loads are decimals: 0.55 lies between 0.5 and 0.6, whatever their nearest binary fractions.
     const SAME: f64 = 1e-9;

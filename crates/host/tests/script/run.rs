@@ -1,5 +1,5 @@
-//! Playing a script to a host. The host is driven as the simulator drives it: packets arrive, timers fire at the moment at
-//! which they were wished for, and the NIC takes a control packet that waits or else asks for data.
+//! Playing a script to a host. The host is driven as the simulator drives it: packets arrive, timers fire at the moment
+//! at which they were wished for, and the NIC takes a control packet that waits or else asks for data.
 
 use tailcut_base::{HostId, Instant, MSS_BYTES};
 use tailcut_host::HostContext;

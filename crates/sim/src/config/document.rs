@@ -1,7 +1,7 @@
 //! A scenario's text as a tree that remembers where each value came from.
 //!
-//! Presets, the scenario, a sweep and `--set` are layers of one tree, merged before anything is typed, so that a mistake
-//! in any of them is shown where its author wrote it.
+//! Presets, the scenario, a sweep and `--set` are layers of one tree, merged before anything is typed, so that a
+//! mistake in any of them is shown where its author wrote it.
 
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -11,11 +11,12 @@ use toml::de::{DeTable, DeValue};
 
 use super::problem::{Origin, Problem, Source};
 
-/// The type of a scenario's configuration, which says where a table names one model of a seat: a layer that names another
-/// model replaces it, parameters and all.
+/// The type of a scenario's configuration, which says where a table names one model of a seat: a layer that names
+/// another model replaces it, parameters and all.
 static CONFIGURATION: LazyLock<Schema> = LazyLock::new(Schema::of::<super::Config>);
 
-/// Where configurations stand in the text of a scenario: it is one, and so is what it says of single schemes and settings.
+/// Where configurations stand in the text of a scenario: it is one, and so is what it says of single schemes and
+/// settings.
 const SCENARIO: [&str; 4] = ["", "scheme.*", "settings.*.*", "settings.*.*.scheme.*"];
 
 /// A value and where it stands.
@@ -177,14 +178,14 @@ impl Node {
         }
     }
 
-    /// Lays the scenario `over` on top of this one: tables are merged, any other value is replaced, and so is a model of a
-    /// seat by another one.
+    /// Lays the scenario `over` on top of this one: tables are merged, any other value is replaced, and so is a model
+    /// of a seat by another one.
     pub fn merge(&mut self, over: Node) {
         self.merge_at(over, &[""]);
     }
 
-    /// The same for a document that holds scenarios at `places`, dotted paths with `*` for any key: `variant.*`. Outside of
-    /// them tables are merged and any other value is replaced.
+    /// The same for a document that holds scenarios at `places`, dotted paths with `*` for any key: `variant.*`.
+    /// Outside of them tables are merged and any other value is replaced.
     pub fn merge_at(&mut self, over: Node, places: &[&str]) {
         self.merge_below(over, &mut Vec::new(), None, places);
     }

@@ -6,8 +6,8 @@ use tailcut_base::Span;
 
 /// Links and switches that fail.
 ///
-/// While a link is down nothing passes it: what was on its way is lost, what waited for it is dropped, and so is what comes for it. Other ways are
-/// taken once routing has converged.
+/// While a link is down nothing passes it: what was on its way is lost, what waited for it is dropped, and so is what
+/// comes for it. Other ways are taken once routing has converged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Failures {
@@ -32,7 +32,8 @@ impl Failures {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
-    /// The link that fails: `leaf0->spine1` in one direction, `leaf0--spine1` in both. Either this or `switch` is given.
+    /// The link that fails: `leaf0->spine1` in one direction, `leaf0--spine1` in both. Either this or `switch` is
+    /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// The switch that fails, with all of its links.

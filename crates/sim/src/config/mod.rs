@@ -66,11 +66,13 @@ pub struct Config {
 #[serde(rename_all = "kebab-case")]
 #[schemars(extend("x-seat" = "NIC"))]
 pub enum NicConfig {
-    /// The link asks the host for a packet whenever it is free: no packet waits, and the host's send order decides at the last moment.
+    /// The link asks the host for a packet whenever it is free: no packet waits, and the host's send order decides at
+    /// the last moment.
     #[schemars(extend("x-cases" = [""]))]
     Pull(Pull),
-    /// Whatever a window allows goes into a queue at once, as into the port of a switch: with its limit, classes, marker and scheduler. So are
-    /// the hosts of ns-2, whose links have the queue of the switches. Control packets wait in it too.
+    /// Whatever a window allows goes into a queue at once, as into the port of a switch: with its limit, classes,
+    /// marker and scheduler. So are the hosts of ns-2, whose links have the queue of the switches. Control packets wait
+    /// in it too.
     #[schemars(extend("x-cases" = ["", "limit = \"20pkt\", marker.step.threshold = \"5pkt\"", "classes = 3, classifier = \"ce-or-ack\""]))]
     Queue(PortConfig),
 }
@@ -150,8 +152,8 @@ pub struct RecordConfig {
     pub queue_histogram: bool,
     /// Whether the samples of each port are also kept over time, in `queue_series.parquet`.
     pub queue_series: bool,
-    /// Width of the bins of time in which the payload that arrives at the receivers is added up for each traffic class, in
-    /// `throughput.parquet`; without it, none is.
+    /// Width of the bins of time in which the payload that arrives at the receivers is added up for each traffic class,
+    /// in `throughput.parquet`; without it, none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput: Option<Span>,
 }

@@ -27,7 +27,8 @@ impl Keyed for tailcut_fabric::SwitchConfig {
     const KEYS: &'static [&'static str] = tailcut_fabric::SwitchConfig::KEYS;
 }
 
-/// Settings for all, and for some that have a name: a tier, or a single port or switch. What a named table does not say is as it is for all.
+/// Settings for all, and for some that have a name: a tier, or a single port or switch. What a named table does not say
+/// is as it is for all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tiered<T> {
     /// For all that have no table of their own.

@@ -85,8 +85,8 @@ impl Cut {
         }
     }
 
-    /// The shortest time from a moment at which one part may begin to send a packet to the moment at which the packet is
-    /// in another part: delay and a header's transmission on the quickest link that is cut. `None` if none is.
+    /// The shortest time from a moment at which one part may begin to send a packet to the moment at which the packet
+    /// is in another part: delay and a header's transmission on the quickest link that is cut. `None` if none is.
     pub fn lookahead(&self, network: &Network) -> Option<Span> {
         let cut = network.ports().iter().filter(|port| self.part_of(port.owner) != self.part_of(port.peer));
         cut.map(|port| port.delay + port.rate.tx_time(HEADER_BYTES)).min()

@@ -1,4 +1,5 @@
-//! What a part is handed, and hands on: flows that will start, packets that cross to another part, and what happened to flows.
+//! What a part is handed, and hands on: flows that will start, packets that cross to another part, and what happened to
+//! flows.
 
 use tailcut_base::{Instant, PortId};
 use tailcut_model::seat::{DropReason, ReceiverReport, SenderReport};

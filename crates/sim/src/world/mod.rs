@@ -1,8 +1,8 @@
 //! The world: one simulation, in one part or several.
 //!
-//! [`part`] holds the entities and the loop over events; [`cut`] says what is in which part; [`threads`] runs the parts.
-//! Here is what is done once for the whole network, between rounds: flows are pulled from the workload, what happened
-//! to them goes to the recorder, and in the end everything is added up and checked.
+//! [`part`] holds the entities and the loop over events; [`cut`] says what is in which part; [`threads`] runs the
+//! parts. Here is what is done once for the whole network, between rounds: flows are pulled from the workload, what
+//! happened to them goes to the recorder, and in the end everything is added up and checked.
 
 mod cut;
 mod exchange;
@@ -104,8 +104,8 @@ impl<'s> World<'s> {
         self.run_with(|_| ControlFlow::Continue(())).expect("nobody stops it, and rows are kept in memory")
     }
 
-    /// Runs until every flow is finished and nothing is in flight, or until the time to drain is over. `progress` is called
-    /// now and then with the time; it may stop the run, and cannot change what happens otherwise.
+    /// Runs until every flow is finished and nothing is in flight, or until the time to drain is over. `progress` is
+    /// called now and then with the time; it may stop the run, and cannot change what happens otherwise.
     ///
     /// # Errors
     /// If `progress` stops the run, or the recorder's sink cannot store its rows.

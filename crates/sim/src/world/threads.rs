@@ -1,9 +1,9 @@
 //! Rounds: every part runs up to a horizon, on a thread of its own if there are several.
 //!
-//! A packet that begins to leave a part at or after the earliest event of all needs at least the lookahead to reach another
-//! part, so up to that horizon no part can surprise another one (Chandy and Misra's conservative condition, in rounds).
-//! Between two rounds the threads stand still, and the coordinator, who is the first of them, does what is done once for
-//! the whole network.
+//! A packet that begins to leave a part at or after the earliest event of all needs at least the lookahead to reach
+//! another part, so up to that horizon no part can surprise another one (Chandy and Misra's conservative condition, in
+//! rounds). Between two rounds the threads stand still, and the coordinator, who is the first of them, does what is
+//! done once for the whole network.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -221,8 +221,8 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// Makes `count` parts with `make` and coordinates them, each on a thread of its own; the first on this one. Returns the
-/// parts as they are in the end.
+/// Makes `count` parts with `make` and coordinates them, each on a thread of its own; the first on this one. Returns
+/// the parts as they are in the end.
 ///
 /// A thread makes its part itself: what it writes to while it runs then lies apart from what others write to.
 ///

@@ -74,7 +74,8 @@ fn networks() -> impl Strategy<Value = (String, u32, bool)> {
 /// What is registered for every seat.
 static SEATS: LazyLock<Vec<SeatEntry>> = LazyLock::new(seats_of::<Config>);
 
-/// A line that puts a registered model on the seat at `path`, with one of its cases. `key` is what stands for the path there.
+/// A line that puts a registered model on the seat at `path`, with one of its cases. `key` is what stands for the path
+/// there.
 fn model_on(path: &'static str, key: &'static str) -> impl Strategy<Value = String> {
     let seat = SEATS.iter().find(|seat| seat.path == path).unwrap_or_else(|| panic!("{path} is a seat"));
     let line = |model: &ModelEntry, case: &String| format!("{key} = {{ {} = {{ {case} }} }}\n", model.name);
@@ -221,8 +222,8 @@ fn flows(hosts: u32) -> impl Strategy<Value = Vec<(u32, u32, u64, u64)>> {
     })
 }
 
-/// What a scenario says beside its scheme: queues in the NICs, single links and tiers that are different, switches whose ports have
-/// something in common, failures. Mostly none of that; and whether the network is disturbed.
+/// What a scenario says beside its scheme: queues in the NICs, single links and tiers that are different, switches
+/// whose ports have something in common, failures. Mostly none of that; and whether the network is disturbed.
 fn surroundings(network: &str) -> impl Strategy<Value = (String, bool)> + use<> {
     let text = format!("{network}{}", listed(&[(0, 1, 1, 0)]));
     let scenario = Scenario::new(&node("tcp", &text), 0, Path::new(".")).expect("it is a network");

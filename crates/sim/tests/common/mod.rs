@@ -145,8 +145,8 @@ host_link = { rate = "10Gbps", delay = "2us" }
 core_link = { rate = "10Gbps", delay = "2us" }
 "#;
 
-/// The mix of Slytherin's paper for a small network: 70 % of the bytes in flows of 1 MB, the rest in flows of 8 to 32 KB,
-/// half of them answers of 8 hosts at once. The load is that of the uplinks.
+/// The mix of Slytherin's paper for a small network: 70 % of the bytes in flows of 1 MB, the rest in flows of 8 to 32
+/// KB, half of them answers of 8 hosts at once. The load is that of the uplinks.
 pub fn slytherin_mix(load: f64, duration: &str) -> String {
     format!(
         r#"

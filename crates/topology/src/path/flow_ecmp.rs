@@ -1,8 +1,8 @@
 //! Flow ECMP: the way is a hash of the flow (RFC 2992's hash-threshold, with one salt for each switch).
 //!
-//! The flow's number stands for the five header fields that hardware hashes, and the source for the direction: ACKs take
-//! a way of their own. The salt keeps the choices of two tiers independent; with one hash function in all switches, the
-//! flows that meet at a switch would all go on the same way.
+//! The flow's number stands for the five header fields that hardware hashes, and the source for the direction: ACKs
+//! take a way of their own. The salt keeps the choices of two tiers independent; with one hash function in all
+//! switches, the flows that meet at a switch would all go on the same way.
 
 use tailcut_base::mix64;
 use tailcut_model::seat::PathChoice;

@@ -1,12 +1,12 @@
 //! Flows in turns: each new flow toward a destination takes the way after that of the flow before, and keeps it.
 //!
-//! This is our reading of the "round robin" of Rezaei's thesis (University of Illinois at Chicago, 2021, section 2.2.1),
-//! which calls it a random choice.
+//! This is our reading of the "round robin" of Rezaei's thesis (University of Illinois at Chicago, 2021, section
+//! 2.2.1), which calls it a random choice.
 //!
 //! A switch is not told when a flow ends. Like the flow table of a real switch, this one forgets flows that are silent
 //! while many others pass: it holds two generations, and when the young one is full the old one is dropped. A flow that
-//! comes back after that takes a new turn. It cannot overtake itself by it unless its packets were under way for as long
-//! as those many flows took to pass.
+//! comes back after that takes a new turn. It cannot overtake itself by it unless its packets were under way for as
+//! long as those many flows took to pass.
 
 use std::collections::BTreeMap;
 use std::mem;

@@ -12,7 +12,8 @@ mod cycle;
 /// What a path choice knows of its place.
 #[derive(Clone, Copy, Debug)]
 pub struct PathContext {
-    /// The number of the switch, or of the host with several interfaces, that chooses ([`Network::number`](crate::Network::number)).
+    /// The number of the switch, or of the host with several interfaces, that chooses
+    /// ([`Network::number`](crate::Network::number)).
     pub node: u32,
     /// Where its draws come from.
     pub seeds: Seeds,

@@ -1,7 +1,7 @@
 //! The ways through any network, stored: for each node and each group of hosts, the ports that lie on a shortest way.
 //!
-//! Hosts with one link to the same switch are one group; a host with several links is a group of its own. Most switches have the same ports
-//! toward many groups (all their uplinks), so that each set of ports is stored once for each node.
+//! Hosts with one link to the same switch are one group; a host with several links is a group of its own. Most switches
+//! have the same ports toward many groups (all their uplinks), so that each set of ports is stored once for each node.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,7 +15,8 @@ use crate::wiring::Ports;
 /// Shortest paths between all nodes and all groups of hosts.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// By the number of each interface of a host: the port at its other end, then the interface itself; then the sets of ports.
+    /// By the number of each interface of a host: the port at its other end, then the interface itself; then the sets
+    /// of ports.
     pool: Vec<PortId>,
     /// A slice of `pool` for each node and group.
     slices: Vec<Slice>,

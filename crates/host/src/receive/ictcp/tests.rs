@@ -17,7 +17,8 @@ fn data(flow: u32, segment: u64) -> Packet {
     Packet::data(FlowId(flow), HostId(1), HostId(0), segment * MSS_BYTES, MSS_BYTES as u16, u64::MAX, Instant::ZERO)
 }
 
-/// Senders that always have their whole window on the way, a round trip of `RTT` from the receiver, which acknowledges each packet.
+/// Senders that always have their whole window on the way, a round trip of `RTT` from the receiver, which acknowledges
+/// each packet.
 struct Senders {
     model: Model,
     /// Segments that are on their way: when each lands, of which flow.
@@ -81,7 +82,8 @@ fn a_lone_flow_grows_to_nine_tenths_of_the_link_and_no_further() {
     let mut senders = Senders::new(1);
     let mut largest = 0;
     senders.run(Span::from_ms(100), |_, window| largest = largest.max(window));
-    // 9 Gb/s in 100 us are 75 packets of 1500 B; packets that queue behind each other make the round trip longer than RTT.
+    // 9 Gb/s in 100 us are 75 packets of 1500 B; packets that queue behind each other make the round trip longer than
+    // RTT.
     assert!((60..=76).contains(&largest), "{largest} segments");
 }
 
@@ -210,7 +212,8 @@ fn what_cannot_be_is_refused() {
 }
 
 proptest! {
-    /// Whatever arrives, a window is never below the floor, and all together never promise more growth than the link has left.
+    /// Whatever arrives, a window is never below the floor, and all together never promise more growth than the link
+    /// has left.
     #[test]
     fn windows_stay_in_their_bounds(flows in 1u32..12, steps in 1usize..2_000) {
         let mut senders = Senders::new(flows);

@@ -66,7 +66,8 @@ impl Inbound {
         self.size - self.bytes
     }
 
-    /// Whether there is anything left to grant, of a message that the receiver knows of: that is, of which a packet has come.
+    /// Whether there is anything left to grant, of a message that the receiver knows of: that is, of which a packet has
+    /// come.
     pub(super) fn is_grantable(&self) -> bool {
         self.granted < self.size && self.report.packets > 0
     }

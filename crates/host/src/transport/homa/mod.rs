@@ -1,18 +1,21 @@
-//! Homa: the receiver decides who sends, by shortest remaining first, and in which priority class (Montazeri et al., Homa: A
-//! Receiver-Driven Low-Latency Transport Protocol Using Network Priorities, SIGCOMM 2018; public code: PlatformLab/HomaSimulation).
+//! Homa: the receiver decides who sends, by shortest remaining first, and in which priority class (Montazeri et al.,
+//! Homa: A Receiver-Driven Low-Latency Transport Protocol Using Network Priorities, SIGCOMM 2018; public code:
+//! PlatformLab/HomaSimulation).
 //!
-//! A message is a flow. Its first RTTbytes are unscheduled: they go at once, in a class that its size decides. The rest waits for grants. A
-//! receiver grants the messages with the fewest bytes left, so many at a time as there are classes for scheduled packets, and each is granted
-//! what keeps RTTbytes of it on the way. Which message a host sends next is for its send order to say; the paper's is `srpt`.
+//! A message is a flow. Its first RTTbytes are unscheduled: they go at once, in a class that its size decides. The rest
+//! waits for grants. A receiver grants the messages with the fewest bytes left, so many at a time as there are classes
+//! for scheduled packets, and each is granted what keeps RTTbytes of it on the way. Which message a host sends next is
+//! for its send order to say; the paper's is `srpt`.
 //!
-//! A message is acknowledged once, when it has all come, which stands for the response to a request. RTTbytes are rounded up to whole packets, as
-//! in PlatformLab/HomaModule, so that packets are those of any other transport here. Grants are packets of a header, and so are resends and
-//! acknowledgements; all of them go in the highest class (section 3.4). No packet is ECN-capable.
+//! A message is acknowledged once, when it has all come, which stands for the response to a request. RTTbytes are
+//! rounded up to whole packets, as in PlatformLab/HomaModule, so that packets are those of any other transport here.
+//! Grants are packets of a header, and so are resends and acknowledgements; all of them go in the highest class
+//! (section 3.4). No packet is ECN-capable.
 //!
-//! Left out: BUSY, which a sender answers to a resend for a message that it holds back: the receiver asks again after its timeout, and nothing is sent
-//! twice by that. The public code's limits on what is granted: one message of each sender at a time, and one more where the senders leave the link
-//! idle. Incast control (section 3.6), which the requests of a client would carry. Cutoffs that follow a workload as it changes:
-//! they are set once.
+//! Left out: BUSY, which a sender answers to a resend for a message that it holds back: the receiver asks again after
+//! its timeout, and nothing is sent twice by that. The public code's limits on what is granted: one message of each
+//! sender at a time, and one more where the senders leave the link idle. Incast control (section 3.6), which the
+//! requests of a client would carry. Cutoffs that follow a workload as it changes: they are set once.
 
 mod inbound;
 pub mod packets;
@@ -44,21 +47,22 @@ use sender::Sender;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// RTTbytes: of each message so many bytes are sent unasked, and as many granted ones are on the way at most; rounded up to whole packets.
-    /// What a link carries in a round trip (the paper: about 10 KB at 10 Gb/s).
+    /// RTTbytes: of each message so many bytes are sent unasked, and as many granted ones are on the way at most;
+    /// rounded up to whole packets. What a link carries in a round trip (the paper: about 10 KB at 10 Gb/s).
     pub rtt_bytes: Bytes,
     /// Priority levels; ports need a class for each.
     pub levels: u8,
-    /// Degree of overcommitment: so many messages a receiver grants at a time. Each has one of the lowest levels to itself; the others are
-    /// for unscheduled packets. Without it, levels are split as the workload's bytes are into unscheduled and scheduled ones (section
-    /// 3.4), and at least one is for each; where `cutoffs` are listed, what they leave is for scheduled ones.
+    /// Degree of overcommitment: so many messages a receiver grants at a time. Each has one of the lowest levels to
+    /// itself; the others are for unscheduled packets. Without it, levels are split as the workload's bytes are into
+    /// unscheduled and scheduled ones (section 3.4), and at least one is for each; where `cutoffs` are listed, what
+    /// they leave is for scheduled ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overcommit: Option<u8>,
-    /// Which unscheduled level a message has: `"workload"`, or sizes, ascending, such as `["1KB", "5KB"]`: a message of at most the first has
-    /// the highest level, and so on.
+    /// Which unscheduled level a message has: `"workload"`, or sizes, ascending, such as `["1KB", "5KB"]`: a message of
+    /// at most the first has the highest level, and so on.
     pub cutoffs: Cutoffs,
-    /// A receiver that has waited so long for bytes asks for them again, and so does a sender for an answer (section 3.7: a few
-    /// milliseconds). It never grows.
+    /// A receiver that has waited so long for bytes asks for them again, and so does a sender for an answer (section
+    /// 3.7: a few milliseconds). It never grows.
     pub resend: Span,
 }
 

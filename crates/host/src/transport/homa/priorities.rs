@@ -1,4 +1,5 @@
-//! Which level a packet has: unscheduled ones by the size of their message, scheduled ones by its place at the receiver.
+//! Which level a packet has: unscheduled ones by the size of their message, scheduled ones by its place at the
+//! receiver.
 
 use std::fmt;
 
@@ -82,15 +83,16 @@ impl Config {
 
     /// The level of the message in place `nth`, from 0, of `active` ones that are granted.
     ///
-    /// The lowest levels are taken, so that the highest ones are free for a message that comes with fewer bytes left: its
-    /// packets overtake what is on the way already (section 3.4; HomaSimulation, `SchedSenders::getPrioForMesg`, where lists fill
-    /// up from their end).
+    /// The lowest levels are taken, so that the highest ones are free for a message that comes with fewer bytes left:
+    /// its packets overtake what is on the way already (section 3.4; HomaSimulation, `SchedSenders::getPrioForMesg`,
+    /// where lists fill up from their end).
     #[inline]
     pub(super) fn scheduled_level(&self, nth: u8, active: u8) -> u8 {
         self.levels - active + nth
     }
 
-    /// Sets what depends on the workload: levels are split as its bytes are into those that are sent unasked and the others.
+    /// Sets what depends on the workload: levels are split as its bytes are into those that are sent unasked and the
+    /// others.
     pub(super) fn settle(&mut self, workload: &dyn Demand) {
         if let Cutoffs::List(_) = self.cutoffs {
             self.overcommit = Some(self.granted_at_a_time());

@@ -16,8 +16,8 @@ type Rank = (u64, FlowId, u32);
 #[derive(Debug)]
 pub(super) struct Receiver {
     messages: Slots<Inbound>,
-    /// The messages that have begun to come and are not granted to their end, best first, with their slots. One that is granted to its
-    /// end needs no place (HomaSimulation removes it from the scheduled senders as well).
+    /// The messages that have begun to come and are not granted to their end, best first, with their slots. One that is
+    /// granted to its end needs no place (HomaSimulation removes it from the scheduled senders as well).
     ranking: BTreeSet<Rank>,
 }
 

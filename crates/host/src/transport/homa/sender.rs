@@ -106,8 +106,8 @@ impl Sender {
         Some(self.timer)
     }
 
-    /// The silence begins anew. It means nothing while a receiver that knows of the message grants others first: what it misses it
-    /// asks for itself.
+    /// The silence begins anew. It means nothing while a receiver that knows of the message grants others first: what
+    /// it misses it asks for itself.
     fn wait(&mut self, now: Instant) {
         let awaits = !self.heard || self.next == self.size;
         self.deadline = if awaits { now + self.resend } else { Instant::MAX };
@@ -148,8 +148,9 @@ impl Sender {
         self.wait(now);
     }
 
-    /// The receiver misses the bytes from `start` to `end`. It never asks for what it has not granted: if some of them were never sent,
-    /// either a grant was lost or they wait for their turn. The others go again, in the class that they had.
+    /// The receiver misses the bytes from `start` to `end`. It never asks for what it has not granted: if some of them
+    /// were never sent, either a grant was lost or they wait for their turn. The others go again, in the class that
+    /// they had.
     pub(super) fn on_resend(&mut self, now: Instant, start: u64, end: u64) {
         self.heard = true;
         self.granted = self.granted.max(end);
@@ -177,8 +178,8 @@ impl Sender {
             return;
         }
         self.report.timeouts += 1;
-        // A receiver that never said anything may know nothing of the message, and all that was sent goes again. Else it may have
-        // all of it, and its acknowledgement was lost: the last packet asks for another one.
+        // A receiver that never said anything may know nothing of the message, and all that was sent goes again. Else
+        // it may have all of it, and its acknowledgement was lost: the last packet asks for another one.
         self.again = if self.heard { (self.size - 1) / MSS_BYTES * MSS_BYTES } else { 0 };
         self.again_until = self.next;
     }

@@ -1,9 +1,9 @@
 //! Incast degrees of persistent connections: what a sink has told, and what a sender has heard.
 //!
-//! A connection tells the degree in its handshake, as an option. One that stays open keeps what it was told first, until the sink says by
-//! an update message that it has changed (Rezaei, PhD thesis, University of Illinois at Chicago, 2021, section 3.2.1). An application,
-//! which is a class of the workload, has a connection of its own between two hosts, so that incasts of two applications at one sink keep
-//! their own degrees.
+//! A connection tells the degree in its handshake, as an option. One that stays open keeps what it was told first,
+//! until the sink says by an update message that it has changed (Rezaei, PhD thesis, University of Illinois at Chicago,
+//! 2021, section 3.2.1). An application, which is a class of the workload, has a connection of its own between two
+//! hosts, so that incasts of two applications at one sink keep their own degrees.
 //!
 //! Left out: a second update where the first one is lost.
 
@@ -25,8 +25,8 @@ pub(super) struct Degrees {
 }
 
 impl Degrees {
-    /// The degree that the sender of a new flow knows. The first flow of a connection has the handshake behind it; what answers no query
-    /// has 1.
+    /// The degree that the sender of a new flow knows. The first flow of a connection has the handshake behind it; what
+    /// answers no query has 1.
     pub(super) fn heard(&mut self, spec: &FlowSpec) -> u32 {
         let Some(query) = spec.query else { return 1 };
         *self.heard.entry((spec.class, spec.dst)).or_insert(query.degree)

@@ -1,8 +1,9 @@
 //! TCP with NewReno-style recovery by SACK (RFC 5681, 6298, 6582, 6675), under any congestion control.
 //!
-//! One connection for each flow and direction; the receiver takes all that comes. Segments are 1460 B with 40 B of headers, and the last
-//! one carries the rest. Every data packet is acknowledged at once unless ACKs are delayed. Round-trip times come from the
-//! timestamp that every packet carries and every ACK echoes (RFC 7323), so that retransmissions may be sampled too.
+//! One connection for each flow and direction; the receiver takes all that comes. Segments are 1460 B with 40 B of
+//! headers, and the last one carries the rest. Every data packet is acknowledged at once unless ACKs are delayed.
+//! Round-trip times come from the timestamp that every packet carries and every ACK echoes (RFC 7323), so that
+//! retransmissions may be sampled too.
 //!
 //! Left out: Nagle's algorithm, connection teardown, reneging.
 
@@ -39,7 +40,8 @@ use sender::{Fired, Seats, Sender};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Handshake {
-    /// No: data goes at once, as on a persistent connection whose window was reset (the ns-2 scripts of PIAS and pFabric).
+    /// No: data goes at once, as on a persistent connection whose window was reset (the ns-2 scripts of PIAS and
+    /// pFabric).
     #[default]
     None,
     /// Yes: SYN and SYN-ACK take one round trip before the first data (the ns-3 scripts).
@@ -61,8 +63,9 @@ fn two() -> u32 {
     2
 }
 
-/// Long flows wait longer once congestion has shown itself at their host, so that short ones have the network: as soon as the host has
-/// seen both an ACK with ECN echo and a timeout, of whatever flows (SPQ, Xie et al. 2018, section 3.2.4).
+/// Long flows wait longer once congestion has shown itself at their host, so that short ones have the network: as soon
+/// as the host has seen both an ACK with ECN echo and a timeout, of whatever flows (SPQ, Xie et al. 2018, section
+/// 3.2.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LongFlows {
@@ -87,25 +90,28 @@ pub struct Config {
     /// Largest window, in packets; without it the window is not limited (ns-2 scripts: the queue limit less one).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_window: Option<u32>,
-    /// Smallest retransmission timeout; also the first one (Slytherin's and Superways' public ns-3 trees: 10 ms; RFC 6298: 1 s).
+    /// Smallest retransmission timeout; also the first one (Slytherin's and Superways' public ns-3 trees: 10 ms; RFC
+    /// 6298: 1 s).
     pub min_rto: Span,
     /// Largest retransmission timeout, reached by doubling.
     pub max_rto: Span,
-    /// Whether every timeout lasts `min_rto`: no round-trip time is measured for it and nothing doubles it (pFabric, SIGCOMM 2013, section 4.3).
+    /// Whether every timeout lasts `min_rto`: no round-trip time is measured for it and nothing doubles it (pFabric,
+    /// SIGCOMM 2013, section 4.3).
     pub fixed_rto: bool,
-    /// After so many timeouts in a row the flow sends a probe at each timeout, of one byte and with its priority, until anything is
-    /// acknowledged (pFabric, section 4.3: 5); without it, it sends on as before.
+    /// After so many timeouts in a row the flow sends a probe at each timeout, of one byte and with its priority, until
+    /// anything is acknowledged (pFabric, section 4.3: 5); without it, it sends on as before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_after: Option<u32>,
     /// Duplicate ACKs, or SACKed segments above a hole, that mean loss (RFC 6675, DupThresh).
     pub dup_thresh: u32,
     /// Whether DupThresh starts a retransmission at all; off under packet spraying in the public ns-2 scripts.
     pub fast_retransmit: bool,
-    /// Whether a recovery that has no new data to send repeats segments that are not judged lost: those below the highest SACKed one,
-    /// then once the last one (RFC 6675, NextSeg, rules 3 and 4, which say SHOULD). ns-2 has neither, ns-3 the first of them.
+    /// Whether a recovery that has no new data to send repeats segments that are not judged lost: those below the
+    /// highest SACKed one, then once the last one (RFC 6675, NextSeg, rules 3 and 4, which say SHOULD). ns-2 has
+    /// neither, ns-3 the first of them.
     pub speculative_retransmit: bool,
-    /// Whether a window that is not used up stays as it is (RFC 7661); without it, every ACK of new data opens it, as in RFC 5681 alone. It
-    /// makes a difference where the application or a pacer holds a flow back.
+    /// Whether a window that is not used up stays as it is (RFC 7661); without it, every ACK of new data opens it, as
+    /// in RFC 5681 alone. It makes a difference where the application or a pacer holds a flow back.
     pub window_validation: bool,
     /// Acknowledge several packets at once; without it, every packet.
     #[serde(skip_serializing_if = "Option::is_none")]

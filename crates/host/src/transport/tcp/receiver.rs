@@ -111,8 +111,8 @@ impl Receiver {
         }
         self.pending.packets += 1;
         match delayed {
-            // A gap, a gap filled and the end of the flow are acknowledged at once (RFC 5681, section 4.2), and so is a flip of
-            // the mark, beside what was pending (RFC 8257, section 3.2).
+            // A gap, a gap filled and the end of the flow are acknowledged at once (RFC 5681, section 4.2), and so is a
+            // flip of the mark, beside what was pending (RFC 8257, section 3.2).
             Some(delayed) if in_order && !flipped && self.pending.packets < delayed.every && !self.is_done() => {
                 if self.pending.packets == 1 {
                     self.pending.deadline = now + delayed.timeout;

@@ -210,15 +210,15 @@ impl Scoreboard {
         Some(self.first + index as u64)
     }
 
-    /// Whether the one segment that a recovery may send again without a sign of its loss is still to go. It waits until more
-    /// than the first segment that was sent again is acknowledged: before that, the rest may be on its way (RFC 6675,
-    /// section 5, step 4.3).
+    /// Whether the one segment that a recovery may send again without a sign of its loss is still to go. It waits until
+    /// more than the first segment that was sent again is acknowledged: before that, the rest may be on its way (RFC
+    /// 6675, section 5, step 4.3).
     pub(super) fn may_rescue(&self) -> bool {
         !self.rescued && self.first > self.rescue_after && self.sacked < self.segments.len() as u64
     }
 
-    /// The last segment that is not SACKed, by number, if this recovery may still send it again (RFC 6675, NextSeg, rule 4). Nothing
-    /// is noted of the segment: whether it is judged lost later is another matter.
+    /// The last segment that is not SACKed, by number, if this recovery may still send it again (RFC 6675, NextSeg,
+    /// rule 4). Nothing is noted of the segment: whether it is judged lost later is another matter.
     pub(super) fn rescue(&mut self) -> Option<u64> {
         if !self.may_rescue() {
             return None;

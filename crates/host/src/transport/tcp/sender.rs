@@ -49,7 +49,8 @@ pub(super) enum Fired {
 
 /// What the other seats of the host mean to a new flow.
 pub(super) struct Seats {
-    /// Whether packets that were offered to the send order count as sent, as in a NIC queue into which windows are pushed.
+    /// Whether packets that were offered to the send order count as sent, as in a NIC queue into which windows are
+    /// pushed.
     pub(super) queued: bool,
     /// The interface by which the flow leaves.
     pub(super) nic: u8,
@@ -227,8 +228,8 @@ impl Sender {
         self.una == self.size
     }
 
-    /// Bytes that it holds on to beside itself: what it knows of packets in flight, while something is out of order, and what its
-    /// congestion control does.
+    /// Bytes that it holds on to beside itself: what it knows of packets in flight, while something is out of order,
+    /// and what its congestion control does.
     pub(super) fn heap_bytes(&self) -> usize {
         let pacing = self.pacing.as_ref().map_or(0, |_| size_of::<Pacing>());
         self.board.as_ref().map_or(0, |board| board.heap_bytes()) + self.congestion.heap_bytes() + pacing
@@ -456,8 +457,9 @@ impl Sender {
         packet
     }
 
-    /// The next probe: a data packet of which one byte is on the wire and none is the flow's. It stands at the first byte that is
-    /// not acknowledged, which its receiver has or expects, so that there is nothing to take in and the answer is an ACK.
+    /// The next probe: a data packet of which one byte is on the wire and none is the flow's. It stands at the first
+    /// byte that is not acknowledged, which its receiver has or expects, so that there is nothing to take in and the
+    /// answer is an ACK.
     #[cold]
     fn probe(&mut self, now: Instant) -> Packet {
         self.gate = Gate::Probing;
@@ -498,7 +500,8 @@ impl Sender {
         Some(due)
     }
 
-    /// The segment to send again, by number, before any new data (RFC 6675, NextSeg, rule 1), or when there is none (rules 3 and 4).
+    /// The segment to send again, by number, before any new data (RFC 6675, NextSeg, rule 1), or when there is none
+    /// (rules 3 and 4).
     #[inline]
     fn next_retransmission(&mut self) -> Option<u64> {
         let board = self.board.as_mut()?;
@@ -536,8 +539,8 @@ impl Sender {
         }
     }
 
-    /// How many segments fit into the window: of `again` whole ones to send again and of `fresh` new ones, while `pipe` bytes
-    /// are on their way.
+    /// How many segments fit into the window: of `again` whole ones to send again and of `fresh` new ones, while `pipe`
+    /// bytes are on their way.
     #[inline]
     fn fits(&self, again: u64, fresh: u64, pipe: u64) -> u64 {
         let room = self.window.cwnd - pipe as f64;
@@ -559,8 +562,8 @@ impl Sender {
         self.nxt - self.una + if self.queued { u64::from(self.offered) * MSS_BYTES } else { 0 }
     }
 
-    /// Whether the window, and not the host's own link or the application, has held the flow back: only then may it open
-    /// (RFC 7661; in slow start, where the window doubles, half of it in use is enough, as in Linux).
+    /// Whether the window, and not the host's own link or the application, has held the flow back: only then may it
+    /// open (RFC 7661; in slow start, where the window doubles, half of it in use is enough, as in Linux).
     #[inline]
     fn is_window_limited(&self) -> bool {
         let used = self.used as f64;
@@ -597,8 +600,8 @@ impl Sender {
         }
     }
 
-    /// Whether DupThresh segments above the first one were SACKed (RFC 6675, IsLost). As many duplicate ACKs mean the same: only an ACK
-    /// that SACKs what was not known to have arrived is one (section 2).
+    /// Whether DupThresh segments above the first one were SACKed (RFC 6675, IsLost). As many duplicate ACKs mean the
+    /// same: only an ACK that SACKs what was not known to have arrived is one (section 2).
     fn sees_loss(&self) -> bool {
         self.board.as_ref().is_some_and(|board| board.sacked() >= u64::from(self.dup_thresh))
     }

@@ -60,7 +60,8 @@ impl<'s> Part<'s> {
         ids.extend(fabric);
         ids.extend(inward.map(|(id, _)| id));
 
-        // An interface that pulls has no queue of its own, and its seats are idle. So are those of the stand-in of a port.
+        // An interface that pulls has no queue of its own, and its seats are idle. So are those of the stand-in of a
+        // port.
         let idle = PortConfig::default();
         let behaviour = |id: PortId, owner: Node| match owner {
             _ if !is_here(owner) => &idle,
@@ -156,7 +157,8 @@ impl<'s> Part<'s> {
     }
 }
 
-/// What the ports of a switch have in common, if they have anything. Where links fail, every switch looks at its ports before it uses them.
+/// What the ports of a switch have in common, if they have anything. Where links fail, every switch looks at its ports
+/// before it uses them.
 fn managed_switch(scenario: &Scenario, switch: SwitchId, first: u32) -> Option<Box<Managed>> {
     let context = scenario.switch_context(switch);
     let config = scenario.switch_config(switch);

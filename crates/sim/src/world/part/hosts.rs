@@ -1,8 +1,8 @@
 //! Hosts that are not plain: several interfaces, queues in them, packets of others that they pass on.
 //!
-//! A plain host has one interface without a queue, whose packets are its own: it pulls them one by one. Where an interface has a queue, the host
-//! hands over at once whatever may go, as to the port of a switch. Where hosts pass packets on, these wait in the port of the interface, and go
-//! before what the host has of its own.
+//! A plain host has one interface without a queue, whose packets are its own: it pulls them one by one. Where an
+//! interface has a queue, the host hands over at once whatever may go, as to the port of a switch. Where hosts pass
+//! packets on, these wait in the port of the interface, and go before what the host has of its own.
 
 use tailcut_base::Instant;
 use tailcut_fabric::Open;
@@ -140,8 +140,8 @@ impl Part<'_> {
         }
     }
 
-    /// As [`Part::pull`], by every interface. What the host has now and had not when it was caught up leaves now, however
-    /// long an interface has been free.
+    /// As [`Part::pull`], by every interface. What the host has now and had not when it was caught up leaves now,
+    /// however long an interface has been free.
     #[cold]
     #[inline(never)]
     pub(super) fn pull_by_all(&mut self, now: Instant, host: usize) {

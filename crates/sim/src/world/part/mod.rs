@@ -1,8 +1,8 @@
 //! A part of the network, or all of it: its entities, its calendar, and the loop that takes it from event to event.
 //!
-//! The way of a packet: a host's NIC is free and pulls it ([`Part::send_next`]); it lands at a switch ([`Part::land`]), which
-//! routes it and offers it to a port ([`Part::forward`]); it waits there or goes on at once; it lands at its host, which
-//! takes it in ([`Part::deliver`]) and may answer.
+//! The way of a packet: a host's NIC is free and pulls it ([`Part::send_next`]); it lands at a switch ([`Part::land`]),
+//! which routes it and offers it to a port ([`Part::forward`]); it waits there or goes on at once; it lands at its
+//! host, which takes it in ([`Part::deliver`]) and may answer.
 //!
 //! What few networks have stands aside of that way: hosts with several interfaces or with queues in them (`hosts`), and
 //! switches whose ports share something, or whose links fail (`switches`). The loop is compiled twice: for a plain
@@ -40,9 +40,9 @@ use switches::Managed;
 /// A host: its transport, and the control packets that wait for its NIC.
 struct Host {
     id: HostId,
-    /// Whether the NIC must be called at the moment at which it is free and more waits. Mostly it need not: as at a port
-    /// of a switch, what waits then is what waited after the last call, and the landing of the packet in front comes
-    /// in time. But not if it lands in another part, or if a timer that is set with a packet may fire before.
+    /// Whether the NIC must be called at the moment at which it is free and more waits. Mostly it need not: as at a
+    /// port of a switch, what waits then is what waited after the last call, and the landing of the packet in front
+    /// comes in time. But not if it lands in another part, or if a timer that is set with a packet may fire before.
     is_called: bool,
     transport: TransportSeat,
     control: List,
@@ -94,8 +94,8 @@ pub(super) struct Part<'s> {
     positions: Positions,
     calendar: Calendar,
     arena: Arena,
-    /// The interfaces of the hosts, in the order of `hosts`; then the ports of the switches; then, for each link that comes in from
-    /// another part, a stand-in for its port.
+    /// The interfaces of the hosts, in the order of `hosts`; then the ports of the switches; then, for each link that
+    /// comes in from another part, a stand-in for its port.
     ports: Vec<Port>,
     /// The numbers of the ports, if links fail.
     ids: Vec<PortId>,
@@ -104,7 +104,8 @@ pub(super) struct Part<'s> {
     /// The event of a landing behind each port.
     landings: Vec<u64>,
     hosts: Vec<Host>,
-    /// What hosts have that are not plain: several interfaces, queues in them, packets of others. In such a network all are taken for such.
+    /// What hosts have that are not plain: several interfaces, queues in them, packets of others. In such a network all
+    /// are taken for such.
     interfaces: Option<Interfaces>,
     /// The class that hosts give to control packets.
     control_class: u8,
@@ -398,8 +399,8 @@ impl Part<'_> {
         }
     }
 
-    /// Sends what the NIC of a host was to send until `now`, each packet at the moment at which the NIC became free for it.
-    /// Must come before anything else happens at the host.
+    /// Sends what the NIC of a host was to send until `now`, each packet at the moment at which the NIC became free for
+    /// it. Must come before anything else happens at the host.
     #[inline(always)]
     fn catch_up_host<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
         if !PLAIN && self.interfaces.is_some() {
@@ -417,8 +418,8 @@ impl Part<'_> {
         }
     }
 
-    /// Interface `nic` of a host, whose port stands at `at`, takes the next packet if there is one, and returns whether: it
-    /// begins to send it, for which it must be free, or queues it.
+    /// Interface `nic` of a host, whose port stands at `at`, takes the next packet if there is one, and returns
+    /// whether: it begins to send it, for which it must be free, or queues it.
     #[inline]
     fn send_next<const PLAIN: bool>(&mut self, begins: Instant, host: usize, nic: u8, at: usize) -> bool {
         let Some(id) = self.next_of_host::<PLAIN>(begins, host, nic) else { return false };
@@ -512,8 +513,8 @@ impl Part<'_> {
     }
 
     /// Puts every packet that has begun to leave for another part until `now` into the mail for it, by its number.
-    /// Returns when the first of them lands, or the next one begins to leave of those that wait: no event of the calendar
-    /// tells of it.
+    /// Returns when the first of them lands, or the next one begins to leave of those that wait: no event of the
+    /// calendar tells of it.
     pub(super) fn send_mail(&mut self, now: Instant, mail: &mut [impl DerefMut<Target = Mail>]) -> Option<Instant> {
         self.settle_all(now);
         let mut next: Option<Instant> = None;

@@ -1,7 +1,8 @@
 //! Switches whose ports share something, and links that fail.
 //!
-//! Ports send what waits when they are next looked at. Where the ports of a switch share a memory, or an agent looks at them, each arrival has to see
-//! what has left until then, in the order of time: the switch keeps when each of its ports sends next, and catches up with all of them first.
+//! Ports send what waits when they are next looked at. Where the ports of a switch share a memory, or an agent looks at
+//! them, each arrival has to see what has left until then, in the order of time: the switch keeps when each of its
+//! ports sends next, and catches up with all of them first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,8 +29,8 @@ pub(super) struct Managed {
     pub(super) agent: AgentSeat,
     /// When the agent wants to be called.
     pub(super) agent_timer: Option<Instant>,
-    /// When each port that has packets waiting sends the next one, earliest first, with its position. An entry whose time is not that of its
-    /// port is void.
+    /// When each port that has packets waiting sends the next one, earliest first, with its position. An entry whose
+    /// time is not that of its port is void.
     pub(super) departures: BinaryHeap<Reverse<(Instant, u32)>>,
 }
 
@@ -222,8 +223,8 @@ impl Part<'_> {
         self.switches[switch].managed = Some(managed);
     }
 
-    /// Takes the first packet in flight behind a port of a managed switch, or on a link that may fail. Returns it, and when
-    /// the next one lands.
+    /// Takes the first packet in flight behind a port of a managed switch, or on a link that may fail. Returns it, and
+    /// when the next one lands.
     #[cold]
     #[inline(never)]
     pub(super) fn land_managed(&mut self, now: Instant, port: PortId, at: usize) -> (PacketId, Option<Instant>) {

@@ -191,7 +191,8 @@ fn a_new_flow_sends_two_segments_and_then_what_the_receiver_allows() {
     // A window that shrinks takes nothing back, and lets nothing out until it is used up.
     assert_eq!(advertise(&mut sender, 3, 3), 0);
     assert_eq!(advertise(&mut sender, 5, 3), 1);
-    // A window larger than that of congestion control, which is ten and the segments acknowledged so far, does not count.
+    // A window larger than that of congestion control, which is ten and the segments acknowledged so far, does not
+    // count.
     assert!(advertise(&mut sender, 6, 100) <= 16);
 }
 
