@@ -19,7 +19,7 @@
 
 use tailcut_base::{BitRate, HostId, Instant, Span};
 
-use crate::{Arena, FlowId, FlowSpec, FlowTable, Header, List, Packet, PacketId};
+use crate::{Arena, Direction, FlowId, FlowSpec, FlowTable, Header, List, Packet, PacketId};
 
 /// Most classes that a port can have.
 pub const MAX_CLASSES: usize = 8;
@@ -337,7 +337,7 @@ pub struct AckSample<'a> {
     /// Round-trip time of the packet that caused this ACK.
     pub rtt: Span,
     /// The header that switches wrote into on the way out, as the receiver sent it back; `None` where there are no such
-    /// headers.
+    /// headers, and if a timer sent the ACK.
     pub header: Option<&'a Header>,
 }
 
@@ -549,9 +549,21 @@ pub struct HostCx<'a> {
 
 impl HostCx<'_> {
     /// Hands a control packet to the NIC.
+    #[inline]
     pub fn send_control(&mut self, packet: Packet) {
         let id = self.arena.insert(packet);
         self.control.push_back(self.arena, id);
+    }
+
+    /// Hands the answer to a packet to the NIC. Where packets have headers, it carries back what switches wrote into that
+    /// of the packet.
+    #[inline]
+    pub fn answer(&mut self, packet: PacketId, answer: Packet) {
+        if !self.arena.has_headers() {
+            return self.send_control(answer);
+        }
+        let header = Header { direction: Direction::Reverse, ..*self.arena.header(packet) };
+        self.send_control_with(answer, header);
     }
 
     /// Hands a control packet with a header to the NIC.

@@ -51,11 +51,12 @@ const CLASS_SHIFT: u32 = 60;
 const ENTITY_SHIFT: u32 = 32;
 const ENTITY_MASK: u64 = (1 << (CLASS_SHIFT - ENTITY_SHIFT)) - 1;
 
-const MEASURE_FROM: u64 = 0;
-const NEXT_FLOW: u64 = 1;
-const MEASURE_UNTIL: u64 = 2;
-const SAMPLE: u64 = 3;
-const CHANGE: u64 = 4;
+/// Before the flows that start at the same moment.
+const CHANGE: u64 = 0;
+const MEASURE_FROM: u64 = 1;
+const NEXT_FLOW: u64 = 2;
+const MEASURE_UNTIL: u64 = 3;
+const SAMPLE: u64 = 4;
 
 /// Set in the low half of a landing that is at a host.
 const AT_HOST: u32 = 1 << 31;
@@ -114,7 +115,10 @@ impl Event {
                 NEXT_FLOW => Event::NextFlow,
                 MEASURE_UNTIL => Event::MeasureUntil,
                 SAMPLE => Event::Sample,
-                _ => Event::Change(low),
+                entity => {
+                    debug_assert_eq!(entity, CHANGE);
+                    Event::Change(low)
+                }
             },
         }
     }
@@ -132,12 +136,12 @@ mod tests {
             Event::Free(HostId((1 << 28) - 1), 0),
             Event::Land(PortId(0), End::Host((1 << 30) - 1)),
             Event::Land(PortId(7), End::Switch(0)),
+            Event::Change(0),
+            Event::Change(9),
             Event::MeasureFrom,
             Event::NextFlow,
             Event::MeasureUntil,
             Event::Sample,
-            Event::Change(0),
-            Event::Change(9),
             Event::Timer(HostId(3), FlowId(1)),
             Event::Timer(HostId(3), FlowId(u32::MAX)),
             Event::Timer(HostId(4), FlowId(0)),

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Instant, Span};
 use tailcut_model::seat::{CongestionControl, HostCx, Pacer, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
-    Around, Build, Facts, Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
+    Around, Build, Direction, Facts, Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
 };
 
 use crate::congestion::FlowContext;
@@ -238,13 +238,14 @@ impl Extra {
         cx: &mut HostCx<'_>,
         slot: u32,
         receiver: &mut Receiver,
-        packet: &Packet,
+        id: PacketId,
         delayed: Option<&DelayedAck>,
     ) {
-        self.receive.on_data(cx.now, slot, packet);
-        receiver.on_data(cx.now, packet, delayed, |mut ack| {
+        let packet = cx.arena.get(id).clone();
+        self.receive.on_data(cx.now, slot, &packet);
+        receiver.on_data(cx.now, &packet, delayed, |mut ack| {
             self.advertise(cx.now, slot, &mut ack);
-            cx.send_control(ack);
+            cx.answer(id, ack);
         });
     }
 
@@ -358,7 +359,7 @@ impl Model {
     }
 
     fn on_ack(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
-        let header = cx.arena.header_if_any(packet);
+        let header = cx.arena.header_if_any(packet).filter(|header| header.direction == Direction::Reverse);
         let packet = cx.arena.get(packet);
         // An ACK for a flow whose last byte was acknowledged before says nothing new.
         let Some(slot) = cx.flows.sender(packet.flow) else { return };
@@ -416,23 +417,20 @@ impl Model {
         }
     }
 
-    fn on_data(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
-        let packet = cx.arena.get(packet).clone();
+    fn on_data(&mut self, cx: &mut HostCx<'_>, id: PacketId) {
+        let packet = cx.arena.get(id).clone();
         let Some(slot) = cx.flows.receiver(packet.flow) else {
             // The receiver has every byte and has forgotten the flow; the sender, whose ACK was lost, is told again.
             let mut ack = packet.answer(Kind::ACK, packet.flow_bytes());
             ack.flags = Flags::NONE.with(Flags::ECE, packet.flags.has(Flags::CE));
-            cx.send_control(ack);
+            cx.answer(id, ack);
             return;
         };
         let receiver = self.receivers.get_mut(slot);
         let delayed = tcp(&self.config).delayed_ack.as_ref();
         match &mut self.extra {
-            None => receiver.on_data(cx.now, &packet, delayed, |ack| {
-                let id = cx.arena.insert(ack);
-                cx.control.push_back(cx.arena, id);
-            }),
-            Some(extra) => extra.on_data(cx, slot, receiver, &packet, delayed),
+            None => receiver.on_data(cx.now, &packet, delayed, |ack| cx.answer(id, ack)),
+            Some(extra) => extra.on_data(cx, slot, receiver, id, delayed),
         }
         if receiver.is_done() {
             cx.wishes.push(Wish::Received { flow: packet.flow, report: receiver.report() });
@@ -539,6 +537,7 @@ impl Transport for Model {
                 if turn.mark && packet.flags.has(Flags::ECT) {
                     packet.flags.set(Flags::CE);
                 }
+                cx.header.direction = Direction::Forward;
                 return Some(packet);
             }
         }

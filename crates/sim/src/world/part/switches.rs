@@ -223,18 +223,21 @@ impl Part<'_> {
         self.switches[switch].managed = Some(managed);
     }
 
-    /// Takes the first packet in flight behind a port of a managed switch, or on a link that may fail. Returns it, and
-    /// when the next one lands.
+    /// Takes the first packet in flight behind a port, which may be that of a managed switch. Returns it, and when the
+    /// next one lands.
     #[cold]
     #[inline(never)]
     pub(super) fn land_managed(&mut self, now: Instant, port: PortId, at: usize) -> (PacketId, Option<Instant>) {
-        let owner = self.network.ports()[port].owner;
-        if let Node::Switch(owner) = owner
-            && self.cut.part_of(Node::Switch(owner)) == self.number
+        if let owner @ Node::Switch(switch) = self.network.ports()[port].owner
+            && self.cut.part_of(owner) == self.number
+            && let switch = self.positions.switch(switch)
+            && self.switches[switch].managed.is_some()
         {
-            self.settle(now, self.positions.switch(owner));
+            // What follows on the wire is sent in the order of time among all ports.
+            self.settle(now, switch);
+            return self.ports[at].wire.land(&mut self.arena);
         }
-        self.ports[at].wire.land(&mut self.arena)
+        self.ports[at].land(&mut self.arena)
     }
 
     /// Whether a packet that lands was lost on its way because the link was down; it is counted and gone then.

@@ -1,0 +1,146 @@
+//! Links and switches that fail: what is lost, what goes another way, and what is said of it.
+
+mod common;
+
+use common::{SMALL, bottleneck, fcts, listed, node, port, rows, run, scenario};
+use tailcut_model::seat::DropReason;
+use tailcut_sim::{EndReason, Outcome, Scenario};
+
+/// One full packet from one host over a switch to another, 6.2 us for each link, and a failure.
+fn one_packet(failure: &str) -> Outcome {
+    let text = format!(
+        "{}[host.transport.tcp]\nmin_rto = \"1ms\"\n[failures]\nlist = [{{ {failure} }}]\n{}",
+        bottleneck(1, "10Gbps", "5us"),
+        listed(&[(0, 1, 1460, 0)])
+    );
+    run("tcp", &text, 1)
+}
+
+/// Packets that the link behind a port has lost.
+fn lost(outcome: &Outcome, owner: &str, peer: &str) -> u64 {
+    let row = port(outcome, owner, peer);
+    assert_eq!(row.drops.total(), row.drops.get(DropReason::LinkDown));
+    row.drops.total()
+}
+
+#[test]
+fn a_packet_is_lost_if_its_link_is_down_while_it_is_on_it() {
+    // On the first link from 0 us to 6.2 us.
+    for (at, lasts, is_lost) in [
+        ("3us", "1us", true),
+        ("1ns", "1ns", true),
+        ("6.2us", "1us", true),
+        ("6.201us", "1us", false),
+        ("500us", "1us", false),
+    ] {
+        let outcome = one_packet(&format!("link = \"host0->switch0\", at = \"{at}\", for = \"{lasts}\""));
+        assert_eq!(lost(&outcome, "host0", "switch0"), u64::from(is_lost), "{at} for {lasts}");
+        let row = &rows(&outcome)[0];
+        assert_eq!((row.drops, row.timeouts), (u64::from(is_lost), u32::from(is_lost).into()), "{at} for {lasts}");
+        // Sent again when the timer fires, and not held up.
+        let expected = 12_400_000 + if is_lost { 1_000_000_000 } else { 0 };
+        assert_eq!(fcts(&outcome), [expected], "{at} for {lasts}");
+    }
+    // In the other direction nothing but the ACK is on its way; it is on the second link from 17.432 us on.
+    let outcome = one_packet("link = \"switch0->host0\", at = \"18us\", for = \"1us\"");
+    assert_eq!((lost(&outcome, "switch0", "host0"), outcome.control_drops), (1, 1));
+    assert_eq!(fcts(&outcome), [12_400_000]);
+}
+
+#[test]
+fn what_comes_to_a_link_that_is_down_is_dropped_and_counted_there() {
+    let outcome = one_packet("link = \"switch0--host1\", at = \"0us\", for = \"100us\"");
+    assert_eq!((lost(&outcome, "switch0", "host1"), fcts(&outcome)), (1, vec![1_012_400_000]));
+    // A host waits until its link is up: its transport need not send again.
+    let outcome = one_packet("link = \"host0--switch0\", at = \"0us\", for = \"100us\"");
+    assert_eq!((outcome.totals.drops.total(), fcts(&outcome)), (0, vec![112_400_000]));
+}
+
+#[test]
+fn without_a_way_packets_are_dropped_and_flows_are_left_open() {
+    // Hosts 0 to 3 are at leaf 0, hosts 4 to 7 at leaf 1, which fails for good.
+    let text = format!(
+        "{SMALL}[failures]\nconvergence = \"5us\"\nlist = [{{ switch = \"leaf1\", at = \"0us\" }}]\n\
+         [run]\ndrain = \"100ms\"\n{}",
+        listed(&[(0, 4, 1460, 0), (0, 1, 1460, 0), (0, 8, 1460, 10_000), (1, 5, 1460, 20_000)])
+    );
+    let outcome = run("tcp", &text, 1);
+    assert_eq!(outcome.end, EndReason::CutOff);
+    let received: Vec<bool> = rows(&outcome).iter().map(|row| row.received.is_some()).collect();
+    assert_eq!(received, [false, true, true, false]);
+    // The switch that has no way counts what it drops at the port by which it came.
+    let drops = outcome.totals.drops;
+    assert_eq!(drops.total(), drops.get(DropReason::LinkDown) + drops.get(DropReason::NoRoute));
+    assert!(port(&outcome, "leaf0", "host1").drops.get(DropReason::NoRoute) >= 1, "{drops:?}");
+}
+
+#[test]
+fn other_ways_are_taken_once_routing_has_converged() {
+    // From every host to one of the next leaf; those of the second half start when everybody knows the new ways.
+    let pairs = |start: u64| (0..16).map(move |src| (src, (src + 4) % 16, 100_000, start));
+    let flows: Vec<_> = pairs(0).chain(pairs(2_000_000)).collect();
+    let with = |failures: &str, flows: &[(u32, u32, u64, u64)]| {
+        let text = format!("{SMALL}[host.transport.tcp]\nmin_rto = \"1ms\"\n{failures}{}", listed(flows));
+        run("dctcp", &text, 1)
+    };
+    let failures = "[failures]\nconvergence = \"300us\"\nlist = [{ switch = \"spine0\", at = \"20us\" }]\n";
+    let outcome = with(failures, &flows);
+    assert_eq!(outcome.end, EndReason::Finished);
+    let rows = rows(&outcome);
+    let (before, after) = rows.split_at(16);
+    assert!(before.iter().any(|row| row.timeouts > 0), "what used the spine is lost");
+    assert!(before.iter().any(|row| row.timeouts == 0), "what used the other one is not");
+    assert!(after.iter().all(|row| row.timeouts == 0 && row.drops == 0), "{after:?}");
+    let through =
+        |spine: &str| outcome.ports.iter().filter(|port| port.owner == spine).map(|port| port.packets).sum::<u64>();
+    // 100 kB are 69 packets, and there are as many ACKs.
+    assert!(through("spine1") > 16 * 2 * 2 * 69 - through("spine0") - 100 && through("spine0") < 16 * 2 * 69);
+    // After a repair both are used again.
+    let repaired = failures.replace("at = \"20us\"", "at = \"20us\", for = \"400us\"");
+    let last: Vec<_> = pairs(0).chain(pairs(1_000_000)).collect();
+    let outcome = with(&repaired, &last);
+    let later = |port: &&tailcut_record::PortRow| port.owner == "spine0";
+    assert!(outcome.ports.iter().filter(later).map(|port| port.packets).sum::<u64>() > through("spine0") + 500);
+}
+
+#[test]
+fn drawn_failures_are_those_of_the_seed() {
+    let flows: Vec<_> = (0..400).map(|n| (n as u32 % 16, (n as u32 + 5) % 16, 20_000, 10_000 * n)).collect();
+    let text = |of: &str| {
+        format!(
+            "{SMALL}[host.transport.tcp]\nmin_rto = \"1ms\"\n[failures]\nconvergence = \"50us\"\n\
+             drawn = {{ of = \"{of}\", up = \"2ms\", down = \"200us\" }}\n{}",
+            listed(&flows)
+        )
+    };
+    for of in ["links", "switches"] {
+        let digests: Vec<u64> = [1, 1, 2].map(|seed| run("dctcp", &text(of), seed).engine.digest).into();
+        assert!(digests[0] == digests[1] && digests[0] != digests[2], "{of}: {digests:?}");
+        let outcome = run("dctcp", &text(of), 1);
+        assert_eq!(outcome.end, EndReason::Finished);
+        assert!(outcome.totals.drops.get(DropReason::LinkDown) > 0, "{of}");
+        let hosts = outcome.ports.iter().filter(|port| port.tier == "host");
+        assert_eq!(hosts.map(|port| port.drops.get(DropReason::LinkDown)).sum::<u64>() > 0, of == "switches");
+    }
+}
+
+#[test]
+fn failures_that_cannot_be_are_refused_where_they_stand() {
+    let refusal = |failures: &str| {
+        let text = format!("{SMALL}{failures}{}", listed(&[(0, 1, 1000, 0)]));
+        let problem = Scenario::new(&node("tcp", &text), 1, std::path::Path::new(".")).unwrap_err();
+        problem.render(false)
+    };
+    for (failures, part, help) in [
+        ("[failures]\nlist = [{ switch = \"spine9\", at = \"0us\" }]\n", "no switch `spine9`", "spine"),
+        ("[failures]\nlist = [{ link = \"leaf0->leaf1\", at = \"0us\" }]\n", "no link `leaf0->leaf1`", "host0->leaf0"),
+        ("[failures]\nlist = [{ at = \"0us\" }]\n", "either a link fails or a switch", "one of"),
+        ("[failures]\nlist = [{ switch = \"leaf0\", at = \"0us\", for = \"0us\" }]\n", "no length", "positive"),
+        ("[failures.drawn]\nof = \"links\"\nup = \"0us\"\ndown = \"1us\"\n", "zero never passes", "positive"),
+    ] {
+        let text = refusal(failures);
+        assert!(text.contains(part) && text.contains(help) && text.contains("test.toml:"), "{text}");
+    }
+    let usual = scenario("tcp", &format!("{SMALL}{}", listed(&[(0, 1, 1000, 0)])), 1);
+    assert!(usual.warnings().is_empty());
+}
