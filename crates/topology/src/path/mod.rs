@@ -36,6 +36,8 @@ register! {
     RoundRobin in round_robin,
     /// Flows in turns: toward each destination, each new flow takes the way after that of the flow before.
     FlowRoundRobin in flow_round_robin,
+    /// Symmetric flow ECMP: as flow ECMP, and what comes back takes the way out, reversed.
+    Symmetric in symmetric,
 }
 
 impl PathChoice for Path {
