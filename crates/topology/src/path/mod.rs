@@ -38,6 +38,8 @@ register! {
     FlowRoundRobin in flow_round_robin,
     /// Symmetric flow ECMP: as flow ECMP, and what comes back takes the way out, reversed.
     Symmetric in symmetric,
+    /// Source routes: the connection is the number of a way, which its packets take in both directions.
+    Source in source,
 }
 
 impl PathChoice for Path {
