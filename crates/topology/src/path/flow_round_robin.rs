@@ -87,7 +87,7 @@ impl PathChoice for Model {
 
 #[cfg(test)]
 mod tests {
-    use tailcut_base::{Instant, Seeds, SwitchId};
+    use tailcut_base::{Instant, Seeds};
 
     use super::*;
 

@@ -71,7 +71,7 @@ impl Path {
     ) -> u32 {
         // Made in each arm, so that a choice that does not look pays nothing for it.
         match_path!(self, model => {
-            model.choose_way(packet, hops.destination, hops.count, &ways::From { network, router, here, hops })
+            model.choose_way(packet, hops.destination, hops.count, &ways::View { network, router, here, hops })
         })
     }
 }

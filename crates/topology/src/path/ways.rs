@@ -7,7 +7,7 @@ use crate::network::{Network, Node};
 use crate::route::{NextHops, Router};
 
 /// The ways as one node sees them that has to choose.
-pub(super) struct From<'a> {
+pub(super) struct View<'a> {
     pub(super) network: &'a Network,
     /// The ways as everybody knows them now.
     pub(super) router: &'a Router,
@@ -17,7 +17,7 @@ pub(super) struct From<'a> {
     pub(super) hops: NextHops,
 }
 
-impl From<'_> {
+impl View<'_> {
     /// Goes from one host toward another until `until`, which is told each node, the number of the alternative taken
     /// there and the port, has an answer; `None` if it has none on the whole way.
     fn walk<T>(
@@ -48,7 +48,7 @@ impl From<'_> {
     }
 }
 
-impl Ways for From<'_> {
+impl Ways for View<'_> {
     fn along(&self, from: HostId, to: HostId, pick: &mut dyn FnMut(u32, u32) -> u32) -> Option<u32> {
         self.walk(from, to, pick, |at, taken, _| (at == self.here).then_some(taken))
     }
@@ -206,11 +206,11 @@ pub(crate) mod tests {
                 };
                 let hops = toward(dst, at);
                 let taken = if hops.count > 1 { picked(network.number(at), hops.count) } else { 0 };
-                let here = From { network: &network, router, here: at, hops };
+                let here = View { network: &network, router, here: at, hops };
                 prop_assert_eq!(here.along(src, dst, &mut picked.clone()), Some(taken));
                 let spec = &network.ports()[router.port(hops, taken)];
                 let hops = toward(src, spec.peer);
-                let there = From { network: &network, router, here: spec.peer, hops };
+                let there = View { network: &network, router, here: spec.peer, hops };
                 let back = there.back(src, dst, &mut picked.clone()).map(|i| router.port(hops, i));
                 prop_assert_eq!(back, Some(spec.reverse));
                 at = spec.peer;
@@ -218,7 +218,7 @@ pub(crate) mod tests {
             // A node that the walk does not pass.
             let ports = network.ports().iter().map(|spec| spec.owner);
             for node in ports {
-                let here = From { network: &network, router, here: node, hops: NextHops { destination: 0, first: 0, count: 0 } };
+                let here = View { network: &network, router, here: node, hops: NextHops { destination: 0, first: 0, count: 0 } };
                 if let Node::Host(host) = node && host != src && host != dst && !network.relays() {
                     prop_assert_eq!(here.along(src, dst, &mut picked.clone()), None);
                     prop_assert_eq!(here.back(src, dst, &mut picked.clone()), None);
@@ -236,7 +236,7 @@ pub(crate) mod tests {
         let switch = network.switch_named("line0").expect("it is the first switch");
         let router = network.router_without(&network.ports_named("line0->line1")).unwrap();
         let hops = router.next_hops(switch, HostId(2));
-        let here = From { network: &network, router: &router, here: Node::Switch(switch), hops };
+        let here = View { network: &network, router: &router, here: Node::Switch(switch), hops };
         assert_eq!(here.along(HostId(0), HostId(2), &mut |_, _| 0), None);
         assert_eq!(here.along(HostId(0), HostId(1), &mut |_, _| 0), Some(0));
     }

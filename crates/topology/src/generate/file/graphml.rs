@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str, defaults: &Defaults) -> Result<Draft, Fault> {
         };
         let only = |key: &str, what: &str| {
             Fault::new(at, format!("the node `{id}` is no {what}, and has a `{key}`"))
-                .help(format!("expected none, or another `kind`"))
+                .help("expected none, or another `kind`")
         };
         ids.push((id, is_host));
         if is_host {
