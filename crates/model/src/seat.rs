@@ -239,13 +239,30 @@ pub trait Agent {
     }
 }
 
+/// The equal ways through a network as it is known now, for path choices that look beyond the next hop. A walk goes
+/// from one host toward another; wherever it has several next hops, `pick` is told the number of the node and how many
+/// they are, and answers which one.
+pub trait Ways {
+    /// Which alternative the walk takes at the node that asks. `None` if it does not pass there.
+    fn along(&self, from: HostId, to: HostId, pick: &mut dyn FnMut(u32, u32) -> u32) -> Option<u32>;
+    /// Which alternative toward `from` leads the node that asks back on the link by which the walk comes to it. `None`
+    /// if it does not pass there, or the link carries nothing in that direction.
+    fn back(&self, from: HostId, to: HostId, pick: &mut dyn FnMut(u32, u32) -> u32) -> Option<u32>;
+}
+
 /// Chooses one of several equal next hops.
 pub trait PathChoice {
     /// Which of `alternatives` (at least 2) next hops toward `destination`, a number of the router's for where the
     /// packet leaves the fabric, `packet` takes.
     fn choose(&mut self, packet: &Packet, destination: u32, alternatives: u32) -> u32;
-    /// What `choose` would answer, if it can be told without changing anything: what lies there is then called into the
-    /// cache in time.
+    /// As [`PathChoice::choose`], with a look at the whole way, which most choices do not take.
+    #[inline]
+    fn choose_way(&mut self, packet: &Packet, destination: u32, alternatives: u32, ways: &dyn Ways) -> u32 {
+        let _ = ways;
+        self.choose(packet, destination, alternatives)
+    }
+    /// What `choose_way` would answer, if it can be told without changing anything: what lies there is then called into
+    /// the cache in time.
     fn foresee(&self, packet: &Packet, destination: u32, alternatives: u32) -> Option<u32> {
         let _ = (packet, destination, alternatives);
         None
@@ -555,8 +572,8 @@ impl HostCx<'_> {
         self.control.push_back(self.arena, id);
     }
 
-    /// Hands the answer to a packet to the NIC. Where packets have headers, it carries back what switches wrote into that
-    /// of the packet.
+    /// Hands the answer to a packet to the NIC. Where packets have headers, it carries back what switches wrote into
+    /// that of the packet.
     #[inline]
     pub fn answer(&mut self, packet: PacketId, answer: Packet) {
         if !self.arena.has_headers() {

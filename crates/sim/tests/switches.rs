@@ -245,7 +245,8 @@ fn an_agent_needs_a_transport_that_writes_headers() {
 
 #[test]
 fn a_tier_and_a_single_port_have_settings_of_their_own() {
-    // Ten packets come within the time that one takes to leave: the first leaves at once, as many wait as there is room.
+    // Ten packets come within the time that one takes to leave: the first leaves at once, as many wait as there is
+    // room.
     let network = bottleneck(1, "10Gbps", "5us") + "receiver_link = { rate = \"1Gbps\", delay = \"5us\" }\n";
     let flow = listed(&[(0, 1, 14_600, 0)]);
     let dropped = |ports: &str| {

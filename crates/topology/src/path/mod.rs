@@ -1,13 +1,18 @@
 //! Which of several equal ways a packet takes, chosen at each switch.
 //!
-//! No choice here sees how full the ports are. Left out: flowlets, choices by load (CONGA, DRILL), and routes that the
-//! sender writes into the packet.
+//! Most choose among the next hops alone; some look at the whole way, which [`Path::choose_at`] shows them.
+//!
+//! No choice here sees how full the ports are. Left out: flowlets, and choices by load (CONGA, DRILL).
 
 use tailcut_base::Seeds;
-use tailcut_model::seat::PathChoice;
+use tailcut_model::seat::{PathChoice, Ways};
 use tailcut_model::{Packet, register};
 
+use crate::network::{Network, Node};
+use crate::route::{NextHops, Router};
+
 mod cycle;
+mod ways;
 
 /// What a path choice knows of its place.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +37,10 @@ register! {
     RoundRobin in round_robin,
     /// Flows in turns: toward each destination, each new flow takes the way after that of the flow before.
     FlowRoundRobin in flow_round_robin,
+    /// Symmetric flow ECMP: as flow ECMP, and what comes back takes the way out, reversed.
+    Symmetric in symmetric,
+    /// Source routes: the connection is the number of a way, which its packets take in both directions.
+    Source in source,
 }
 
 impl PathChoice for Path {
@@ -40,8 +49,31 @@ impl PathChoice for Path {
         match_path!(self, model => model.choose(packet, destination, alternatives))
     }
     #[inline]
+    fn choose_way(&mut self, packet: &Packet, destination: u32, alternatives: u32, ways: &dyn Ways) -> u32 {
+        match_path!(self, model => model.choose_way(packet, destination, alternatives, ways))
+    }
+    #[inline]
     fn foresee(&self, packet: &Packet, destination: u32, alternatives: u32) -> Option<u32> {
         match_path!(self, model => model.foresee(packet, destination, alternatives))
+    }
+}
+
+impl Path {
+    /// Which of the next hops `hops`, of which there are several, `packet` takes at the node `here`. The choice may
+    /// look at the ways through `network` as `router` has them: the same for all nodes that a packet passes.
+    #[inline(always)]
+    pub fn choose_at(
+        &mut self,
+        packet: &Packet,
+        hops: NextHops,
+        here: Node,
+        router: &Router,
+        network: &Network,
+    ) -> u32 {
+        // Made in each arm, so that a choice that does not look pays nothing for it.
+        match_path!(self, model => {
+            model.choose_way(packet, hops.destination, hops.count, &ways::View { network, router, here, hops })
+        })
     }
 }
 

@@ -120,10 +120,15 @@ impl Table {
         pool.extend((0..nics).map(PortId));
         let mut slices = vec![Slice::NONE; nodes.len() * roots.len()];
         let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); nodes.len()];
+        let links = Links::new(wired, &nodes, &number, dead);
+        let mut set: Vec<PortId> = Vec::new();
         for (to, &root) in roots.iter().enumerate() {
-            let distance = distances(wired, &nodes, &number, root, dead);
-            for (at, &node) in nodes.iter().enumerate() {
-                let here = distance[at];
+            let root_number = match root {
+                Root::Switch(switch) => number(Node::Switch(switch)),
+                Root::Host(host) => number(Node::Host(host)),
+            };
+            let distance = links.distances(root_number);
+            for (at, &here) in distance.iter().enumerate() {
                 let slice = &mut slices[at * roots.len() + to];
                 if here == 0 {
                     if let Root::Switch(_) = root {
@@ -134,23 +139,22 @@ impl Table {
                 if here == NOWHERE {
                     continue;
                 }
-                let is_next = |&port: &PortId| {
-                    let peer = number(wired.ports[port].peer);
-                    let forwards = |node: Node| matches!(node, Node::Switch(_)) || wired.relays;
-                    peer != NOWHERE
-                        && distance[peer as usize] != NOWHERE
-                        && distance[peer as usize] + 1 == here
-                        && (distance[peer as usize] == 0 || forwards(wired.ports[port].peer))
-                        && !dead(port)
+                let is_next = |&&(_, peer): &&(PortId, u32)| {
+                    let beyond = distance[peer as usize];
+                    beyond == here - 1 && (beyond == 0 || links.passes[peer as usize])
                 };
-                let set: Vec<PortId> = wired.of(node).map(PortId).filter(is_next).collect();
-                let count = set.len() as u32;
-                let first = *known[at].entry(set).or_insert_with_key(|set| {
-                    let first = pool.len() as u32;
-                    pool.extend(set);
-                    first
-                });
-                *slice = Slice { first, count };
+                set.clear();
+                set.extend(links.out(at).iter().filter(is_next).map(|&(port, _)| port));
+                let first = match known[at].get(&set) {
+                    Some(&first) => first,
+                    None => {
+                        let first = pool.len() as u32;
+                        pool.extend(&set);
+                        known[at].insert(set.clone(), first);
+                        first
+                    }
+                };
+                *slice = Slice { first, count: set.len() as u32 };
             }
         }
         let has_host_nodes = nodes.len() > wired.switches.len();
@@ -215,34 +219,63 @@ impl Table {
     }
 }
 
-/// Links between `root` and each node, on ways that lead to it.
-fn distances(
-    wired: &Ports,
-    nodes: &[Node],
-    number: &impl Fn(Node) -> u32,
-    root: Root,
-    dead: &dyn Fn(PortId) -> bool,
-) -> Vec<u32> {
-    let root = match root {
-        Root::Switch(switch) => Node::Switch(switch),
-        Root::Host(host) => Node::Host(host),
-    };
-    let mut distance = vec![NOWHERE; nodes.len()];
-    distance[number(root) as usize] = 0;
-    let mut frontier = VecDeque::from([root]);
-    while let Some(node) = frontier.pop_front() {
-        if matches!(node, Node::Host(_)) && node != root && !wired.relays {
-            continue;
+/// The links between nodes that carry something, as the search goes through them.
+struct Links {
+    /// The ports of all nodes whose links lead to nodes, with the number of that node.
+    out: Vec<(PortId, u32)>,
+    /// Where those of each node begin, and the end.
+    first_out: Vec<u32>,
+    /// The nodes whose links lead to each node.
+    back: Vec<u32>,
+    /// Where those of each node begin, and the end.
+    first_back: Vec<u32>,
+    /// Whether ways may pass the node.
+    passes: Vec<bool>,
+}
+
+impl Links {
+    fn new(wired: &Ports, nodes: &[Node], number: &dyn Fn(Node) -> u32, dead: &dyn Fn(PortId) -> bool) -> Links {
+        let (mut out, mut first_out) = (Vec::new(), vec![0]);
+        let (mut back, mut first_back) = (Vec::new(), vec![0]);
+        for &node in nodes {
+            for port in wired.of(node).map(PortId) {
+                let spec = &wired.ports[port];
+                let peer = number(spec.peer);
+                if peer != NOWHERE && !dead(port) {
+                    out.push((port, peer));
+                }
+                if peer != NOWHERE && !dead(spec.reverse) {
+                    back.push(peer);
+                }
+            }
+            first_out.push(out.len() as u32);
+            first_back.push(back.len() as u32);
         }
-        let beyond = distance[number(node) as usize] + 1;
-        for port in wired.of(node).map(PortId) {
-            let spec = &wired.ports[port];
-            let peer = number(spec.peer);
-            if peer != NOWHERE && distance[peer as usize] == NOWHERE && !dead(spec.reverse) {
-                distance[peer as usize] = beyond;
-                frontier.push_back(spec.peer);
+        let passes = nodes.iter().map(|node| matches!(node, Node::Switch(_)) || wired.relays).collect();
+        Links { out, first_out, back, first_back, passes }
+    }
+
+    fn out(&self, node: usize) -> &[(PortId, u32)] {
+        &self.out[self.first_out[node] as usize..self.first_out[node + 1] as usize]
+    }
+
+    /// Links between each node and `root`, on ways that lead to it.
+    fn distances(&self, root: u32) -> Vec<u32> {
+        let mut distance = vec![NOWHERE; self.passes.len()];
+        distance[root as usize] = 0;
+        let mut frontier = VecDeque::from([root]);
+        while let Some(node) = frontier.pop_front() {
+            let node = node as usize;
+            if node != root as usize && !self.passes[node] {
+                continue;
+            }
+            for &peer in &self.back[self.first_back[node] as usize..self.first_back[node + 1] as usize] {
+                if distance[peer as usize] == NOWHERE {
+                    distance[peer as usize] = distance[node] + 1;
+                    frontier.push_back(peer);
+                }
             }
         }
+        distance
     }
-    distance
 }

@@ -6,8 +6,9 @@
 
 use tailcut_base::Instant;
 use tailcut_fabric::Open;
-use tailcut_model::seat::{DropReason, PathChoice, Transport};
+use tailcut_model::seat::{DropReason, Transport};
 use tailcut_model::{FlowId, FlowSpec, Kind, List, Packet, PacketId};
+use tailcut_topology::Node;
 use tailcut_topology::path::Path;
 
 use super::Part;
@@ -81,7 +82,7 @@ impl Part<'_> {
         let choice = match hops.count {
             0 => return None,
             1 => 0,
-            count => interfaces.paths[host].choose(packet, hops.destination, count) % count,
+            count => interfaces.paths[host].choose_at(packet, hops, Node::Host(id), self.router, self.network) % count,
         };
         let at = self.positions.port(self.router.port(hops, choice)) as u32;
         Some((at - interfaces.first[host]) as u8)

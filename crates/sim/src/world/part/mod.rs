@@ -27,7 +27,7 @@ use tailcut_model::seat::{DropReason, HostCx, PathChoice, Transport, Unfinished,
 use tailcut_model::{Arena, FlowTable, Header, Kind, List, PacketId};
 use tailcut_record::Throughput;
 use tailcut_topology::path::Path;
-use tailcut_topology::{Network, Router};
+use tailcut_topology::{Network, Node, Router};
 
 use super::cut::{Cut, Positions};
 use super::exchange::{FlowEvent, LogEntry, Mail, Start};
@@ -296,7 +296,10 @@ impl Part<'_> {
             return self.forward_managed(now, from, switch, id);
         }
         let hops = self.router.next_hops(*number, packet.dst);
-        let choice = if hops.count > 1 { path.choose(packet, hops.destination, hops.count) } else { 0 };
+        let choice = match hops.count {
+            2.. => path.choose_at(packet, hops, Node::Switch(*number), self.router, self.network),
+            _ => 0,
+        };
         let at = self.positions.port(self.router.port(hops, choice));
         let offered = self.ports[at].offer(now, &mut self.arena, id, &mut self.evicted);
         self.see_to(now, at, id, offered);

@@ -11,7 +11,7 @@ use tailcut_base::{Instant, PortId, SwitchId};
 use tailcut_fabric::agent::AgentSeat;
 use tailcut_fabric::memory::MemorySeat;
 use tailcut_fabric::{Gate, Offered, Port};
-use tailcut_model::seat::{Agent, AgentPort, Crossing, DropReason, Memory, PathChoice, Pool, PortUse};
+use tailcut_model::seat::{Agent, AgentPort, Crossing, DropReason, Memory, Pool, PortUse};
 use tailcut_model::{Arena, Direction, Packet, PacketId};
 use tailcut_topology::Node;
 
@@ -150,7 +150,7 @@ impl Part<'_> {
             }
             1 => 0,
             // What a path choice remembers of a flow may be older than the failure of a link.
-            count => path.choose(packet, hops.destination, count) % count,
+            count => path.choose_at(packet, hops, Node::Switch(*number), self.router, self.network) % count,
         };
         let at = self.positions.port(self.router.port(hops, choice));
         if self.is_down(at, now) { Err((at, DropReason::LinkDown)) } else { Ok(at) }
