@@ -16,6 +16,8 @@ register! {
     model MemorySeat, dispatch match_memory, build(SwitchContext), custom dyn Memory;
     /// Not at all: each port has its own.
     Private in private,
+    /// By a threshold that falls as the memory fills: DT.
+    Dt in dt,
 }
 
 impl Memory for MemorySeat {
