@@ -110,7 +110,7 @@ impl Wire {
     /// Starts to transmit a packet. The transmitter must be free.
     ///
     /// Returns when the packet lands, unless an earlier one is still in flight: the moment to call [`Wire::land`].
-    #[inline]
+    #[inline(always)]
     pub fn transmit(&mut self, now: Instant, arena: &mut Arena, id: PacketId) -> Option<Instant> {
         debug_assert!(self.is_free(now), "one packet at a time is on the wire");
         let size = arena.get(id).size;

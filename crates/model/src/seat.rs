@@ -566,7 +566,7 @@ pub struct HostCx<'a> {
 
 impl HostCx<'_> {
     /// Hands a control packet to the NIC.
-    #[inline]
+    #[inline(always)]
     pub fn send_control(&mut self, packet: Packet) {
         let id = self.arena.insert(packet);
         self.control.push_back(self.arena, id);
@@ -574,11 +574,14 @@ impl HostCx<'_> {
 
     /// Hands the answer to a packet to the NIC. Where packets have headers, it carries back what switches wrote into
     /// that of the packet.
-    #[inline]
+    #[inline(always)]
     pub fn answer(&mut self, packet: PacketId, answer: Packet) {
-        if !self.arena.has_headers() {
-            return self.send_control(answer);
-        }
+        if self.arena.has_headers() { self.answer_with(packet, answer) } else { self.send_control(answer) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn answer_with(&mut self, packet: PacketId, answer: Packet) {
         let header = Header { direction: Direction::Reverse, ..*self.arena.header(packet) };
         self.send_control_with(answer, header);
     }

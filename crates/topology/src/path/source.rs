@@ -42,6 +42,8 @@ impl PathChoice for Model {
         Digits::of(self.number(packet)).next(alternatives)
     }
 
+    // Called, not inlined: the loop is that of the many who do not look.
+    #[inline(never)]
     fn choose_way(&mut self, packet: &Packet, destination: u32, alternatives: u32, ways: &dyn Ways) -> u32 {
         let mut digits = Digits::of(self.number(packet));
         let mut pick = |_: u32, count: u32| digits.next(count);

@@ -39,6 +39,8 @@ impl PathChoice for Model {
         self.pick(packet, self.node, alternatives)
     }
 
+    // Called, not inlined: the loop is that of the many who do not look.
+    #[inline(never)]
     fn choose_way(&mut self, packet: &Packet, _: u32, alternatives: u32, ways: &dyn Ways) -> u32 {
         if packet.src < packet.dst {
             return self.pick(packet, self.node, alternatives);

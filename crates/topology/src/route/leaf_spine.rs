@@ -37,7 +37,7 @@ impl LeafSpine {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_hops(&self, at: SwitchId, dst: HostId) -> NextHops {
         let destination = self.group_of(dst);
         let at = at.0;

@@ -59,8 +59,17 @@ pub enum Router {
 
 impl Router {
     /// The ports of switch `at` on a shortest way to `dst`.
-    #[inline]
+    // The other two are called: one loop has no room for all three.
+    #[inline(always)]
     pub fn next_hops(&self, at: SwitchId, dst: HostId) -> NextHops {
+        match self {
+            Router::LeafSpine(rule) => rule.next_hops(at, dst),
+            other => other.looked_up(at, dst),
+        }
+    }
+
+    #[inline(never)]
+    fn looked_up(&self, at: SwitchId, dst: HostId) -> NextHops {
         match self {
             Router::LeafSpine(rule) => rule.next_hops(at, dst),
             Router::Table(table) => table.next_hops(at, dst),
@@ -78,9 +87,17 @@ impl Router {
     }
 
     /// Port number `i` of `hops.count`.
-    #[inline]
+    #[inline(always)]
     pub fn port(&self, hops: NextHops, i: u32) -> PortId {
         debug_assert!(i < hops.count, "{i} of {hops:?}");
+        match self {
+            Router::LeafSpine(_) => PortId(hops.first + i),
+            other => other.looked_up_port(hops, i),
+        }
+    }
+
+    #[inline(never)]
+    fn looked_up_port(&self, hops: NextHops, i: u32) -> PortId {
         match self {
             Router::LeafSpine(_) => PortId(hops.first + i),
             Router::Table(table) => table.port(hops.first + i),
