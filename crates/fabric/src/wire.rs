@@ -139,6 +139,12 @@ impl Wire {
         Some((arena.arrival(id), id))
     }
 
+    /// Whether nothing follows the packet that lands next.
+    #[inline]
+    pub fn has_one_in_flight(&self) -> bool {
+        self.flight.has_one()
+    }
+
     /// The packet that lands next.
     #[inline]
     pub fn first_in_flight(&self) -> Option<PacketId> {

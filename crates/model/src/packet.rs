@@ -441,6 +441,12 @@ impl List {
         self.head == PacketId::NONE
     }
 
+    /// Whether it holds one packet.
+    #[inline]
+    pub fn has_one(&self) -> bool {
+        self.head == self.tail && !self.is_empty()
+    }
+
     /// The packet that came first, if any.
     #[inline]
     pub fn front(&self) -> Option<PacketId> {

@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use tailcut_base::{Instant, PortId, SwitchId};
 use tailcut_fabric::agent::AgentSeat;
@@ -24,49 +25,78 @@ pub(super) struct Managed {
     /// Position of the switch's first port.
     pub(super) first: u32,
     pub(super) memory: MemorySeat,
+    /// Bytes of the memory; no end to them if each port has its own.
+    size: u64,
     /// Bytes that wait in all ports.
     pub(super) used: u64,
     pub(super) agent: AgentSeat,
+    has_agent: bool,
+    watches_departures: bool,
     /// When the agent wants to be called.
     pub(super) agent_timer: Option<Instant>,
     /// When each port that has packets waiting sends the next one, earliest first, with its position. An entry whose
     /// time is not that of its port is void.
-    pub(super) departures: BinaryHeap<Reverse<(Instant, u32)>>,
+    departures: BinaryHeap<Reverse<Departure>>,
+}
+
+/// When a port sends next, in picoseconds, and in the low 32 bits the port's position: one comparison orders them.
+type Departure = u128;
+
+fn departure(begins: Instant, at: u32) -> Departure {
+    u128::from(begins.as_ps()) << 32 | u128::from(at)
 }
 
 impl Managed {
     pub(super) fn new(first: u32, memory: MemorySeat, agent: AgentSeat) -> Managed {
-        Managed { first, memory, used: 0, agent, agent_timer: None, departures: BinaryHeap::new() }
+        let size = memory.size().unwrap_or(u64::MAX);
+        let (has_agent, watches_departures) = (agent.is_on(), agent.is_on() && agent.watches_departures());
+        let departures = BinaryHeap::new();
+        Managed { first, memory, size, used: 0, agent, has_agent, watches_departures, agent_timer: None, departures }
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
         size_of::<Managed>()
             + self.memory.heap_bytes()
             + self.agent.heap_bytes()
-            + self.departures.capacity() * size_of::<Reverse<(Instant, u32)>>()
+            + self.departures.capacity() * size_of::<Reverse<Departure>>()
     }
 
     fn pool(&self) -> Pool {
-        Pool { used: self.used, size: self.memory.size().unwrap_or(u64::MAX) }
+        Pool { used: self.used, size: self.size }
     }
 
     /// Sends what the ports were to send until `now`, in the order of time.
+    #[inline(always)]
     fn settle(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
-        while let Some(&Reverse((begins, at))) = self.departures.peek()
-            && begins <= now
-        {
-            self.departures.pop();
+        let is_due = |&Reverse(first): &Reverse<Departure>| first >> 32 <= u128::from(now.as_ps());
+        if self.departures.peek().is_some_and(is_due) {
+            self.send_due(now, ports, arena);
+        }
+    }
+
+    #[inline(never)]
+    fn send_due(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
+        loop {
+            let Some(mut first) = self.departures.peek_mut() else { return };
+            let (begins, at) = (Instant::from_ps((first.0 >> 32) as u64), first.0 as u32);
+            if begins > now {
+                return;
+            }
             let port = &mut ports[at as usize];
             if port.waiting() == 0 || port.wire.free_at() != begins {
+                PeekMut::pop(first);
                 continue;
             }
             let (id, land) = port.send_waiting(arena);
             debug_assert!(land.is_none(), "the packet in front lands later than this one begins");
             if port.waiting() > 0 {
-                self.departures.push(Reverse((port.wire.free_at(), at)));
+                first.0 = departure(port.wire.free_at(), at);
+                drop(first);
+            } else {
+                PeekMut::pop(first);
             }
             self.left(begins, u64::from(arena.get(id).size), at, port.backlog());
-            if self.agent.watches_departures() {
+            if self.watches_departures {
                 let state = agent_port(self.first, at, port);
                 let (packet, header) = arena.get_with_header(id);
                 self.agent.on_departure(begins, packet, header, state);
@@ -95,9 +125,11 @@ struct Shared<'m> {
 
 impl Gate for Shared<'_> {
     fn admit(&mut self, packet: &Packet, waiting: u64) -> Result<(), DropReason> {
-        let Some(size) = self.managed.memory.size() else { return Ok(()) };
-        let pool = Pool { used: self.managed.used, size };
-        if pool.used + u64::from(packet.size) > size {
+        let pool = self.managed.pool();
+        if pool.size == u64::MAX {
+            return Ok(());
+        }
+        if pool.used + u64::from(packet.size) > pool.size {
             return Err(DropReason::MemoryFull);
         }
         let port = PortUse { port: self.at - self.managed.first, bytes: waiting };
@@ -118,11 +150,13 @@ impl Part<'_> {
         managed.settle(now, &mut self.ports, &mut self.arena);
         match self.way_on(now, from, switch, id) {
             Ok(at) => {
-                if managed.agent.is_on() {
+                if managed.has_agent {
                     self.ask_agent(now, from, at, &mut managed, id);
                 }
                 self.offer_to_managed(now, at, &mut managed, id);
-                self.arm_agent(switch, &mut managed);
+                if managed.has_agent {
+                    self.arm_agent(switch, &mut managed);
+                }
             }
             Err((at, reason)) => {
                 self.ports[at].count_drop(reason);
@@ -180,10 +214,10 @@ impl Part<'_> {
                 let pool = managed.pool();
                 managed.memory.on_enqueue(now, packet, port_use, pool);
                 if port.waiting() == 1 {
-                    managed.departures.push(Reverse((port.wire.free_at(), at as u32)));
+                    managed.departures.push(Reverse(departure(port.wire.free_at(), at as u32)));
                 }
             }
-            Offered::Sent { .. } if managed.agent.watches_departures() => {
+            Offered::Sent { .. } if managed.watches_departures => {
                 let state = agent_port(managed.first, at as u32, port);
                 let (packet, header) = self.arena.get_with_header(id);
                 managed.agent.on_departure(now, packet, header, state);
@@ -228,14 +262,13 @@ impl Part<'_> {
     #[cold]
     #[inline(never)]
     pub(super) fn land_managed(&mut self, now: Instant, port: PortId, at: usize) -> (PacketId, Option<Instant>) {
-        if let owner @ Node::Switch(switch) = self.network.ports()[port].owner
+        // What follows behind a managed switch is sent in the order of time among all ports, if it is not on its way.
+        if self.ports[at].waiting() > 0
+            && self.ports[at].wire.has_one_in_flight()
+            && let owner @ Node::Switch(switch) = self.network.ports()[port].owner
             && self.cut.part_of(owner) == self.number
-            && let switch = self.positions.switch(switch)
-            && self.switches[switch].managed.is_some()
         {
-            // What follows on the wire is sent in the order of time among all ports.
-            self.settle(now, switch);
-            return self.ports[at].wire.land(&mut self.arena);
+            self.settle(now, self.positions.switch(switch));
         }
         self.ports[at].land(&mut self.arena)
     }
