@@ -46,7 +46,8 @@ pub trait Rule: fmt::Debug + Send + Sync {
 }
 
 /// Names the next hops of packets.
-// Two comparisons tell the three apart. Four would be a jump through a table, which costs every packet of a leaf-spine.
+// A leaf-spine is told from all others by one comparison, in line: with the others beside it every packet of a leaf-spine
+// would cost 2 % more instructions.
 #[derive(Clone, Debug)]
 pub enum Router {
     /// Computed from the regular shape of a leaf-spine.
@@ -59,12 +60,31 @@ pub enum Router {
 
 impl Router {
     /// The ports of switch `at` on a shortest way to `dst`.
-    #[inline]
+    #[inline(always)]
     pub fn next_hops(&self, at: SwitchId, dst: HostId) -> NextHops {
+        match self {
+            Router::LeafSpine(rule) => rule.next_hops(at, dst),
+            _ => self.next_hops_elsewhere(at, dst),
+        }
+    }
+
+    /// [`Router::next_hops`], where it is no leaf-spine.
+    #[inline(never)]
+    fn next_hops_elsewhere(&self, at: SwitchId, dst: HostId) -> NextHops {
         match self {
             Router::LeafSpine(rule) => rule.next_hops(at, dst),
             Router::Table(table) => table.next_hops(at, dst),
             Router::Rule(rule) => rule.next_hops(at, dst),
+        }
+    }
+
+    /// [`Router::port`], where it is no leaf-spine.
+    #[inline(never)]
+    fn port_elsewhere(&self, hops: NextHops, i: u32) -> PortId {
+        match self {
+            Router::LeafSpine(_) => PortId(hops.first + i),
+            Router::Table(table) => table.port(hops.first + i),
+            Router::Rule(rule) => rule.port(hops, i),
         }
     }
 
@@ -78,13 +98,12 @@ impl Router {
     }
 
     /// Port number `i` of `hops.count`.
-    #[inline]
+    #[inline(always)]
     pub fn port(&self, hops: NextHops, i: u32) -> PortId {
         debug_assert!(i < hops.count, "{i} of {hops:?}");
         match self {
             Router::LeafSpine(_) => PortId(hops.first + i),
-            Router::Table(table) => table.port(hops.first + i),
-            Router::Rule(rule) => rule.port(hops, i),
+            _ => self.port_elsewhere(hops, i),
         }
     }
 
