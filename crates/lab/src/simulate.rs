@@ -10,7 +10,7 @@ use std::time::Instant as WallClock;
 use tailcut_record::{write_ports, write_queue_series, write_queues, write_throughput};
 use tailcut_report::ReportError;
 use tailcut_results::{EngineFacts, FlowCounts, Load, Point, PointSummary};
-use tailcut_sim::{Outcome, Scenario, Stopped, World};
+use tailcut_sim::{Outcome, PacketLevel, Scenario, Simulator, Stopped};
 
 use crate::cpu::CpuClock;
 use crate::error::RunError;
@@ -41,10 +41,10 @@ pub(crate) fn simulate(
     let recorder = recording::recorder(folder, scenario.classes(), queries, &writing_ns)?;
     let expected = scenario.forecast().duration.as_secs_f64();
     let wall = WallClock::now();
-    let world = World::new(&scenario, recorder).with_threads(u32::try_from(threads).unwrap_or(u32::MAX));
-    let threads = world.threads();
+    let simulator: &dyn Simulator = &PacketLevel { threads: u32::try_from(threads).unwrap_or(u32::MAX) };
+    let threads = simulator.threads(&scenario);
     let cpu = clock.start(threads);
-    let attempt = world.run_with(|now| {
+    let attempt = simulator.simulate(&scenario, recorder, &mut |now| {
         let fraction = if expected > 0.0 { (now.as_secs_f64() / expected).min(1.0) } else { 0.0 };
         if advanced(fraction) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

@@ -527,6 +527,13 @@ pub enum Wish {
         /// What the sender did.
         report: SenderReport,
     },
+    /// Tells the controller.
+    Tell {
+        /// About which flow.
+        flow: FlowId,
+        /// What.
+        message: Message,
+    },
     /// The sender gives the flow up.
     Abandoned {
         /// Which flow.
@@ -541,6 +548,58 @@ pub enum Wish {
         /// What the receiver saw.
         report: ReceiverReport,
     },
+}
+
+/// What a host and the controller tell each other: words whose meaning is that of the scheme.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Message {
+    /// The words.
+    pub words: [u64; 4],
+}
+
+/// A message of the controller on its way to a host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Answer {
+    /// When it is sent; once the engine has it, when it is there.
+    pub at: Instant,
+    /// To which host.
+    pub to: HostId,
+    /// About which flow.
+    pub flow: FlowId,
+    /// What.
+    pub message: Message,
+}
+
+/// What a controller may do while it handles a message.
+pub struct ControllerCx<'a> {
+    /// The time.
+    pub now: Instant,
+    /// What it sends.
+    pub answers: &'a mut Vec<Answer>,
+}
+
+impl ControllerCx<'_> {
+    /// Sends a message to a host, after so much time of its own; it is there [`Controller::delay`] later.
+    pub fn send(&mut self, after: Span, to: HostId, flow: FlowId, message: Message) {
+        self.answers.push(Answer { at: self.now + after, to, flow, message });
+    }
+}
+
+/// Decides for the whole network. Hosts tell it by [`Wish::Tell`], and hear of it by [`Transport::on_message`].
+pub trait Controller {
+    /// How long a message takes from a host to the controller, and back; more than nothing. `None` if there is no
+    /// controller.
+    fn delay(&self) -> Option<Span>;
+    /// A message is there.
+    fn on_message(&mut self, cx: &mut ControllerCx<'_>, from: HostId, flow: FlowId, message: Message);
+    /// When it wants to be called, if it does.
+    fn timer(&self) -> Option<Instant> {
+        None
+    }
+    /// That moment has come.
+    fn on_timer(&mut self, cx: &mut ControllerCx<'_>) {
+        let _ = cx;
+    }
 }
 
 /// What a transport may touch while it handles an event.
@@ -602,6 +661,10 @@ pub trait Transport {
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec);
     /// A packet for this host has arrived. The caller removes it afterwards.
     fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId);
+    /// The controller has a word on `flow`, of which this host has an end.
+    fn on_message(&mut self, cx: &mut HostCx<'_>, flow: FlowId, message: Message) {
+        let _ = (cx, flow, message);
+    }
     /// A timer that was wished for fires.
     fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId);
     /// Interface `nic` is free: the next data packet, if any flow may send by it. The time is that at which the

@@ -1,9 +1,10 @@
 //! What the calendar's keys mean: the class of the event, who scheduled it, and what it needs to know.
 //!
 //! At equal times the class decides, then the entity, then the rest: a NIC becomes free before packets land, packets
-//! land before control events, control events come before timers of hosts, and these before those of switches. An
-//! entity has at most one event of a class and flow pending at a time, so no counter is needed to tell two apart. The
-//! entity is numbered over the whole network, so that the order does not depend on how it is cut between threads; where
+//! land before control events, control events come before timers of hosts, these before those of switches, and messages
+//! of the controller come last. An entity has at most one event of a class and flow pending at a time, so no counter is
+//! needed to tell two apart; two messages of one moment are alike as events, and taken in their order. The entity is
+//! numbered over the whole network, so that the order does not depend on how it is cut between threads; where
 //! the entity stands in its part is told by the low half, which decides nothing.
 
 use tailcut_base::{HostId, PortId, SwitchId};
@@ -39,6 +40,8 @@ pub(crate) enum Event {
     Timer(HostId, FlowId),
     /// The agent of a switch asked to be called.
     Agent(SwitchId),
+    /// A message of the controller about a flow is at a host.
+    Message(HostId, FlowId),
 }
 
 const FREE: u64 = 0;
@@ -46,6 +49,7 @@ const LAND: u64 = 1;
 const CONTROL: u64 = 2;
 const TIMER: u64 = 3;
 const AGENT: u64 = 4;
+const MESSAGE: u64 = 5;
 
 const CLASS_SHIFT: u32 = 60;
 const ENTITY_SHIFT: u32 = 32;
@@ -84,6 +88,7 @@ impl Event {
             Event::Change(nth) => (CONTROL, CHANGE, nth),
             Event::Timer(host, flow) => (TIMER, u64::from(host.0), flow.0),
             Event::Agent(switch) => (AGENT, u64::from(switch.0), 0),
+            Event::Message(host, flow) => (MESSAGE, u64::from(host.0), flow.0),
         };
         debug_assert!(entity <= ENTITY_MASK, "a network has fewer than 2^28 ports");
         class << CLASS_SHIFT | entity << ENTITY_SHIFT | u64::from(low)
@@ -110,6 +115,7 @@ impl Event {
             FREE => Event::Free(HostId(entity), low as u8),
             TIMER => Event::Timer(HostId(entity), FlowId(low)),
             AGENT => Event::Agent(SwitchId(entity)),
+            MESSAGE => Event::Message(HostId(entity), FlowId(low)),
             _ => match u64::from(entity) {
                 MEASURE_FROM => Event::MeasureFrom,
                 NEXT_FLOW => Event::NextFlow,
@@ -146,6 +152,7 @@ mod tests {
             Event::Timer(HostId(3), FlowId(u32::MAX)),
             Event::Timer(HostId(4), FlowId(0)),
             Event::Agent(SwitchId(2)),
+            Event::Message(HostId(0), FlowId(7)),
         ];
         assert!(events.map(Event::key).is_sorted_by(|a, b| a < b));
         for event in events {

@@ -4,11 +4,13 @@
 //! [`Outcome`]. This is the one crate that sees all models, and the only one that schedules.
 
 pub mod config;
+pub mod controller;
 mod event;
 mod failures;
 mod outcome;
 mod preset;
 mod scenario;
+mod simulator;
 mod together;
 mod world;
 
@@ -16,6 +18,7 @@ pub use config::{Config, NicConfig, Node, Origin, Problem, Source, Value};
 pub use outcome::{EndReason, Engine, Outcome, Stopped};
 pub use preset::{PRESETS, Preset, SCHEME_TABLES};
 pub use scenario::Scenario;
+pub use simulator::{PacketLevel, Simulator};
 pub use world::{Cut, World};
 
 /// Published thresholds of PIAS.
@@ -25,6 +28,7 @@ pub mod thresholds {
 
 /// The configuration of every seat, and of the tables that hold them.
 pub mod seats {
+    pub use crate::controller::ControllerConfig;
     pub use tailcut_fabric::buffer::BufferConfig;
     pub use tailcut_fabric::classify::ClassifierConfig;
     pub use tailcut_fabric::loss::LossConfig;

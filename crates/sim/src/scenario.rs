@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tailcut_base::{PortId, Seeds, Span, SwitchId};
 use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
@@ -11,6 +12,7 @@ use tailcut_topology::{Network, Node};
 use tailcut_workload::{Forecast, Places, SizeMixture, Workload};
 
 use crate::config::{self, Config, NicConfig, Problem};
+use crate::controller::{Control, ControllerContext};
 use crate::failures::{Outages, links_named};
 use crate::together;
 
@@ -18,7 +20,7 @@ use crate::together;
 #[derive(Debug)]
 pub struct Scenario {
     config: Config,
-    network: Network,
+    network: Arc<Network>,
     seed: u64,
     base_dir: PathBuf,
     forecast: Forecast,
@@ -101,7 +103,14 @@ impl Scenario {
         let classes = workload.classes().to_vec();
         let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
         let base_dir = base_dir.to_owned();
+        let network = Arc::new(network);
         let scenario = Scenario { config, network, seed, base_dir, forecast, classes, facts, outages, tables };
+        let context = ControllerContext { network: Arc::clone(&scenario.network), seeds: Seeds::new(seed) };
+        let controller = scenario.config.controller.build(&context).map_err(|e| e.within("controller"))?;
+        if tailcut_model::seat::Controller::delay(&controller) == Some(Span::ZERO) {
+            return Err(Invalid::new("controller", "a message to the controller cannot take no time")
+                .help("expected a delay above zero"));
+        }
         for switch in scenario.network.switches().ids() {
             let table = scenario.tables.of_switch(&scenario.network, switch);
             let name = table.map(|at| scenario.config.switch.named[at].0.as_str());
@@ -164,6 +173,12 @@ impl Scenario {
         &self.facts
     }
 
+    /// The controller, if there is one.
+    pub(crate) fn controller(&self) -> Option<Control> {
+        let context = ControllerContext { network: Arc::clone(&self.network), seeds: Seeds::new(self.seed) };
+        Control::new(self.config.controller.build(&context).expect("the scenario was validated"))
+    }
+
     /// The network.
     pub fn network(&self) -> &Network {
         &self.network
@@ -185,12 +200,12 @@ impl Scenario {
     }
 
     /// Where the hosts are, as the workload needs to know it.
-    pub(crate) fn places(&self) -> Places {
+    pub fn places(&self) -> Places {
         places(&self.network)
     }
 
     /// The flows, from the first one on.
-    pub(crate) fn workload(&self) -> Workload {
+    pub fn workload(&self) -> Workload {
         Workload::new(&self.config.workload, &self.places(), Seeds::new(self.seed), &self.base_dir)
             .expect("the same workload was made before")
     }

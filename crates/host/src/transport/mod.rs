@@ -6,7 +6,7 @@ mod reassembly;
 mod slots;
 
 use tailcut_base::Span;
-use tailcut_model::seat::{HostCx, Transport, Unfinished};
+use tailcut_model::seat::{HostCx, Message, Transport, Unfinished};
 use tailcut_model::{FlowId, FlowSpec, Packet, PacketId, register};
 
 use crate::HostContext;
@@ -15,7 +15,7 @@ register! {
     /// How bytes become packets and are made sure to arrive.
     config TransportConfig, seat "transport";
     /// The transport of one host.
-    model TransportSeat, dispatch match_transport, build(HostContext);
+    model TransportSeat, dispatch match_transport, build(HostContext), custom dyn Transport;
     /// Window-based and acknowledged, with selective retransmission: TCP.
     Tcp in tcp,
     /// Messages that their receiver grants, in priority classes: Homa.
@@ -32,6 +32,9 @@ impl Transport for TransportSeat {
     #[inline(always)]
     fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
         match_transport!(self, model => model.on_packet(cx, packet));
+    }
+    fn on_message(&mut self, cx: &mut HostCx<'_>, flow: FlowId, message: Message) {
+        match_transport!(self, model => model.on_message(cx, flow, message));
     }
     fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId) {
         match_transport!(self, model => model.on_timer(cx, flow));

@@ -21,7 +21,7 @@ pub(super) fn point_key(scheme: &str, values: &[String], seed: u64, content: u64
     format!("{short}-s{seed}-{:08x}", fingerprint(identity.as_bytes()) as u32)
 }
 
-/// A fingerprint of the files that a workload names, whose bytes count as a part of the scenario.
+/// A fingerprint of the files that a workload or a topology names, whose bytes count as a part of the scenario.
 pub(super) fn files_fingerprint(node: &Node, base_dir: &Path) -> u64 {
     fn walk(node: &Node, base_dir: &Path, state: &mut u64) {
         if let Some(path) = node.get("path").and_then(Node::as_str)
@@ -35,5 +35,6 @@ pub(super) fn files_fingerprint(node: &Node, base_dir: &Path) -> u64 {
     }
     let mut state = 0;
     walk(node.nearest("workload"), base_dir, &mut state);
+    walk(node.nearest("topology"), base_dir, &mut state);
     state
 }

@@ -8,6 +8,7 @@ mod tiered;
 
 use std::collections::BTreeMap;
 
+use crate::controller::{self, ControllerConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Span};
@@ -39,6 +40,9 @@ pub struct Config {
     /// What the ports of a switch have in common; `[switch.leaf]` and `[switch.leaf3]` say what is different in some.
     #[serde(default)]
     pub switch: Tiered<SwitchConfig>,
+    /// What decides for the whole network, if anything does.
+    #[serde(default = "off")]
+    pub controller: ControllerConfig,
     /// How hosts hand packets to their links.
     #[serde(default)]
     pub nic: NicConfig,
@@ -124,6 +128,10 @@ pub struct LinkChange {
     pub delay: Option<Span>,
 }
 
+fn off() -> ControllerConfig {
+    ControllerConfig::Off(controller::off::Config {})
+}
+
 fn flow_ecmp() -> PathConfig {
     PathConfig::FlowEcmp(path::flow_ecmp::Config {})
 }
@@ -181,6 +189,7 @@ impl Config {
         let mut seats: Vec<(String, &dyn Seat, bool)> = vec![
             ("topology".to_owned(), &self.topology, false),
             ("path".to_owned(), &self.path, self.path == flow_ecmp()),
+            ("controller".to_owned(), &self.controller, self.controller == off()),
             ("nic".to_owned(), &self.nic, self.nic == NicConfig::default()),
         ];
         let mut add = |table: String, of: Vec<(&'static str, _, bool)>| {

@@ -24,6 +24,7 @@ use tailcut_workload::{Realised, Workload};
 
 pub use cut::Cut;
 
+use crate::controller::Control;
 use crate::{EndReason, Engine, Outcome, Scenario, Stopped};
 use exchange::{FlowEvent, LogEntry, Start};
 use part::Part;
@@ -55,6 +56,7 @@ struct Coordinator<'s> {
     measured_from: Option<Instant>,
     measured_until: Option<Instant>,
     log: Vec<LogEntry>,
+    controller: Option<Control>,
     route: Route,
 }
 
@@ -72,6 +74,7 @@ impl<'s> World<'s> {
             measured_from: None,
             measured_until: None,
             log: Vec::new(),
+            controller: scenario.controller(),
             route: Route::default(),
         };
         coordinator.fetch_flow();
@@ -115,7 +118,9 @@ impl<'s> World<'s> {
     /// of flows that did not arrive. That is a bug, and the results would be worthless.
     pub fn run_with(self, progress: impl FnMut(Instant) -> ControlFlow<()>) -> Result<Outcome, Stopped> {
         let World { scenario, cut, mut coordinator } = self;
-        let lookahead = cut.lookahead(scenario.network());
+        // Nothing comes sooner from another part, nor from the controller.
+        let delay = coordinator.controller.as_ref().map(Control::delay);
+        let lookahead = cut.lookahead(scenario.network()).into_iter().chain(delay).min();
         let make = |number| Part::new(scenario, &cut, number);
         let (end, in_the_mail, mut parts) = if cut.parts() == 1 {
             let mut part = make(0);
@@ -145,13 +150,25 @@ impl Coordinator<'_> {
         loop {
             let next_event = (0..rounds.parts()).filter_map(|part| rounds.exchange(part).next).min();
             let next_start = self.next.as_ref().map(|spec| spec.start);
-            let Some(now) = next_event.into_iter().chain(next_start).min() else { return Ok(EndReason::Finished) };
+            let next_decision = self.controller.as_ref().and_then(Control::next);
+            let next = next_event.into_iter().chain(next_start).chain(next_decision).min();
+            let Some(now) = next else { return Ok(EndReason::Finished) };
             let deadline = self.deadline();
             if now > deadline {
                 return Ok(EndReason::CutOff);
             }
             let horizon = self.pull_flows(rounds, cut, lookahead.map(|lookahead| now + lookahead));
+            if let Some(controller) = &mut self.controller {
+                for answer in controller.run_until(horizon) {
+                    rounds.exchange(cut.part_of_host(answer.to) as usize).answers.push(answer);
+                }
+            }
             rounds.round(horizon, ROUND_EVENTS);
+            if let Some(controller) = &mut self.controller {
+                for part in 0..rounds.parts() {
+                    controller.take(rounds.exchange(part).told.drain(..));
+                }
+            }
             self.record(rounds);
             handled += (0..rounds.parts()).map(|part| std::mem::take(&mut rounds.exchange(part).handled)).sum::<u64>();
             if handled >= PROGRESS_EVENTS {

@@ -12,9 +12,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tailcut_base::Instant;
+use tailcut_model::seat::Answer;
 
 use super::exchange::{LogEntry, Mail, Start};
 use super::part::Part;
+use crate::controller::Told;
 
 /// What a part is told before a round, and what it answers.
 #[derive(Default)]
@@ -25,6 +27,10 @@ pub(super) struct Exchange {
     pub(super) measure_from: Option<Instant>,
     /// When the measured time ends, if that is known since the last round.
     pub(super) measure_until: Option<Instant>,
+    /// Messages of the controller, each with the time at which it is at its host.
+    pub(super) answers: Vec<Answer>,
+    /// What hosts have told the controller since it last looked, those of one host in order.
+    pub(super) told: Vec<Told>,
     /// What happened to flows, in order.
     pub(super) log: Vec<LogEntry>,
     /// Events handled since the coordinator last looked.
@@ -70,6 +76,7 @@ impl Rounds for OnePart<'_, '_> {
         take_orders(self.part, exchange);
         exchange.handled += self.part.run_until(horizon, budget);
         self.part.take_log(&mut exchange.log);
+        self.part.take_told(&mut exchange.told);
         exchange.next = self.part.next_time();
     }
 
@@ -80,6 +87,7 @@ impl Rounds for OnePart<'_, '_> {
 
 fn take_orders(part: &mut Part<'_>, exchange: &mut Exchange) {
     exchange.starts.drain(..).for_each(|start| part.expect(start));
+    exchange.answers.drain(..).for_each(|answer| part.expect_message(answer));
     if let Some(at) = exchange.measure_from.take() {
         part.measure_from(at);
     }
@@ -119,6 +127,7 @@ impl Shared {
         let due = part.send_mail(Instant::from_ps(horizon.as_ps() - 1), &mut outgoing);
         exchange.next = part.next_time().into_iter().chain(due).min();
         part.take_log(&mut exchange.log);
+        part.take_told(&mut exchange.told);
     }
 
     /// A thread's life: it makes its part, runs it in each round, and gives it back.

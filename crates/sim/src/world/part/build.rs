@@ -1,6 +1,6 @@
 //! How a part is made from a scenario.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use tailcut_base::{HostId, PortId, Seeds, SwitchId, prefer_large_pages};
@@ -149,6 +149,8 @@ impl<'s> Part<'s> {
             throughput: config.record.throughput.map(Throughput::new),
             counts: Counts::default(),
             log: Vec::new(),
+            told: Vec::new(),
+            messages: BTreeMap::new(),
             key: 0,
             wishes: Vec::new(),
             evicted: Vec::new(),

@@ -16,21 +16,23 @@ mod hosts;
 mod measure;
 mod switches;
 
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::DerefMut;
 
 use tailcut_base::{HostId, Instant, PortId, SwitchId, prefetch};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::{Offered, Port};
 use tailcut_host::transport::TransportSeat;
-use tailcut_model::seat::{DropReason, HostCx, PathChoice, Transport, Unfinished, Wish};
-use tailcut_model::{Arena, FlowTable, Header, Kind, List, PacketId};
+use tailcut_model::seat::{Answer, DropReason, HostCx, Message, PathChoice, Transport, Unfinished, Wish};
+use tailcut_model::{Arena, FlowId, FlowTable, Header, Kind, List, PacketId};
 use tailcut_record::Throughput;
 use tailcut_topology::path::Path;
 use tailcut_topology::{Network, Node, Router};
 
 use super::cut::{Cut, Positions};
 use super::exchange::{FlowEvent, LogEntry, Mail, Start};
+use crate::controller::Told;
 use crate::event::{End, Event};
 use crate::failures::Outages;
 use hosts::Interfaces;
@@ -126,6 +128,10 @@ pub(super) struct Part<'s> {
     throughput: Option<Throughput>,
     counts: Counts,
     log: Vec<LogEntry>,
+    /// What hosts have told the controller.
+    told: Vec<Told>,
+    /// Messages of the controller on their way, in the order in which they are there; each is an event.
+    messages: BTreeMap<(Instant, HostId, FlowId), VecDeque<Message>>,
     /// Key of the event at hand.
     key: u64,
     /// Scratch space of the event at hand.
@@ -155,6 +161,7 @@ impl Part<'_> {
                 Event::Free(host, nic) => self.free::<PLAIN>(now, host, nic),
                 Event::Timer(host, flow) => self.timer::<PLAIN>(now, host, flow),
                 Event::Agent(switch) => self.agent_timer(now, switch),
+                Event::Message(host, flow) => self.hear_controller(now, host, flow),
                 Event::NextFlow => self.start_flow(now),
                 Event::Change(nth) => self.change(now, nth),
                 Event::Sample => self.sample(now),
@@ -369,7 +376,7 @@ impl Part<'_> {
         }
     }
 
-    fn timer<const PLAIN: bool>(&mut self, now: Instant, host: HostId, flow: tailcut_model::FlowId) {
+    fn timer<const PLAIN: bool>(&mut self, now: Instant, host: HostId, flow: FlowId) {
         self.counts.calls += 1;
         let host = self.positions.host(host);
         self.catch_up_host::<PLAIN>(now, host);
@@ -495,6 +502,7 @@ impl Part<'_> {
     #[inline(never)]
     fn grant_wishes(&mut self, now: Instant, host: usize) {
         let id = self.hosts[host].id;
+        let told = self.told.len();
         while let Some(wish) = self.wishes.pop() {
             let event = match wish {
                 Wish::Timer { at, flow } => {
@@ -506,6 +514,10 @@ impl Part<'_> {
                     self.ports[nic].count_drop(DropReason::NicQueue);
                     FlowEvent::Dropped { flow, seq, reason: DropReason::NicQueue }
                 }
+                Wish::Tell { flow, message } => {
+                    self.told.push(Told { at: now, from: id, flow, message });
+                    continue;
+                }
                 Wish::Received { flow, report } => FlowEvent::Received { flow, report },
                 Wish::Acknowledged { flow, report } => FlowEvent::Acknowledged { flow, report },
                 Wish::Abandoned { flow, report } => FlowEvent::Abandoned { flow, report },
@@ -513,6 +525,32 @@ impl Part<'_> {
             };
             self.log.push(LogEntry { at: now, key: self.key, event });
         }
+        self.told[told..].reverse();
+    }
+
+    /// A message of the controller will be at a host of this part.
+    pub(super) fn expect_message(&mut self, answer: Answer) {
+        let Answer { at, to, flow, message } = answer;
+        self.messages.entry((at, to, flow)).or_default().push_back(message);
+        self.calendar.push(at, Event::Message(to, flow).key());
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn hear_controller(&mut self, now: Instant, host: HostId, flow: FlowId) {
+        self.counts.calls += 1;
+        let mut entry = match self.messages.entry((now, host, flow)) {
+            Entry::Occupied(entry) => entry,
+            Entry::Vacant(_) => unreachable!("the event stands for a message"),
+        };
+        let message = entry.get_mut().pop_front().expect("there is an event for each message");
+        if entry.get().is_empty() {
+            entry.remove();
+        }
+        let host = self.positions.host(host);
+        self.catch_up_host::<false>(now, host);
+        self.with_host::<false, _>(now, host, |transport, cx| transport.on_message(cx, flow, message));
+        self.pull::<false>(now, host);
     }
 
     /// Puts every packet that has begun to leave for another part until `now` into the mail for it, by its number.
@@ -562,6 +600,11 @@ impl Part<'_> {
     /// What happened to flows since the last call, in order.
     pub(super) fn take_log(&mut self, log: &mut Vec<LogEntry>) {
         log.append(&mut self.log);
+    }
+
+    /// What hosts have told the controller since the last call, that of each host in order.
+    pub(super) fn take_told(&mut self, told: &mut Vec<Told>) {
+        told.append(&mut self.told);
     }
 
     pub(super) fn counts(&self) -> &Counts {
