@@ -213,6 +213,12 @@ macro_rules! register {
                     $model::Custom($inner) => $body,
                 }
             };
+            (registered $seat:expr, $inner:ident => $body:expr) => {
+                match $seat {
+                    $($model::$variant($inner) => $body,)+
+                    $model::Custom(_) => unreachable!("the caller knows that it is a registered model"),
+                }
+            };
         }
     };
 }

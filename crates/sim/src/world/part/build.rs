@@ -121,6 +121,7 @@ impl<'s> Part<'s> {
             nics,
             landings,
             interfaces: interfaces(scenario, &host_ids, &path),
+            has_custom_hosts: hosts.iter().any(|host| host.transport.is_custom()),
             hosts,
             control_class: scenario.facts().class_of_control(),
             is_managed: !outages.is_empty() || switches.iter().any(|switch| switch.managed.is_some()),

@@ -53,8 +53,9 @@ struct Host {
 impl Host {
     /// Whether anything waits for the only interface.
     #[inline]
-    fn has_more(&self) -> bool {
-        !self.control.is_empty() || self.transport.wants_to_send(0)
+    fn has_more<const PLAIN: bool>(&self) -> bool {
+        !self.control.is_empty()
+            || if PLAIN { self.transport.registered_wants_to_send(0) } else { self.transport.wants_to_send(0) }
     }
 }
 
@@ -112,6 +113,8 @@ pub(super) struct Part<'s> {
     /// The class that hosts give to control packets.
     control_class: u8,
     switches: Vec<Switch>,
+    /// Whether the transport of the hosts is a program's own.
+    has_custom_hosts: bool,
     /// Whether the ports of a switch here have anything in common, or links fail.
     is_managed: bool,
     /// Ports whose links end in another part: position, number, and which part.
@@ -144,7 +147,7 @@ impl Part<'_> {
     /// Handles events in their order until the next one is not before `horizon`, or until `budget` of them are done.
     /// Returns how many were.
     pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
-        let is_plain = self.interfaces.is_none() && !self.is_managed;
+        let is_plain = self.interfaces.is_none() && !self.is_managed && !self.has_custom_hosts;
         if is_plain { self.run::<true>(horizon, budget) } else { self.run::<false>(horizon, budget) }
     }
 
@@ -362,7 +365,10 @@ impl Part<'_> {
         if self.throughput.is_some() {
             self.count_payload(now, id);
         }
-        self.with_host::<PLAIN, _>(now, host, |transport, cx| transport.on_packet(cx, id));
+        self.with_host::<PLAIN, _>(now, host, |transport, cx| match PLAIN {
+            true => transport.on_packet_of_registered(cx, id),
+            false => transport.on_packet(cx, id),
+        });
         self.arena.remove(id);
         self.counts.delivered += 1;
         self.counts.last_landing = now;
@@ -389,20 +395,20 @@ impl Part<'_> {
     fn pull<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
         if !PLAIN && self.interfaces.is_some() {
             self.pull_by_all(now, host);
-        } else if self.hosts[host].has_more() {
-            self.pull_waiting(now, host);
+        } else if self.hosts[host].has_more::<PLAIN>() {
+            self.pull_waiting::<PLAIN>(now, host);
         }
     }
 
     /// [`Part::pull`], where something waits.
     #[inline(never)]
-    fn pull_waiting(&mut self, now: Instant, host: usize) {
+    fn pull_waiting<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
         if self.ports[host].wire.is_free(now) {
-            self.send_next::<true>(now, host, 0, host);
+            self.send_next::<PLAIN>(now, host, 0, host);
         }
         let Host { id, is_called, .. } = self.hosts[host];
         if is_called
-            && self.hosts[host].has_more()
+            && self.hosts[host].has_more::<PLAIN>()
             && let Some(at) = self.ports[host].wire.agree_free()
         {
             self.calendar.push(at, Event::Free(id, 0).key());
@@ -415,16 +421,16 @@ impl Part<'_> {
     fn catch_up_host<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
         if !PLAIN && self.interfaces.is_some() {
             self.catch_up_all(now, host);
-        } else if self.ports[host].wire.is_free(now) && self.hosts[host].has_more() {
-            self.catch_up_waiting(now, host);
+        } else if self.ports[host].wire.is_free(now) && self.hosts[host].has_more::<PLAIN>() {
+            self.catch_up_waiting::<PLAIN>(now, host);
         }
     }
 
     /// [`Part::catch_up_host`], where something was to be sent.
     #[inline(never)]
-    fn catch_up_waiting(&mut self, now: Instant, host: usize) {
-        while self.ports[host].wire.is_free(now) && self.hosts[host].has_more() {
-            self.send_next::<true>(self.ports[host].wire.free_at(), host, 0, host);
+    fn catch_up_waiting<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
+        while self.ports[host].wire.is_free(now) && self.hosts[host].has_more::<PLAIN>() {
+            self.send_next::<PLAIN>(self.ports[host].wire.free_at(), host, 0, host);
         }
     }
 
@@ -457,11 +463,14 @@ impl Part<'_> {
             }
             return Some(id);
         }
-        if !self.hosts[host].transport.wants_to_send(if PLAIN { 0 } else { nic }) {
+        let transport = &self.hosts[host].transport;
+        if !(if PLAIN { transport.registered_wants_to_send(0) } else { transport.wants_to_send(nic) }) {
             return None;
         }
-        let nic = if PLAIN { 0 } else { nic };
-        let packet = self.with_host::<PLAIN, _>(now, host, |transport, cx| transport.poll_send(cx, nic))?;
+        let packet = self.with_host::<PLAIN, _>(now, host, |transport, cx| match PLAIN {
+            true => transport.poll_registered(cx, 0),
+            false => transport.poll_send(cx, nic),
+        })?;
         let id = self.arena.insert(packet);
         if self.arena.has_headers() {
             self.arena.set_header(id, std::mem::take(&mut self.header));
