@@ -7,8 +7,8 @@ use tailcut_record::Recorder;
 
 use crate::{Cut, Outcome, Scenario, Stopped, World};
 
-/// An engine: it runs a scenario and leaves an outcome. What is around it (studies, statistics, pictures) knows no more of
-/// it than this, so that one that is coarser and faster can take the place of the packet level.
+/// An engine: it runs a scenario and leaves an outcome. What is around it (studies, statistics, pictures) knows no more
+/// of it than this, so that one that is coarser and faster can take the place of the packet level.
 pub trait Simulator: Sync {
     /// Threads that it will run the scenario by.
     fn threads(&self, scenario: &Scenario) -> u32;

@@ -141,7 +141,8 @@ fn a_controller_lets_flows_go_one_after_the_other() {
     let scenario = controlled(&flows);
     let outcome = World::new(&scenario, Recorder::new()).run();
     let rows = rows(&outcome);
-    // A message, the controller's work, a message; then as in an idle network. The end is told, and the next one let go.
+    // A message, the controller's work, a message; then as in an idle network. The end is told, and the next one let
+    // go.
     let mut received = Instant::ZERO;
     for (nth, row) in rows.iter().enumerate() {
         let asked = row.start + DELAY;

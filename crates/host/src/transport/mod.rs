@@ -22,8 +22,8 @@ register! {
     Homa in homa,
 }
 
-/// What happens for every packet, where the transport is known to be a registered one: in the loop of a plain network. A
-/// program's own would cost all others 2 % of their instructions there.
+/// What happens for every packet, where the transport is known to be a registered one: in the loop of a plain network.
+/// A program's own would cost all others 2 % of their instructions there.
 impl TransportSeat {
     /// Whether it is a program's own.
     pub fn is_custom(&self) -> bool {

@@ -1,8 +1,8 @@
 //! A controller: one process for the whole network, to which hosts and it send messages.
 //!
-//! A message takes a fixed time each way, which is also how far ahead the parts of the network may run without a look at
-//! the controller: nothing that a host tells it can come back sooner. It runs between two rounds, so that what it does is
-//! the same however many threads there are.
+//! A message takes a fixed time each way, which is also how far ahead the parts of the network may run without a look
+//! at the controller: nothing that a host tells it can come back sooner. It runs between two rounds, so that what it
+//! does is the same however many threads there are.
 
 use std::sync::Arc;
 
