@@ -55,11 +55,11 @@ impl CongestionControl for CongestionSeat {
     fn paces(&self) -> bool {
         match_congestion!(self, model => model.paces())
     }
-    fn on_loss(&mut self, window: &mut Window, flight: u64) {
-        match_congestion!(self, model => model.on_loss(window, flight));
+    fn on_loss(&mut self, now: Instant, window: &mut Window, flight: u64) {
+        match_congestion!(self, model => model.on_loss(now, window, flight));
     }
-    fn on_timeout(&mut self, window: &mut Window, flight: u64, consecutive: u32) {
-        match_congestion!(self, model => model.on_timeout(window, flight, consecutive));
+    fn on_timeout(&mut self, now: Instant, window: &mut Window, flight: u64, consecutive: u32) {
+        match_congestion!(self, model => model.on_timeout(now, window, flight, consecutive));
     }
 }
 
