@@ -21,6 +21,8 @@ register! {
     D2tcp in d2tcp,
     /// Slow start, additive increase, half of the window at each timeout: pFabric.
     Minimal in minimal,
+    /// A target for the round-trip time of each packet: Swift.
+    Swift in swift,
 }
 
 /// What congestion control knows of its flow from the start.
