@@ -345,7 +345,8 @@ pub struct AckSample<'a> {
     pub snd_una: u64,
     /// The next new byte to send.
     pub snd_nxt: u64,
-    /// Whether the sender is in loss recovery, in which the window is not this model's to change.
+    /// Whether the sender is in loss recovery. At its end the window becomes `ssthresh`: a model that changes the one in
+    /// recovery, as few do, changes the other with it.
     pub in_recovery: bool,
     /// Whether the window has held the flow back: one that is not used up must not open.
     pub window_limited: bool,
@@ -369,12 +370,14 @@ pub trait CongestionControl {
         false
     }
     /// Loss was inferred from duplicate ACKs or SACK with `flight` bytes outstanding (RFC 5681 equation 4).
-    fn on_loss(&mut self, window: &mut Window, flight: u64) {
+    fn on_loss(&mut self, now: Instant, window: &mut Window, flight: u64) {
+        let _ = now;
         window.halve(flight);
         window.cwnd = window.ssthresh;
     }
     /// The retransmission timer fired for the `consecutive`-th time in a row, with `flight` bytes outstanding.
-    fn on_timeout(&mut self, window: &mut Window, flight: u64, consecutive: u32) {
+    fn on_timeout(&mut self, now: Instant, window: &mut Window, flight: u64, consecutive: u32) {
+        let _ = now;
         // RFC 5681, section 3.1: ssthresh is kept when the retransmission is lost as well.
         if consecutive == 1 {
             window.halve(flight);

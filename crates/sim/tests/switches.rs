@@ -191,7 +191,7 @@ impl CongestionControl for Reader {
         *seen = (seen.0.max(hops), seen.1.max(queue));
         false
     }
-    fn on_timeout(&mut self, _: &mut Window, _: u64, _: u32) {}
+    fn on_timeout(&mut self, _: Instant, _: &mut Window, _: u64, _: u32) {}
 }
 
 #[test]

@@ -79,7 +79,7 @@ impl CongestionControl for Model {
 
 #[cfg(test)]
 mod tests {
-    use tailcut_base::MSS_BYTES;
+    use tailcut_base::{Instant, MSS_BYTES};
 
     use super::super::tests::{ack, window};
     use super::*;
@@ -141,7 +141,7 @@ mod tests {
     fn loss_halves_the_flight_whatever_alpha_is() {
         let mut model = dctcp(0.0);
         let mut w = window(100.0);
-        model.on_loss(&mut w, 80 * MSS);
+        model.on_loss(Instant::ZERO, &mut w, 80 * MSS);
         assert_eq!(w.cwnd, 40.0 * MSS as f64);
     }
 

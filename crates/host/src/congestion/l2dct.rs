@@ -138,7 +138,7 @@ impl CongestionControl for Model {
 
 #[cfg(test)]
 mod tests {
-    use tailcut_base::MSS_BYTES;
+    use tailcut_base::{Instant, MSS_BYTES};
 
     use super::super::tests::{ack, window};
     use super::*;
@@ -235,9 +235,9 @@ mod tests {
     fn loss_is_answered_as_by_tcp() {
         let mut model = l2dct(Config::default());
         let mut w = window(100.0);
-        model.on_loss(&mut w, 80 * MSS);
+        model.on_loss(Instant::ZERO, &mut w, 80 * MSS);
         assert_eq!(w.cwnd, 40.0 * MSS as f64);
-        model.on_timeout(&mut w, 40 * MSS, 1);
+        model.on_timeout(Instant::ZERO, &mut w, 40 * MSS, 1);
         assert_eq!(w.cwnd, MSS as f64);
     }
 

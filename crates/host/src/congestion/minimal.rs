@@ -5,7 +5,7 @@
 //! the window as it is, where NewReno halves what is in flight, once for timeouts in a row. The transport is to
 //! retransmit by timeouts alone. Without ECN.
 
-use tailcut_base::MSS_BYTES;
+use tailcut_base::{Instant, MSS_BYTES};
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 
 use super::FlowContext;
@@ -26,7 +26,7 @@ impl CongestionControl for Model {
         false
     }
 
-    fn on_timeout(&mut self, window: &mut Window, _flight: u64, _consecutive: u32) {
+    fn on_timeout(&mut self, _now: Instant, window: &mut Window, _flight: u64, _consecutive: u32) {
         const MSS: f64 = MSS_BYTES as f64;
         window.ssthresh = (window.cwnd / 2.0).max(2.0 * MSS);
         window.cwnd = MSS;
@@ -43,9 +43,9 @@ mod tests {
     fn a_timeout_halves_the_window_whatever_is_in_flight_and_each_one_does() {
         let mut window =
             Window { cwnd: 70.0 * MSS, ssthresh: f64::INFINITY, max: f64::INFINITY, gap: tailcut_base::Span::ZERO };
-        Model.on_timeout(&mut window, 3 * MSS_BYTES, 1);
+        Model.on_timeout(Instant::ZERO, &mut window, 3 * MSS_BYTES, 1);
         assert_eq!((window.cwnd, window.ssthresh), (MSS, 35.0 * MSS));
-        Model.on_timeout(&mut window, 3 * MSS_BYTES, 2);
+        Model.on_timeout(Instant::ZERO, &mut window, 3 * MSS_BYTES, 2);
         assert_eq!((window.cwnd, window.ssthresh), (MSS, 2.0 * MSS), "down to two segments");
     }
 }

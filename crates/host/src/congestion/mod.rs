@@ -21,6 +21,8 @@ register! {
     D2tcp in d2tcp,
     /// Slow start, additive increase, half of the window at each timeout: pFabric.
     Minimal in minimal,
+    /// A target for the round-trip time of each packet: Swift.
+    Swift in swift,
 }
 
 /// What congestion control knows of its flow from the start.
@@ -55,11 +57,11 @@ impl CongestionControl for CongestionSeat {
     fn paces(&self) -> bool {
         match_congestion!(self, model => model.paces())
     }
-    fn on_loss(&mut self, window: &mut Window, flight: u64) {
-        match_congestion!(self, model => model.on_loss(window, flight));
+    fn on_loss(&mut self, now: Instant, window: &mut Window, flight: u64) {
+        match_congestion!(self, model => model.on_loss(now, window, flight));
     }
-    fn on_timeout(&mut self, window: &mut Window, flight: u64, consecutive: u32) {
-        match_congestion!(self, model => model.on_timeout(window, flight, consecutive));
+    fn on_timeout(&mut self, now: Instant, window: &mut Window, flight: u64, consecutive: u32) {
+        match_congestion!(self, model => model.on_timeout(now, window, flight, consecutive));
     }
 }
 

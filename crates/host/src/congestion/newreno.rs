@@ -85,11 +85,11 @@ mod tests {
     #[test]
     fn loss_leaves_half_of_the_flight_and_a_timeout_one_segment() {
         let mut lost = window(100.0, 1000.0, 1000.0);
-        Model.on_loss(&mut lost, 80 * MSS_BYTES);
+        Model.on_loss(Instant::ZERO, &mut lost, 80 * MSS_BYTES);
         assert_eq!((lost.cwnd, lost.ssthresh), (40.0 * MSS, 40.0 * MSS));
-        Model.on_timeout(&mut lost, 3 * MSS_BYTES, 1);
+        Model.on_timeout(Instant::ZERO, &mut lost, 3 * MSS_BYTES, 1);
         assert_eq!((lost.cwnd, lost.ssthresh), (MSS, 2.0 * MSS), "ssthresh is at least two segments");
-        Model.on_timeout(&mut lost, 50 * MSS_BYTES, 2);
+        Model.on_timeout(Instant::ZERO, &mut lost, 50 * MSS_BYTES, 2);
         assert_eq!((lost.cwnd, lost.ssthresh), (MSS, 2.0 * MSS), "and kept when the retransmission is lost as well");
     }
 }

@@ -69,6 +69,8 @@ struct Pacing {
     due_before: u32,
     /// How many hosts answer the same query, as far as the sender knows.
     degree: u32,
+    /// Whether the host's pacer spaces them; else only the flow's congestion control does, while it has a gap.
+    by_host: bool,
 }
 
 /// The sending end of one flow.
@@ -153,7 +155,7 @@ impl Sender {
                 gap: Span::ZERO,
             },
             pacing: (seats.paced || congestion.paces())
-                .then(|| Box::new(Pacing { release: Instant::ZERO, due_before: 0, degree: 1 })),
+                .then(|| Box::new(Pacing { release: Instant::ZERO, due_before: 0, degree: 1, by_host: seats.paced })),
             congestion,
             cwr: false,
             offered: 0,
@@ -325,7 +327,7 @@ impl Sender {
             self.cwr = true;
         }
         if self.recovery == Recovery::No && self.sees_loss() {
-            self.enter_fast_recovery();
+            self.enter_fast_recovery(now);
         }
     }
 
@@ -349,7 +351,7 @@ impl Sender {
             self.window.cwnd = MSS_BYTES as f64;
             return Fired::Resend(self.syn(now));
         }
-        self.congestion.on_timeout(&mut self.window, self.nxt - self.una, self.timeouts_in_row);
+        self.congestion.on_timeout(now, &mut self.window, self.nxt - self.una, self.timeouts_in_row);
         if probe_after.is_some_and(|after| self.timeouts_in_row >= after) {
             self.gate = Gate::ProbeDue;
         }
@@ -369,7 +371,12 @@ impl Sender {
         let mut more = self.sendable().saturating_sub(u64::from(self.offered));
         if let Some(pacing) = &self.pacing {
             self.waits = more > 0 && self.offered == 0 && now < pacing.release;
-            more = if self.offered > 0 || self.waits { 0 } else { more.min(1) };
+            if self.waits {
+                more = 0;
+            } else if pacing.by_host || self.window.gap > Span::ZERO {
+                // One at a time: the next one waits for its moment.
+                more = if self.offered > 0 { 0 } else { more.min(1) };
+            }
         }
         // A window of more than 2^32 packets opens in several steps.
         let more = u32::try_from(more).unwrap_or(u32::MAX - self.offered);
@@ -393,10 +400,11 @@ impl Sender {
 
     /// A packet goes now: the next one has to wait.
     fn pace(&mut self, now: Instant, pacer: Option<&PaceSeat>) {
-        let waits = self.sendable() > 0;
-        let Some(pacing) = &mut self.pacing else { return };
-        self.waits = waits;
         let gap = self.window.gap;
+        let is_spaced = gap > Span::ZERO || self.pacing.as_ref().is_some_and(|pacing| pacing.by_host);
+        // Without a gap the window alone decides, as it does for a flow that is never paced.
+        self.waits = is_spaced && self.sendable() > 0;
+        let Some(pacing) = &mut self.pacing else { return };
         let Some(pacer) = pacer.filter(|pacer| pacer.is_on()) else {
             pacing.release = pacing.release.max(now) + gap;
             return;
@@ -611,14 +619,14 @@ impl Sender {
         self.cwr = self.congestion.ecn_capable();
     }
 
-    fn enter_fast_recovery(&mut self) {
+    fn enter_fast_recovery(&mut self, now: Instant) {
         self.recovery = Recovery::Fast;
         self.say_window_was_cut();
         self.recover = self.nxt;
         self.forced = true;
         let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
         // RFC 5681, section 3.2, step 2: what limited transmit has sent is no part of the flight that is halved.
-        self.congestion.on_loss(&mut self.window, self.nxt - self.una - board.begin_recovery());
+        self.congestion.on_loss(now, &mut self.window, self.nxt - self.una - board.begin_recovery());
         board.lose_first();
         board.infer_losses(self.dup_thresh);
     }
@@ -637,7 +645,13 @@ impl Sender {
     }
 
     fn start_timer(&mut self, now: Instant) {
-        self.deadline = now + (self.rto * u64::from(self.backoff)).min(self.max_rto);
+        // Nothing goes before the gap of the flow is over, and only then can an answer be late: a gap may be longer than
+        // any timeout.
+        let from = match &self.pacing {
+            Some(pacing) if !pacing.by_host => now.max(pacing.release),
+            _ => now,
+        };
+        self.deadline = from + (self.rto * u64::from(self.backoff)).min(self.max_rto);
     }
 }
 

@@ -179,3 +179,70 @@ fn a_flow_costs_its_two_ends_and_its_place_in_the_send_order() {
         assert!(bytes_of_flows(flows, false) <= flows as usize * 136, "{}", bytes_of_flows(flows, false));
     }
 }
+
+/// A window of its own that stands still, with a gap while its packets come back marked.
+struct Spaces(Span);
+
+impl CongestionControl for Spaces {
+    fn ecn_capable(&self) -> bool {
+        true
+    }
+    fn on_ack(&mut self, window: &mut tailcut_model::seat::Window, ack: &tailcut_model::seat::AckSample<'_>) -> bool {
+        window.gap = if ack.ece { self.0 } else { Span::ZERO };
+        false
+    }
+    fn paces(&self) -> bool {
+        true
+    }
+}
+
+/// A host that sends flow 0 under [`Spaces`].
+fn spaced(tcp: Config, gap: Span) -> Around {
+    let spaces = tailcut_model::Custom::new("spaces", move |_: &FlowContext| Ok(Box::new(Spaces(gap)) as Box<_>));
+    let mut around = Around::new(HostConfig {
+        transport: TransportConfig::Tcp(tcp),
+        congestion: crate::congestion::CongestionConfig::Custom(spaces),
+        ..HostConfig::default()
+    });
+    around.start(0, 1_000 * 1460, true);
+    around
+}
+
+#[test]
+fn a_congestion_control_spaces_packets_while_it_has_a_gap_and_costs_no_timers_otherwise() {
+    let mut around = spaced(Config::default(), Span::from_us(50));
+    assert_eq!(around.send().len(), 10, "the initial window goes as that of a flow that is not paced");
+    let timers = |around: &Around| {
+        around.wishes.iter().filter(|wish| matches!(wish, Wish::Timer { at, .. } if *at < at_ms(10))).count()
+    };
+    assert_eq!(timers(&around), 0, "nothing but the retransmission timer is wished for");
+    // A mark brings a gap. The two packets that the ACK lets out are 50 us apart.
+    around.now = at_ms(1);
+    around.ack(0, 2 * 1460, true);
+    assert_eq!(around.send().len(), 1);
+    assert_eq!(timers(&around), 1);
+    around.wait(at_ms(1) + Span::from_us(49));
+    assert_eq!(around.send(), []);
+    around.wait(at_ms(1) + Span::from_us(50));
+    assert_eq!(around.send().len(), 1);
+    // The gap is over: what the next ACK lets out goes at once, after the moment that was set before.
+    around.ack(0, 5 * 1460, false);
+    assert_eq!(around.send(), []);
+    around.wait(at_ms(1) + Span::from_us(100));
+    assert_eq!(around.send().len(), 3);
+}
+
+#[test]
+fn a_timer_that_is_shorter_than_the_gap_fires_once_for_each_packet() {
+    let tcp = Config { min_rto: Span::from_us(200), fixed_rto: true, ..Config::default() };
+    let mut around = spaced(tcp, Span::from_ms(1));
+    assert_eq!(around.send().len(), 10);
+    around.now = Instant::ZERO + Span::from_us(150);
+    around.ack(0, 2 * 1460, true);
+    // Nothing comes back any more: a packet in a millisecond, each with 200 us for its answer.
+    for ms in 0..5 {
+        around.wait(at_ms(ms) + Span::from_us(155));
+        assert_eq!(around.send().len(), 1);
+        assert_eq!(around.report(0).timeouts, ms, "after {ms} ms");
+    }
+}

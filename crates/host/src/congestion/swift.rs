@@ -1,0 +1,487 @@
+//! Swift: the window follows the round-trip time of each packet against a target; below one packet it becomes a pause.
+//!
+//! Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter" (SIGCOMM 2020),
+//! algorithm 1: while the delay of an acknowledged packet is below its target the window grows by `ai` packets in a
+//! round trip; once it is above, the window is cut by the share by which it is, at most once in a round trip and by at
+//! most `max_mdf`. The target (section 3.5) is `base_target`, and `per_hop` for each link of the way, and what flow
+//! scaling adds for small windows: queues of N flows grow with the square root of N, and so do the targets of windows
+//! that N flows share. A window below one packet sends one, and the next one after the round-trip time over the window
+//! (section 3.4). Losses cut by `max_mdf`, as little as once in a round trip (section 3.6).
+//!
+//! The paper splits the delay into that of the fabric and that of the end points, with a window for either, and takes
+//! the smaller one (section 3.3). Hosts have no delay here: a packet is stamped when it begins to leave, and its ACK is
+//! made when it has landed. The window of the end points would never be the smaller one, and there is none.
+//!
+//! What the paper leaves to the transport is TCP's here: the window of a new flow (`initial_window`), the largest one
+//! (`max_window`), what means a loss, and timeouts. There is no slow start. Without ECN.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tailcut_base::{Instant, MSS_BYTES, Span};
+use tailcut_model::seat::{AckSample, CongestionControl, Window};
+use tailcut_model::{Around, Build, Invalid, Parameters};
+
+use super::FlowContext;
+
+const MSS: f64 = MSS_BYTES as f64;
+
+/// What delay is aimed at, and how the window follows it.
+///
+/// Where no other source is given, a default is that of the public htsim (Broadcom/csg-htsim, `sim/swift.cpp`), whose
+/// authors call most of them guesses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Additive increase in packets per round trip (algorithm 1, ai; csg-htsim: 1).
+    pub ai: f64,
+    /// How much of the share of the delay that is above the target the window is cut by (algorithm 1, beta; csg-htsim:
+    /// 0.8).
+    pub beta: f64,
+    /// The most that a window is cut by at a time, as a share of it (algorithm 1, max_mdf; csg-htsim: 0.5).
+    pub max_mdf: f64,
+    /// The target of a large window on a way without links: what may wait in queues (section 3.5, base target;
+    /// csg-htsim: 20 us).
+    pub base_target: Span,
+    /// What each link of the way adds to the target (section 3.5, topology scaling; csg-htsim: 20 us / 6.55). Without
+    /// it, the round trip of a full packet in the idle network over the links of the way: what a link costs, exactly
+    /// (ours: the paper knows its links, which are all alike, and a scenario may have any).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_hop: Option<Span>,
+    /// What flow scaling adds to the target at most, at windows of `fs_min_cwnd` and less (section 3.5; csg-htsim: five
+    /// base targets). Zero: no flow scaling.
+    pub fs_range: Span,
+    /// The window in packets at and below which flow scaling adds all of `fs_range` (section 3.5; csg-htsim: 0.1).
+    pub fs_min_cwnd: f64,
+    /// The window in packets from which on flow scaling adds nothing (section 3.5; csg-htsim: 100).
+    pub fs_max_cwnd: f64,
+    /// Smallest window in packets (algorithm 1, min_cwnd; 0.001 in a public port to INET, and 10 B in csg-htsim).
+    pub min_cwnd: f64,
+    /// After so many timeouts in a row the window is the smallest one (algorithm 1, RETX_RESET_THRESHOLD; csg-htsim: 5).
+    pub retx_reset_threshold: u32,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            ai: 1.0,
+            beta: 0.8,
+            max_mdf: 0.5,
+            base_target: Span::from_us(20),
+            per_hop: None,
+            fs_range: Span::from_us(100),
+            fs_min_cwnd: 0.1,
+            fs_max_cwnd: 100.0,
+            min_cwnd: 0.001,
+            retx_reset_threshold: 5,
+        }
+    }
+}
+
+impl Parameters for Config {
+    const CASES: &'static [&'static str] = &[
+        "",
+        "base_target = \"5us\", per_hop = \"2us\", fs_range = \"0us\"",
+        "ai = 2.0, beta = 0.4, max_mdf = 0.3, min_cwnd = 0.01, retx_reset_threshold = 2",
+    ];
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        let queue = around.bdp as f64 * (self.base_target.as_secs_f64() / around.rtt.as_secs_f64());
+        let queue = queue.round() as u64;
+        if queue <= around.port_limit {
+            return Vec::new();
+        }
+        vec![format!(
+            "swift aims for {queue} B in queues ({} at the rate of a host), and a port holds {} B: it drops before \
+             the delay is seen",
+            self.base_target, around.port_limit
+        )]
+    }
+}
+
+/// The congestion control of one flow.
+// Boxed, so that flows under DCTCP are no larger for it.
+#[derive(Debug)]
+pub struct Model(Box<State>);
+
+#[derive(Debug)]
+struct State {
+    ai: f64,
+    beta: f64,
+    max_mdf: f64,
+    min_cwnd: f64,
+    retx_reset_threshold: u32,
+    target: Target,
+    /// The window in packets while it is below one, and `Window::cwnd` is one packet; 1 else.
+    below_one: f64,
+    /// The newest round-trip time.
+    rtt: Span,
+    /// When the window was last cut.
+    cut: Option<Instant>,
+}
+
+/// The delay that a flow aims for, by its window. Picoseconds.
+#[derive(Debug)]
+struct Target {
+    /// What does not depend on the window.
+    fixed: f64,
+    range: f64,
+    alpha: f64,
+    beta: f64,
+}
+
+impl Target {
+    fn new(config: &Config, flow: &FlowContext) -> Target {
+        let way = match config.per_hop {
+            Some(per_hop) => per_hop * u64::from(flow.path.hops),
+            None => flow.path.rtt,
+        };
+        let range = config.fs_range.as_ps() as f64;
+        let root = |cwnd: f64| 1.0 / cwnd.sqrt();
+        let alpha = range / (root(config.fs_min_cwnd) - root(config.fs_max_cwnd));
+        let fixed = (config.base_target + way).as_ps() as f64;
+        Target { fixed, range, alpha, beta: -alpha * root(config.fs_max_cwnd) }
+    }
+
+    /// Base target, topology scaling and flow scaling (section 3.5), at a window in packets.
+    fn at(&self, cwnd: f64) -> f64 {
+        self.fixed + (self.alpha / cwnd.sqrt() + self.beta).min(self.range).max(0.0)
+    }
+}
+
+impl Build for Model {
+    type Config = Config;
+    type Context = FlowContext;
+
+    fn build(config: &Config, flow: &FlowContext) -> Result<Model, Invalid> {
+        config.validate()?;
+        Ok(Model(Box::new(State {
+            ai: config.ai,
+            beta: config.beta,
+            max_mdf: config.max_mdf,
+            min_cwnd: config.min_cwnd,
+            retx_reset_threshold: config.retx_reset_threshold,
+            target: Target::new(config, flow),
+            below_one: 1.0,
+            rtt: flow.path.rtt,
+            cut: None,
+        })))
+    }
+
+    fn heap_bytes(&self) -> usize {
+        size_of::<State>()
+    }
+}
+
+impl Config {
+    fn validate(&self) -> Result<(), Invalid> {
+        let positive = |key: &str, value: f64| match value > 0.0 && value.is_finite() {
+            true => Ok(()),
+            false => Err(Invalid::new(key, format!("{value} is out of range")).help("expected a positive number")),
+        };
+        positive("ai", self.ai)?;
+        positive("beta", self.beta)?;
+        positive("fs_min_cwnd", self.fs_min_cwnd)?;
+        if !(self.max_mdf > 0.0 && self.max_mdf < 1.0) {
+            return Err(Invalid::new("max_mdf", format!("{} is no share of a window", self.max_mdf))
+                .help("expected a number above 0 and below 1, such as 0.5"));
+        }
+        if !(self.fs_max_cwnd > self.fs_min_cwnd && self.fs_max_cwnd.is_finite()) {
+            let message = format!("{} is not above fs_min_cwnd, {}", self.fs_max_cwnd, self.fs_min_cwnd);
+            return Err(Invalid::new("fs_max_cwnd", message).help("expected more packets than fs_min_cwnd"));
+        }
+        // A millionth of a packet in a round trip of a millisecond is one in a quarter of an hour.
+        if !(self.min_cwnd >= 1e-6 && self.min_cwnd <= 1.0) {
+            return Err(Invalid::new("min_cwnd", format!("{} is no smallest window", self.min_cwnd))
+                .help("expected a number of packets between 0.000001 and 1"));
+        }
+        if self.retx_reset_threshold == 0 {
+            return Err(Invalid::new("retx_reset_threshold", "is zero").help("expected 1 or more"));
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    /// The window in packets. It is the transport's, which may change it between two calls, but for what is below one
+    /// packet.
+    fn cwnd(&self, window: &Window) -> f64 {
+        window.cwnd / MSS * self.below_one
+    }
+
+    /// Whether the last cut is a round trip ago.
+    fn can_decrease(&self, now: Instant) -> bool {
+        self.cut.is_none_or(|cut| now.saturating_since(cut) >= self.rtt)
+    }
+
+    /// Sets the window to so many packets: what is below one is a pause.
+    fn set(&mut self, now: Instant, window: &mut Window, cwnd: f64) {
+        let before = self.cwnd(window);
+        let cwnd = cwnd.clamp(self.min_cwnd, (window.max / MSS).max(self.min_cwnd));
+        if cwnd < before {
+            self.cut = Some(now);
+        }
+        self.below_one = cwnd.min(1.0);
+        window.cwnd = cwnd.max(1.0) * MSS;
+        // No slow start, and the end of a recovery changes nothing.
+        window.ssthresh = window.cwnd;
+        window.gap = match cwnd < 1.0 {
+            true => Span::from_ps((self.rtt.as_ps() as f64 / cwnd).round() as u64),
+            false => Span::ZERO,
+        };
+    }
+
+    /// Cuts by the most, if it is time.
+    fn cut_by_most(&mut self, now: Instant, window: &mut Window) {
+        let factor = if self.can_decrease(now) { 1.0 - self.max_mdf } else { 1.0 };
+        self.set(now, window, factor * self.cwnd(window));
+    }
+}
+
+impl CongestionControl for Model {
+    #[inline]
+    fn ecn_capable(&self) -> bool {
+        false
+    }
+
+    fn paces(&self) -> bool {
+        true
+    }
+
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
+        let state = &mut *self.0;
+        state.rtt = ack.rtt;
+        let cwnd = state.cwnd(window);
+        let delay = ack.rtt.as_ps() as f64;
+        let target = state.target.at(cwnd);
+        let next = if delay < target {
+            let acked = if ack.window_limited { ack.newly_acked as f64 / MSS } else { 0.0 };
+            cwnd + state.ai * acked / cwnd.max(1.0)
+        } else if state.can_decrease(ack.now) {
+            cwnd * (1.0 - state.beta * (delay - target) / delay).max(1.0 - state.max_mdf)
+        } else {
+            cwnd
+        };
+        state.set(ack.now, window, next);
+        false
+    }
+
+    fn on_loss(&mut self, now: Instant, window: &mut Window, _flight: u64) {
+        self.0.cut_by_most(now, window);
+    }
+
+    fn on_timeout(&mut self, now: Instant, window: &mut Window, _flight: u64, consecutive: u32) {
+        if consecutive >= self.0.retx_reset_threshold {
+            self.0.set(now, window, self.0.min_cwnd);
+        } else {
+            self.0.cut_by_most(now, window);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tailcut_model::PathFacts;
+
+    use super::super::tests::window;
+    use super::*;
+
+    fn us(us: u64) -> Instant {
+        Instant::ZERO + Span::from_us(us)
+    }
+
+    /// A flow over four links whose target is 32 us, and 100 us more at the smallest windows.
+    fn config() -> Config {
+        Config { per_hop: Some(Span::from_us(3)), ..Config::default() }
+    }
+
+    fn flow(hops: u8) -> FlowContext {
+        FlowContext { path: PathFacts { hops, rtt: Span::from_us(24) }, ..FlowContext::default() }
+    }
+
+    fn swift(config: &Config) -> Model {
+        Model::build(config, &flow(4)).unwrap()
+    }
+
+    /// A flow whose target is 32 us whatever its window is.
+    fn unscaled() -> Model {
+        swift(&Config { fs_range: Span::ZERO, ..config() })
+    }
+
+    /// An ACK for so many segments, of a packet that was so long on its way.
+    fn ack(at_us: u64, segments: u64, rtt_us: u64) -> AckSample<'static> {
+        AckSample {
+            now: us(at_us),
+            newly_acked: segments * MSS_BYTES,
+            window_limited: true,
+            rtt: Span::from_us(rtt_us),
+            ..AckSample::default()
+        }
+    }
+
+    /// The window in packets, with what is below one.
+    fn packets(model: &Model, window: &Window) -> f64 {
+        model.0.cwnd(window)
+    }
+
+    fn close(is: f64, expected: f64) {
+        assert!((is - expected).abs() < 1e-6 * expected, "{is}, not {expected}");
+    }
+
+    #[test]
+    fn the_target_has_a_part_for_each_link_and_one_that_falls_with_the_root_of_the_window() {
+        // alpha = 100 us / (1 / sqrt 0.1 - 1 / sqrt 100) = 32.655432 us, beta = -alpha / sqrt 100 = -3.265543 us.
+        for (cwnd, scaling) in [
+            (0.001, 100.0),
+            (0.1, 100.0),
+            (1.0, 29.389889),
+            (4.0, 13.062173),
+            (25.0, 3.265543),
+            (100.0, 0.0),
+            (1_000.0, 0.0),
+        ] {
+            for hops in [2, 4, 8] {
+                let model = Model::build(&config(), &flow(hops)).unwrap();
+                close(model.0.target.at(cwnd) / 1e6, 20.0 + f64::from(hops) * 3.0 + scaling);
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_cost_for_each_link_the_idle_round_trip_is_that_of_the_way() {
+        let model = Model::build(&Config::default(), &flow(4)).unwrap();
+        close(model.0.target.at(100.0) / 1e6, 20.0 + 24.0);
+    }
+
+    #[test]
+    fn below_the_target_a_round_trip_of_acks_adds_ai_packets() {
+        for ai in [0.5, 1.0, 3.0] {
+            let mut model = swift(&Config { ai, ..config() });
+            let mut w = window(10.0);
+            model.on_ack(&mut w, &ack(100, 10, 31));
+            close(packets(&model, &w), 10.0 + ai);
+            // One ACK for each packet: a little less, because the window grows meanwhile.
+            let mut w = window(100.0);
+            for nth in 0..100 {
+                model.on_ack(&mut w, &ack(100 + nth, 1, 31));
+            }
+            let grown = packets(&model, &w) - 100.0;
+            assert!(grown <= ai && grown > 0.95 * ai, "{grown}");
+        }
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_up_does_not_grow_and_is_cut_all_the_same() {
+        let mut model = unscaled();
+        let mut w = window(10.0);
+        model.on_ack(&mut w, &AckSample { window_limited: false, ..ack(100, 10, 31) });
+        assert_eq!(packets(&model, &w), 10.0);
+        model.on_ack(&mut w, &AckSample { window_limited: false, ..ack(100, 10, 64) });
+        close(packets(&model, &w), 6.0);
+    }
+
+    #[test]
+    fn the_cut_is_beta_times_the_share_of_the_delay_above_the_target_and_at_most_max_mdf() {
+        // 1 - 0.8 (delay - 32) / delay, at least one half.
+        for (rtt, factor) in [(32, 1.0), (40, 0.84), (48, 0.733_333_333), (64, 0.6), (80, 0.52), (96, 0.5), (900, 0.5)]
+        {
+            let mut model = unscaled();
+            let mut w = window(50.0);
+            model.on_ack(&mut w, &ack(1_000, 1, rtt));
+            close(packets(&model, &w), 50.0 * factor);
+        }
+    }
+
+    #[test]
+    fn the_window_is_cut_at_most_once_in_a_round_trip() {
+        let mut model = unscaled();
+        let mut w = window(50.0);
+        model.on_ack(&mut w, &ack(1_000, 1, 64));
+        close(packets(&model, &w), 30.0);
+        model.on_ack(&mut w, &ack(1_063, 1, 64));
+        close(packets(&model, &w), 30.0);
+        model.on_loss(us(1_063), &mut w, 0);
+        model.on_timeout(us(1_063), &mut w, 0, 1);
+        close(packets(&model, &w), 30.0);
+        model.on_ack(&mut w, &ack(1_064, 1, 64));
+        close(packets(&model, &w), 18.0);
+    }
+
+    #[test]
+    fn losses_cut_by_the_most_and_leave_no_jump_for_the_end_of_recovery() {
+        let mut model = unscaled();
+        let mut w = window(50.0);
+        model.on_ack(&mut w, &ack(1_000, 0, 31));
+        model.on_loss(us(1_001), &mut w, 3 * MSS_BYTES);
+        assert_eq!((packets(&model, &w), w.ssthresh), (25.0, w.cwnd));
+        // The delay goes on to decide in recovery.
+        model.on_ack(&mut w, &AckSample { in_recovery: true, ..ack(1_040, 25, 31) });
+        assert_eq!((packets(&model, &w), w.ssthresh), (26.0, w.cwnd));
+        model.on_timeout(us(2_000), &mut w, 0, 1);
+        assert_eq!(packets(&model, &w), 13.0);
+    }
+
+    #[test]
+    fn as_many_timeouts_in_a_row_as_the_threshold_leave_the_smallest_window() {
+        let mut model = swift(&Config { retx_reset_threshold: 3, min_cwnd: 0.01, ..config() });
+        let mut w = window(8.0);
+        for (consecutive, expected) in [(1, 4.0), (2, 2.0), (3, 0.01), (4, 0.01)] {
+            model.on_timeout(us(10_000 * u64::from(consecutive)), &mut w, 0, consecutive);
+            close(packets(&model, &w), expected);
+        }
+    }
+
+    #[test]
+    fn below_one_packet_the_window_is_one_and_the_pause_a_round_trip_over_it() {
+        let mut model = unscaled();
+        let mut w = window(1.0);
+        for (at, expected) in [(1_000, 0.5), (2_000, 0.25), (3_000, 0.125)] {
+            model.on_ack(&mut w, &ack(at, 0, 100));
+            close(packets(&model, &w), expected);
+            assert_eq!(w.cwnd, MSS);
+            assert_eq!(w.gap, Span::from_ps((100e6 / expected) as u64));
+        }
+        // There, ai packets are added for each packet and not for each window.
+        model.on_ack(&mut w, &ack(3_500, 1, 30));
+        close(packets(&model, &w), 1.125);
+        assert_eq!((w.cwnd, w.gap), (1.125 * MSS, Span::ZERO));
+    }
+
+    #[test]
+    fn the_window_stays_between_the_smallest_one_and_that_of_the_transport() {
+        let mut model = swift(&Config { min_cwnd: 0.2, ..config() });
+        let mut w = Window { max: 12.0 * MSS, ..window(11.5) };
+        model.on_ack(&mut w, &ack(100, 50, 25));
+        assert_eq!(packets(&model, &w), 12.0);
+        for nth in 1..20 {
+            model.on_ack(&mut w, &ack(10_000 * nth, 0, 5_000));
+        }
+        assert_eq!(packets(&model, &w), 0.2);
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_at_their_key() {
+        let usual = Config::default;
+        for (config, path) in [
+            (Config { ai: 0.0, ..usual() }, "ai"),
+            (Config { beta: f64::NAN, ..usual() }, "beta"),
+            (Config { max_mdf: 1.0, ..usual() }, "max_mdf"),
+            (Config { fs_min_cwnd: 0.0, ..usual() }, "fs_min_cwnd"),
+            (Config { fs_max_cwnd: 0.1, ..usual() }, "fs_max_cwnd"),
+            (Config { min_cwnd: 0.0, ..usual() }, "min_cwnd"),
+            (Config { min_cwnd: 1.5, ..usual() }, "min_cwnd"),
+            (Config { retx_reset_threshold: 0, ..usual() }, "retx_reset_threshold"),
+        ] {
+            let error = Model::build(&config, &FlowContext::default()).unwrap_err();
+            assert_eq!(error.path, path);
+            assert!(error.help.is_some());
+        }
+    }
+
+    #[test]
+    fn a_target_that_no_port_holds_is_warned_of() {
+        let around = |port_limit| Around { rtt: Span::from_us(80), bdp: 100_000, port_limit, sprays: false };
+        // 20 us at 10 Gb/s are 25,000 B.
+        assert!(Config::default().warnings(&around(25_000)).is_empty());
+        assert_eq!(Config::default().warnings(&around(24_000)).len(), 1);
+    }
+}
