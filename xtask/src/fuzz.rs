@@ -15,6 +15,20 @@ const TARGETS: [(&str, &[&str]); 3] = [
     ("flows", &["fuzz/seeds/flows"]),
 ];
 
+/// What is registered, for the target `scenario`: settings that each put one model on its seat. A test of
+/// `tailcut-sim` keeps it complete.
+const CASES: &str = "fuzz/cases.txt";
+
+/// The scenario that the cases change.
+const PLAIN: &str = r#"
+[topology.star]
+hosts = 3
+host_link = { rate = "10Gbps", delay = "1us" }
+
+[workload.traffic.a]
+list = [{ src = 0, dst = 1, size = "1MB", start = "0ns" }]
+"#;
+
 /// Seconds for each target if nobody says.
 const SECONDS: u32 = 60;
 
@@ -38,7 +52,9 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Done {
     let build = ["build", "--locked", "--manifest-path", "fuzz/Cargo.toml", "--release", "--target", &triple];
     let built = root.join("fuzz").join("target");
     cargo(root, &build).env("CARGO_TARGET_DIR", &built).env("RUSTFLAGS", flags.trim()).run()?;
+    let cases = write_cases(root, &built)?;
     for (target, seeds) in targets {
+        let seeds = seeds.iter().map(|&folder| root.join(folder)).chain((target == "scenario").then(|| cases.clone()));
         fuzz(root, &built.join(&triple).join("release").join(target), target, seeds, seconds)?;
     }
     Ok(())
@@ -64,6 +80,30 @@ fn parse(arguments: &[&str]) -> Result<(u32, Vec<Target>), Stop> {
     Ok((seconds, targets))
 }
 
+/// Scenarios to begin with, made of a text of cases that empty lines part: what follows a zero byte is a `--set`.
+fn scenarios(cases: &str) -> Vec<String> {
+    cases
+        .split("\n\n")
+        .filter(|case| !case.trim().is_empty())
+        .map(|case| format!("{PLAIN}\0{}", case.trim_end()))
+        .collect()
+}
+
+/// Writes the scenarios that are made of cases, and says where.
+fn write_cases(root: &Path, built: &Path) -> Result<PathBuf, Stop> {
+    let folder = built.join("cases");
+    let write = || -> std::io::Result<()> {
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        std::fs::create_dir_all(&folder)?;
+        let cases = std::fs::read_to_string(root.join(CASES))?;
+        scenarios(&cases).iter().enumerate().try_for_each(|(n, text)| std::fs::write(folder.join(n.to_string()), text))
+    };
+    write().map_err(|e| Stop::Unusable(format!("{CASES}: {e}")))?;
+    Ok(folder)
+}
+
 /// The triple of this machine.
 fn host(root: &Path) -> Result<String, Stop> {
     let version = Call::new(root, "rustc", &["--version", "--verbose"]).output().unwrap_or_default();
@@ -71,7 +111,7 @@ fn host(root: &Path) -> Result<String, Stop> {
     host.map(str::to_owned).ok_or_else(|| Stop::Unusable("rustc does not say which machine it is for".to_owned()))
 }
 
-fn fuzz(root: &Path, program: &Path, target: &str, seeds: &[&str], seconds: u32) -> Done {
+fn fuzz(root: &Path, program: &Path, target: &str, seeds: impl Iterator<Item = PathBuf>, seconds: u32) -> Done {
     println!("\n== {target}: {seconds} s");
     let folder = |kind: &str| -> Result<PathBuf, Stop> {
         let folder = root.join("fuzz").join(kind).join(target);
@@ -85,7 +125,7 @@ fn fuzz(root: &Path, program: &Path, target: &str, seeds: &[&str], seconds: u32)
         .args([format!("-max_total_time={seconds}"), artifacts])
         // The first folder is the one that libFuzzer adds to.
         .args([folder("corpus")?])
-        .args(seeds.iter().filter(|seeds| root.join(seeds).is_dir()));
+        .args(seeds.filter(|folder| folder.is_dir()));
     if root.join(&dictionary).is_file() {
         call = call.args([format!("-dict={dictionary}")]);
     }
@@ -111,6 +151,14 @@ mod tests {
         for wrong in ["0", "-1", "flow"] {
             assert!(matches!(parse(&[wrong]), Err(Stop::Unusable(_))), "{wrong}");
         }
+    }
+
+    #[test]
+    fn each_case_is_a_setting_of_a_scenario_to_begin_with() {
+        let made = scenarios("a = { b = {  } }\n\nc = { d = { e = \"\"\"\nf\"\"\" } }\n");
+        let settings: Vec<_> = made.iter().map(|text| text.split_once('\0').unwrap().1).collect();
+        assert_eq!(settings, ["a = { b = {  } }", "c = { d = { e = \"\"\"\nf\"\"\" } }"]);
+        assert!(scenarios(&std::fs::read_to_string(crate::root().join(CASES)).unwrap()).len() > 50);
     }
 
     #[test]

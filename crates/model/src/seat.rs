@@ -134,7 +134,8 @@ pub trait Marker {
     fn mark(&mut self, occupancy: Occupancy, class: u8, size: u64) -> bool;
 }
 
-/// Holds the waiting packets of a port and decides which goes next.
+/// Holds the waiting packets of a port and decides which goes next. Packets of one flow that are alike in class and
+/// rank go in the order in which they came.
 pub trait PortScheduler {
     /// Takes in a packet of a class.
     fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8);

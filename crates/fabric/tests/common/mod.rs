@@ -1,6 +1,9 @@
 //! A port with the smallest world around it: it is called when it asked to be, and what it does is written down.
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 
+pub mod draw;
+pub mod slow;
+
 use tailcut_base::{BitRate, Bytes, HostId, Instant, MSS_BYTES, MTU_BYTES, Span};
 use tailcut_fabric::buffer::divided::Overflow;
 use tailcut_fabric::buffer::{self, BufferConfig};
