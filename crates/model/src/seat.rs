@@ -346,8 +346,8 @@ pub struct AckSample<'a> {
     pub snd_una: u64,
     /// The next new byte to send.
     pub snd_nxt: u64,
-    /// Whether the sender is in loss recovery. At its end the window becomes `ssthresh`: a model that changes the one in
-    /// recovery, as few do, changes the other with it.
+    /// Whether the sender is in loss recovery. At its end the window becomes `ssthresh`: a model that changes the one
+    /// in recovery, as few do, changes the other with it.
     pub in_recovery: bool,
     /// Whether the window has held the flow back: one that is not used up must not open.
     pub window_limited: bool,

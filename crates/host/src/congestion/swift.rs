@@ -56,7 +56,8 @@ pub struct Config {
     pub fs_max_cwnd: f64,
     /// Smallest window in packets (algorithm 1, min_cwnd; 0.001 in a public port to INET, and 10 B in csg-htsim).
     pub min_cwnd: f64,
-    /// After so many timeouts in a row the window is the smallest one (algorithm 1, RETX_RESET_THRESHOLD; csg-htsim: 5).
+    /// After so many timeouts in a row the window is the smallest one (algorithm 1, RETX_RESET_THRESHOLD; csg-htsim:
+    /// 5).
     pub retx_reset_threshold: u32,
 }
 

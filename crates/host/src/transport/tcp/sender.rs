@@ -345,7 +345,7 @@ impl Sender {
         self.timeouts_in_row += 1;
         let limit = u32::try_from(self.max_rto.as_ps() / self.rto.as_ps()).unwrap_or(u32::MAX).max(1);
         self.backoff = self.backoff.saturating_mul(2).min(limit);
-        self.start_timer(now);
+        self.restart_timer(now);
         if self.gate == Gate::Closed {
             // RFC 5681, section 3.1: a lost SYN leaves a first window of one segment.
             self.window.cwnd = MSS_BYTES as f64;
@@ -485,7 +485,7 @@ impl Sender {
         self.gate = Gate::Open;
         self.timeouts_in_row = 0;
         self.window.cwnd = MSS_BYTES as f64;
-        self.start_timer(now);
+        self.restart_timer(now);
     }
 
     /// Bytes that are still to send: new ones, and lost ones that are not on their way again.
@@ -645,13 +645,17 @@ impl Sender {
     }
 
     fn start_timer(&mut self, now: Instant) {
-        // Nothing goes before the gap of the flow is over, and only then can an answer be late: a gap may be longer than
-        // any timeout.
-        let from = match &self.pacing {
-            Some(pacing) if !pacing.by_host => now.max(pacing.release),
-            _ => now,
-        };
-        self.deadline = from + (self.rto * u64::from(self.backoff)).min(self.max_rto);
+        self.deadline = now + (self.rto * u64::from(self.backoff)).min(self.max_rto);
+    }
+
+    /// As [`Sender::start_timer`], before something is sent again. Nothing goes before the gap of the flow is over, and
+    /// only then can an answer be late: a gap may be longer than any timeout.
+    #[cold]
+    fn restart_timer(&mut self, now: Instant) {
+        match &self.pacing {
+            Some(pacing) if !pacing.by_host => self.start_timer(now.max(pacing.release)),
+            _ => self.start_timer(now),
+        }
     }
 }
 
