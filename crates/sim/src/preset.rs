@@ -37,6 +37,7 @@ presets! {
     "slytherin",
     "spq",
     "srpt",
+    "swift",
     "tcp",
 }
 

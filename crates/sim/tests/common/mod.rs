@@ -89,7 +89,10 @@ pub fn schemes() -> Vec<&'static str> {
 pub fn is_held_back(preset: &str) -> bool {
     let layer = Preset::layer(preset).expect("a preset of the tests");
     let host = layer.get("host");
-    host.is_some_and(|host| host.get("pace").is_some() || host.get("receive").is_some())
+    let is_swift = |congestion: &Node| congestion.as_str() == Some("swift");
+    host.is_some_and(|host| {
+        host.get("pace").is_some() || host.get("receive").is_some() || host.get("congestion").is_some_and(is_swift)
+    })
 }
 
 /// A scenario's tree: a preset below, `text` on top.
