@@ -13,6 +13,35 @@ use crate::{Facts, Invalid};
 ///
 /// A scenario's text cannot name it: a program reads a scenario and puts the model on its seat, as
 /// `config.host.congestion = CongestionConfig::Custom(Custom::new("mine", |flow| ...))`.
+///
+/// ```
+/// use tailcut_model::seat::{Priority, Tag, TagView};
+/// use tailcut_model::{Custom, Facts, Thing};
+///
+/// /// The class of a packet by how far into its flow it is: one for each `step` bytes, up to the last of eight.
+/// struct Stairs {
+///     step: u64,
+/// }
+///
+/// impl Tag for Stairs {
+///     fn tag(&mut self, view: &TagView) -> Priority {
+///         Priority::of_class((view.offset / self.step).min(7) as u8)
+///     }
+/// }
+///
+/// // A tag is made without a context; others are told of their flow, host or switch.
+/// let stairs: Custom<(), dyn Tag + Send> =
+///     Custom::new("stairs", |_| Ok(Box::new(Stairs { step: 20_000 }) as Box<_>));
+/// let stairs = stairs.saying(|facts| facts.provides(Thing::Class));
+///
+/// let mut one = stairs.make(&())?;
+/// let view = TagView { offset: 50_000, highest_sent: 50_000, acknowledged: 0, flow_bytes: 100_000 };
+/// assert_eq!(one.tag(&view).class, 2);
+/// let mut facts = Facts::new();
+/// stairs.facts(&mut facts);
+/// assert!(facts.has(Thing::Class) && !facts.has(Thing::Rank));
+/// # Ok::<(), tailcut_model::Invalid>(())
+/// ```
 pub struct Custom<Context, T: ?Sized> {
     name: String,
     make: Arc<Make<Context, T>>,

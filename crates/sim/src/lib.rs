@@ -2,6 +2,10 @@
 //!
 //! `Node` (text as a tree) -> [`Config`] (typed, may be wrong) -> [`Scenario`] (cannot be wrong) -> [`World`] ->
 //! [`Outcome`]. This is the one crate that sees all models, and the only one that schedules.
+//!
+//! It is also the front of tailcut as a library: [`seats`] has the configuration of every seat, and [`model`] what a
+//! model of a program's own is made of, which it puts there as [`model::Custom`]. The programs in `crates/sim/examples`
+//! and `CONTRIBUTING.md` show how.
 
 pub mod config;
 pub mod controller;
@@ -29,10 +33,12 @@ pub mod thresholds {
 /// The configuration of every seat, and of the tables that hold them.
 pub mod seats {
     pub use crate::controller::ControllerConfig;
+    pub use tailcut_fabric::agent::AgentConfig;
     pub use tailcut_fabric::buffer::BufferConfig;
     pub use tailcut_fabric::classify::ClassifierConfig;
     pub use tailcut_fabric::loss::LossConfig;
     pub use tailcut_fabric::mark::MarkerConfig;
+    pub use tailcut_fabric::memory::MemoryConfig;
     pub use tailcut_fabric::sched::SchedulerConfig;
     pub use tailcut_fabric::{PortConfig, SwitchConfig};
     pub use tailcut_host::HostConfig;
@@ -44,3 +50,27 @@ pub mod seats {
     pub use tailcut_host::transport::TransportConfig;
     pub use tailcut_topology::path::PathConfig;
 }
+
+/// What a model of a program's own is made of: the traits of the seats and all that they speak of, what a model is told
+/// when it is made, and [`Custom`](model::Custom), which puts it on its seat.
+pub mod model {
+    pub use tailcut_base::{BitRate, Bytes, Instant, MSS_BYTES, MTU_BYTES, Seeds, Span};
+    pub use tailcut_fabric::SwitchContext;
+    pub use tailcut_host::HostContext;
+    pub use tailcut_host::congestion::FlowContext;
+    pub use tailcut_model::seat::*;
+    pub use tailcut_model::{
+        Arena, Custom, Direction, Facts, Fields, Flags, FlowId, FlowSpec, Header, Invalid, Kind, Packet, PacketId,
+        PathFacts, Thing,
+    };
+}
+
+/// What a run leaves, and what takes it in.
+pub mod record {
+    pub use tailcut_record::{FlowRow, PortRow, Recorder, Totals};
+}
+
+/// The code of `CONTRIBUTING.md`, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../CONTRIBUTING.md")]
+pub struct Contributing;

@@ -17,6 +17,31 @@ use crate::failures::{Outages, links_named};
 use crate::together;
 
 /// One simulation, checked.
+///
+/// Made from a tree, as here, or from a [`Config`] that a program has changed: it may have put models of its own on
+/// seats.
+///
+/// ```
+/// use std::path::Path;
+/// use tailcut_sim::{Node, Preset, Scenario};
+///
+/// let mut node = Preset::layer("dctcp")?;
+/// let text = r#"
+///     topology.star = { hosts = 2, host_link = { rate = "10Gbps", delay = "1us" } }
+///     [workload.traffic.one]
+///     list = [{ src = 0, dst = 1, size = "1MB", start = "0us" }]
+/// "#;
+/// node.merge(Node::parse("one-flow.toml", text)?);
+/// let scenario = Scenario::new(&node, 1, Path::new("."))?;
+/// assert_eq!(scenario.network().hosts(), 2);
+/// assert_eq!(scenario.classes(), ["one"]);
+///
+/// // What cannot be is refused at its place, with what would be right.
+/// node.merge(Node::parse("above.toml", "port.buffer = \"tail-dorp\"")?);
+/// let problem = Scenario::new(&node, 1, Path::new(".")).unwrap_err();
+/// assert!(problem.render(false).contains("tail-drop"));
+/// # Ok::<(), tailcut_sim::Problem>(())
+/// ```
 #[derive(Debug)]
 pub struct Scenario {
     config: Config,

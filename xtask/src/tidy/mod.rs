@@ -3,6 +3,7 @@
 //! Each rule is a function of texts, so that it can be tried on a few lines.
 
 mod direction;
+mod excerpts;
 mod modules;
 mod presets;
 mod source;
@@ -57,6 +58,7 @@ pub(crate) fn run(root: &Path) -> Done {
     findings.extend(modules::check(&texts));
     findings.extend(direction::check(&texts));
     findings.extend(presets::check(&texts));
+    findings.extend(excerpts::check(&texts));
     findings.sort();
     for finding in &findings {
         println!("{finding}");

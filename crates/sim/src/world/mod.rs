@@ -38,6 +38,29 @@ const ROUND_EVENTS: u64 = 1 << 18;
 const PROGRESS_EVENTS: u64 = 1 << 20;
 
 /// One simulation.
+///
+/// ```
+/// # use std::path::Path;
+/// use tailcut_sim::record::Recorder;
+/// use tailcut_sim::{EndReason, Node, Preset, Scenario, World};
+///
+/// let mut node = Preset::layer("tcp")?;
+/// # node.merge(Node::parse("two-flows.toml", r#"
+/// #     topology.star = { hosts = 3, host_link = { rate = "10Gbps", delay = "1us" } }
+/// #     [workload.traffic.all]
+/// #     list = [{ src = 0, dst = 2, size = "1MB", start = "0us" }, { src = 1, dst = 2, size = "1MB", start = "3us" }]
+/// # "#)?);
+/// // Two flows of 1 MB to one host with a link of 10 Gb/s.
+/// let scenario = Scenario::new(&node, 1, Path::new("."))?;
+/// let outcome = World::new(&scenario, Recorder::new()).run();
+/// assert_eq!(outcome.end, EndReason::Finished);
+/// let slowest = outcome.flows.rows().filter_map(|row| row.fct()).max().expect("there are flows");
+/// assert!(slowest.as_secs_f64() > 2.0 * 8e6 / 10e9);
+/// // Any number of threads gives the same outcome.
+/// let again = World::new(&scenario, Recorder::new()).with_threads(2).run();
+/// assert_eq!(again.engine.digest, outcome.engine.digest);
+/// # Ok::<(), tailcut_sim::Problem>(())
+/// ```
 pub struct World<'s> {
     scenario: &'s Scenario,
     cut: Cut,
