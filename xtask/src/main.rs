@@ -6,6 +6,7 @@
 mod compare_ns3;
 mod files;
 mod fuzz;
+mod oldest;
 mod python;
 mod shell;
 mod speed;
@@ -22,7 +23,8 @@ const HELP: &str = "\
 cargo xtask COMMAND
 
   test             set up what is missing, then run every check: format, tidiness, lints,
-                   documentation, Rust tests, the tests in Python of the command as a user runs it,
+                   documentation, Rust tests, the build with the oldest Rust that will do (left out
+                   where rustup cannot give it), the tests in Python of the command as a user runs it,
                    and the count of instructions (left out where valgrind is missing, but not in CI)
   test --rust      the same without Python
   tidy             what neither the compiler nor clippy looks at: see xtask/src/tidy/

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::shell::{Call, Done, Stop, cargo, target_folder};
-use crate::{files, python, speed, tidy};
+use crate::{files, oldest, python, speed, tidy};
 
 /// The profile of the tests' own build: its dependencies are there when the tests have been built, and it is optimised
 /// enough to simulate.
@@ -34,6 +34,7 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
             }),
         ),
         ("Rust tests: cargo test", Box::new(|| cargo(root, &["test", "--locked", "--workspace"]).run())),
+        ("the oldest Rust: cargo check", Box::new(|| oldest::check(root))),
     ];
     if with_python {
         steps.push(("the command: cargo build", Box::new(|| build(root).run())));
