@@ -1,8 +1,9 @@
 //! Dynamic threshold: a port may hold as much as is free, times a factor.
 //!
 //! Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches" (IEEE/ACM Transactions on
-//! Networking 6(2), 1998): the threshold of every queue is T = alpha * (B - Q), of a memory of B bytes in which Q wait. It
-//! is looked at before the arriving packet is counted. A port above the threshold takes nothing in and evicts nothing.
+//! Networking 6(2), 1998): the threshold of every queue is T = alpha * (B - Q), of a memory of B bytes in which Q wait.
+//! It is looked at before the arriving packet is counted. A port above the threshold takes nothing in and evicts
+//! nothing.
 //!
 //! The packet on the wire has left the memory.
 
