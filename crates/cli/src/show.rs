@@ -53,7 +53,7 @@ fn scheme(out: &mut Page, name: &str) -> Result<(), Problem> {
 /// Every parameter of a table, the defaults filled in.
 fn spelled<T>(path: &str, node: &Node) -> Result<Vec<Parameter>, Problem>
 where
-    T: schemars::JsonSchema + tailcut_sim::config::Table,
+    T: schemars::JsonSchema + tailcut_sim::config::ConfigTable,
 {
     let config: T = tailcut_sim::config::from_node(node)?;
     let value = toml::Value::try_from(&config).expect("a configuration is TOML");

@@ -1,4 +1,4 @@
-//! For how long a queue was how long.
+//! How long a queue spent at each length.
 
 use tailcut_base::{Instant, Span};
 

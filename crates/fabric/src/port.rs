@@ -2,7 +2,7 @@
 
 use tailcut_base::{Bytes, Instant, PortId, Seeds, Span, prefetch};
 use tailcut_model::seat::{
-    BufferPolicy, Classifier, DropReason, Loss, MAX_CLASSES, Marker, Occupancy, PortScheduler, Verdict, Waiting,
+    Admission, BufferPolicy, Classifier, DropReason, Loss, MAX_CLASSES, Marker, Occupancy, PortScheduler, Waiting,
 };
 use tailcut_model::{Arena, Flags, Invalid, Packet, PacketId, table};
 
@@ -71,7 +71,7 @@ pub enum Offered {
     Dropped(DropReason),
 }
 
-/// What waits, beside an arriving packet.
+/// The packets that wait, as a buffer policy sees them when another one arrives.
 struct Queue<'a> {
     scheduler: &'a SchedulerSeat,
     arena: &'a Arena,
@@ -114,18 +114,18 @@ impl PortStats {
     }
 }
 
-/// What has a word on a packet beside its port: the memory of the switch.
+/// Decides beside the port whether a packet may wait: the memory that the ports of a switch share.
 pub trait Gate {
-    /// Whether a packet may wait in the port, of which so many bytes wait, or why not.
+    /// Whether a packet may wait in the port, in which `waiting` bytes wait already.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason to drop it.
     fn admit(&mut self, packet: &Packet, waiting: u64) -> Result<(), DropReason>;
-    /// `size` bytes were pushed out of the port, of which so many bytes wait now.
+    /// `size` bytes were pushed out of the port, in which `waiting` bytes still wait.
     fn pushed_out(&mut self, size: u64, waiting: u64);
 }
 
-/// Nothing has a word beside the port.
+/// The gate of a port with memory of its own: it lets everything pass.
 pub struct Open;
 
 impl Gate for Open {
@@ -161,7 +161,7 @@ pub struct Port {
     marker: MarkerSeat,
     scheduler: SchedulerSeat,
     stats: PortStats,
-    /// For how long the queue was how long, while that is recorded.
+    /// How long the queue spent at each length, while that is recorded.
     histogram: Option<Box<QueueHistogram>>,
 }
 
@@ -267,7 +267,7 @@ impl Port {
         self.offer_through(now, arena, id, evicted, &mut Open)
     }
 
-    /// The same where something else may have a word on the packet, once the port would take it.
+    /// The same where a gate is asked as well, once the port would take the packet.
     ///
     /// This copy of the code stands aside of the loop, which has one of its own without a gate.
     #[inline(never)]
@@ -303,14 +303,14 @@ impl Port {
             let occupancy = self.occupancy(class);
             let queue = Queue { scheduler: &self.scheduler, arena, id, class };
             match self.buffer.admit(occupancy, class, size, &queue) {
-                Verdict::Take => break (class, occupancy),
-                Verdict::Drop(reason) => return self.refuse(reason),
-                Verdict::PushOut => {
+                Admission::Take => break (class, occupancy),
+                Admission::Drop(reason) => return self.refuse(reason),
+                Admission::PushOut => {
                     let pushed = self.evict(now, arena);
                     gate.pushed_out(u64::from(arena.get(pushed).size), self.backlog);
                     evicted.push(pushed);
                 }
-                Verdict::Demote => match self.demote(arena, id, class, size) {
+                Admission::Demote => match self.demote(arena, id, class, size) {
                     Ok(class) => break (class, self.occupancy(class)),
                     Err(reason) => return self.refuse(reason),
                 },
@@ -374,7 +374,7 @@ impl Port {
         (id, self.wire.transmit(begins, arena, id))
     }
 
-    /// Records from now on for how long the queue is how long.
+    /// Records from now on how long the queue spends at each length.
     pub fn start_histogram(&mut self, now: Instant) {
         self.histogram = Some(Box::new(QueueHistogram::new(now, self.limit)));
     }
@@ -407,13 +407,13 @@ impl Port {
             class += 1;
             let occupancy = self.occupancy(class);
             match self.buffer.admit(occupancy, class, size, &Queue { scheduler: &self.scheduler, arena, id, class }) {
-                Verdict::Take => {
+                Admission::Take => {
                     self.stats.demotions += 1;
                     return Ok(class);
                 }
-                Verdict::Demote => {}
-                Verdict::Drop(reason) => return Err(reason),
-                Verdict::PushOut => unreachable!("a policy that demotes does not push out"),
+                Admission::Demote => {}
+                Admission::Drop(reason) => return Err(reason),
+                Admission::PushOut => unreachable!("a policy that demotes does not push out"),
             }
         }
     }

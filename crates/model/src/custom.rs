@@ -103,7 +103,7 @@ impl<Context, T: ?Sized> fmt::Debug for Custom<Context, T> {
     }
 }
 
-/// Equal are copies of one another.
+/// Two are equal if one is a copy of the other.
 impl<Context, T: ?Sized> PartialEq for Custom<Context, T> {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && Arc::ptr_eq(&self.make, &other.make)
@@ -117,7 +117,7 @@ impl<Context, T: ?Sized> Serialize for Custom<Context, T> {
     }
 }
 
-/// There is nothing that a scenario could write.
+/// The schema allows no value: a scenario cannot name such a model.
 impl<Context, T: ?Sized> JsonSchema for Custom<Context, T> {
     fn schema_name() -> Cow<'static, str> {
         "Custom".into()

@@ -64,7 +64,7 @@ impl fmt::Display for Thing {
     }
 }
 
-/// What one model says.
+/// A statement of a model about itself.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fact {
     /// It provides this.
@@ -92,21 +92,21 @@ pub enum Fact {
     Unknown,
 }
 
-/// What is said of itself by everything in a scenario.
+/// The facts that everything in a scenario states of itself.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     entries: Vec<Entry>,
     at: Speaker,
 }
 
-/// Who says something.
+/// The key or model that states a fact.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Speaker {
     /// The dotted path of the key.
     pub path: String,
     /// The name of the model there; empty if it is no seat.
     pub model: String,
-    /// Whether it is as it is if nothing is said: nobody asked for it.
+    /// Whether it has its default value: the scenario does not ask for it.
     pub is_default: bool,
 }
 
@@ -120,22 +120,22 @@ impl fmt::Display for Speaker {
     }
 }
 
-/// One thing that was said.
+/// One fact, and who states it.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Who says it.
+    /// Who states it.
     pub by: Speaker,
-    /// What.
+    /// The fact.
     pub fact: Fact,
 }
 
 impl Facts {
-    /// Nothing said.
+    /// No facts yet.
     pub fn new() -> Facts {
         Facts::default()
     }
 
-    /// What is said from now on is said by this one.
+    /// Facts from now on are stated by `by`.
     pub fn speaker(&mut self, by: Speaker) {
         self.at = by;
     }
@@ -195,7 +195,7 @@ impl Facts {
         self.say(Fact::Unknown);
     }
 
-    /// Everything that was said.
+    /// All facts.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }

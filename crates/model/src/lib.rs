@@ -2,7 +2,7 @@
 //!
 //! A scheme of the literature is a choice for each seat. The models that sit on the seats live in the crates
 //! `fabric`, `host`, `topology` and `workload`; they know this crate and `base`, never each other and
-//! never the calendar: they are told the time and answer with verdicts and wishes.
+//! never the calendar: they are told the time and answer with decisions and wishes.
 //!
 //! Invariant: no policy lives here, and nothing here reads a clock.
 

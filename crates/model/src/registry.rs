@@ -66,7 +66,7 @@ pub trait Seat {
     /// As [`Parameters::resolve`], with the path relative to the seat.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Parameters::resolve`].
     fn resolve(&mut self, workload: &dyn Demand) -> Result<(), Invalid>;
     /// As [`Parameters::warnings`].
     fn warnings(&self, around: &Around) -> Vec<String>;

@@ -59,7 +59,7 @@ impl<'a> Shape<'a> {
         Shape { root: self.root, at }
     }
 
-    /// What a reference refers to.
+    /// The shape that a `$ref` refers to; any other is itself.
     fn resolved(self) -> Shape<'a> {
         let named = self.at.get("$ref").and_then(Value::as_str).and_then(|name| name.strip_prefix("#/$defs/"));
         match named.and_then(|name| self.root.get("$defs")?.get(name)) {
@@ -176,7 +176,7 @@ impl<'a> Shape<'a> {
         one.filter(|kind| *kind != "null").collect()
     }
 
-    /// Whether nothing may stand here too.
+    /// Whether the value may be left out.
     pub fn is_optional(self) -> bool {
         let is_null = |at: &Value| at == "null";
         let in_list = |at: &Value| at.as_array().is_some_and(|kinds| kinds.iter().any(is_null));

@@ -90,7 +90,7 @@ impl DropReason {
 
 /// A buffer policy's answer to an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Admission {
     /// Let it in.
     Take,
     /// Evict the worst packet that waits, which is worse than the arriving one, and ask again.
@@ -123,8 +123,8 @@ pub trait Waiting {
 
 /// Decides whether an arriving packet is let in.
 pub trait BufferPolicy {
-    /// Verdict on a packet of `size` bytes and class `class`.
-    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Verdict;
+    /// What becomes of a packet of `size` bytes and class `class`.
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Admission;
 }
 
 /// Decides whether an admitted packet is marked with CE.

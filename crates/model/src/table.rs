@@ -45,7 +45,7 @@ macro_rules! table {
                 vec![$((stringify!($seat), &self.$seat, self.$seat == default.$seat),)+]
             }
 
-            /// The same, to be changed.
+            /// As `seats`, mutable.
             pub fn seats_mut(&mut self) -> Vec<(&'static str, &mut dyn $crate::Seat)> {
                 vec![$((stringify!($seat), &mut self.$seat),)+]
             }

@@ -13,7 +13,7 @@ pub enum RecordError {
     Write {
         /// The file as it would have been called.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The system refused to read.
@@ -21,7 +21,7 @@ pub enum RecordError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The file was read and is not what it should be.

@@ -188,7 +188,7 @@ fn write_histograms<W: Write + Send>(
     write::<DoubleType, W>(group, &times, Some(&definition), Some(&repetition))
 }
 
-/// As the files store it.
+/// The signed integer that files store.
 ///
 /// # Panics
 /// If it does not fit 63 bits, which no count of a run reaches.

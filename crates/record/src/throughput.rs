@@ -44,7 +44,7 @@ impl Throughput {
     /// Most bins that a run may have: with a few classes, some hundred MB.
     pub const MAX_BINS: u64 = 10_000_000;
 
-    /// Nothing has arrived.
+    /// A count without any bytes.
     ///
     /// # Panics
     /// If the bins have no width.

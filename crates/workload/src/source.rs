@@ -1,4 +1,4 @@
-//! One traffic at work: it says when its next event is, and gives the flows of an event.
+//! Sources of flows: each says when its next event is, and gives the flows of that event.
 
 use tailcut_base::{HostId, Instant, Seeds, Stream};
 use tailcut_model::{ClassId, FlowSpec, PathFacts, Query, QueryId};
@@ -13,9 +13,9 @@ use crate::incast::Queries;
 use crate::mixture::SizeMixture;
 use crate::plan::{Ends, Generated};
 
-/// A traffic that gives flows.
+/// Where the flows of one traffic come from: draws, or a list.
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
+pub(crate) enum FlowSource {
     Generated(Box<Generator>),
     Listed(ListSource),
 }
@@ -71,13 +71,13 @@ pub(crate) fn query_gap(gaps: Gaps, per_second: f64, aggregators: usize) -> (Gap
     }
 }
 
-impl Source {
+impl FlowSource {
     /// Adds the sizes of its flows to a mixture: of an explicit list all, of a generated traffic as many as are
     /// `expected`.
     pub(crate) fn add_sizes(&self, mixture: &mut SizeMixture, expected: f64) {
         match self {
-            Source::Generated(generator) => mixture.add_generated(expected, &generator.sizes),
-            Source::Listed(list) => list.flows.iter().for_each(|flow| mixture.add_listed(flow.size)),
+            FlowSource::Generated(generator) => mixture.add_generated(expected, &generator.sizes),
+            FlowSource::Listed(list) => list.flows.iter().for_each(|flow| mixture.add_listed(flow.size)),
         }
     }
 }
@@ -163,31 +163,31 @@ impl ListSource {
     }
 }
 
-impl Source {
+impl FlowSource {
     /// Bytes of its tables of hosts or flows.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
-            Source::Generated(generator) => match &generator.events {
+            FlowSource::Generated(generator) => match &generator.events {
                 Events::Pairs(pairs) => pairs.pattern.heap_bytes(),
                 Events::Incast { queries, .. } => queries.heap_bytes(),
             },
-            Source::Listed(list) => list.flows.capacity() * size_of::<Listed>(),
+            FlowSource::Listed(list) => list.flows.capacity() * size_of::<Listed>(),
         }
     }
 
     /// How many ideal FCTs the deadlines of its flows are, if that is what they are.
     pub(crate) fn slack(&self) -> Option<f64> {
         match self {
-            Source::Generated(generator) => generator.deadlines.as_ref().and_then(DeadlineSource::slack),
-            Source::Listed(_) => None,
+            FlowSource::Generated(generator) => generator.deadlines.as_ref().and_then(DeadlineSource::slack),
+            FlowSource::Listed(_) => None,
         }
     }
 
     /// When its next event is.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         match self {
-            Source::Generated(generator) => generator.next_at(),
-            Source::Listed(list) => list.flows.get(list.at).map(|flow| flow.start),
+            FlowSource::Generated(generator) => generator.next_at(),
+            FlowSource::Listed(list) => list.flows.get(list.at).map(|flow| flow.start),
         }
     }
 
@@ -195,8 +195,8 @@ impl Source {
     /// next query.
     pub(crate) fn fire(&mut self, now: Instant, query: &mut u32, mut out: impl FnMut(FlowSpec)) {
         match self {
-            Source::Generated(generator) => generator.fire(now, query, &mut out),
-            Source::Listed(list) => {
+            FlowSource::Generated(generator) => generator.fire(now, query, &mut out),
+            FlowSource::Listed(list) => {
                 let Some(flow) = list.flows.get(list.at) else { return };
                 list.at += 1;
                 out(FlowSpec {

@@ -13,7 +13,7 @@ use crate::forecast::{Forecast, Forecaster};
 use crate::load::{Places, Racks};
 use crate::mixture::SizeMixture;
 use crate::plan::{Amount, Generated, Plan, Site};
-use crate::source::{Generator, ListSource, Source};
+use crate::source::{FlowSource, Generator, ListSource};
 
 /// Most classes of one workload: a class is a `u8`.
 const MOST_CLASSES: usize = 256;
@@ -41,7 +41,7 @@ const DEFAULT_WARMUP: f64 = 0.1;
 #[derive(Clone, Debug)]
 pub struct Workload {
     classes: Vec<String>,
-    sources: Vec<Source>,
+    sources: Vec<FlowSource>,
     /// Flows that have been drawn but must wait for earlier ones.
     pending: BinaryHeap<Reverse<Pending>>,
     end: End,
@@ -73,7 +73,7 @@ enum End {
     Lists,
 }
 
-/// What is not measured.
+/// The warm-up, whose flows are not measured.
 #[derive(Clone, Copy, Debug)]
 struct Warmup {
     fraction: f64,
@@ -169,13 +169,13 @@ impl Workload {
             sources.push(match plan {
                 Plan::Generated(plan) => {
                     let generator = Generator::new(plan, rate, class_id(of.own()), number, site.hosts, seeds);
-                    Source::Generated(Box::new(generator))
+                    FlowSource::Generated(Box::new(generator))
                 }
                 Plan::Listed(list) => {
                     listed += list.flows.len() as u64;
                     let named = of.named.iter().copied().map(class_id).collect();
                     // Only flows that name no class ask for the traffic's own.
-                    Source::Listed(ListSource::new(list.flows, class_id(of.own.unwrap_or(0)), named))
+                    FlowSource::Listed(ListSource::new(list.flows, class_id(of.own.unwrap_or(0)), named))
                 }
             });
         }
@@ -218,7 +218,7 @@ impl Workload {
     /// the network nor the traffic makes large is not counted.
     pub fn heap_bytes(&self) -> usize {
         let connections: usize = self.connections.iter().map(|started| started.capacity() * size_of::<u32>()).sum();
-        let sources: usize = self.sources.iter().map(Source::heap_bytes).sum();
+        let sources: usize = self.sources.iter().map(FlowSource::heap_bytes).sum();
         self.pending.capacity() * size_of::<Pending>() + connections + sources
     }
 
@@ -252,18 +252,19 @@ impl Workload {
 
     /// The traffic with the next event, and when it is.
     fn next_event(&self) -> Option<(Instant, usize)> {
-        let open = |source: &Source, at: Instant| match (source, self.end) {
-            (Source::Listed(_), _) | (_, End::Lists) => true,
-            (Source::Generated(_), End::At(end)) => at < end,
-            (Source::Generated(_), End::After(flows)) => self.generated < flows,
+        let open = |source: &FlowSource, at: Instant| match (source, self.end) {
+            (FlowSource::Listed(_), _) | (_, End::Lists) => true,
+            (FlowSource::Generated(_), End::At(end)) => at < end,
+            (FlowSource::Generated(_), End::After(flows)) => self.generated < flows,
         };
-        let next = |(i, source): (usize, &Source)| source.next_at().filter(|&at| open(source, at)).map(|at| (at, i));
+        let next =
+            |(i, source): (usize, &FlowSource)| source.next_at().filter(|&at| open(source, at)).map(|at| (at, i));
         self.sources.iter().enumerate().filter_map(next).min()
     }
 
     /// Draws the flows of one event.
     fn fire(&mut self, now: Instant, source: usize) {
-        let is_list = matches!(self.sources[source], Source::Listed(_));
+        let is_list = matches!(self.sources[source], FlowSource::Listed(_));
         let measured = (is_list && !self.warmup.lists) || !self.is_warmup(now);
         let (pending, drawn) = (&mut self.pending, if is_list { &mut self.listed } else { &mut self.generated });
         self.sources[source].fire(now, &mut self.queries, |flow| {
@@ -481,7 +482,7 @@ fn time_base(config: &Config, plans: &Plans<'_>, rates: &[f64]) -> Result<Span, 
 
 /// The classes of one traffic.
 struct ClassOf {
-    /// Its own; `None` if each of its flows names a class.
+    /// The traffic's own class; `None` if each of its flows names one.
     own: Option<usize>,
     /// Those that its file names.
     named: Vec<usize>,

@@ -9,7 +9,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
+use tailcut_model::seat::{Admission, BufferPolicy, DropReason, Occupancy, Waiting};
 use tailcut_model::{Build, Invalid, Parameters};
 
 use crate::PortContext;
@@ -95,16 +95,16 @@ impl Build for Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, class: u8, size: u64, _waiting: &impl Waiting) -> Verdict {
+    fn admit(&mut self, o: Occupancy, class: u8, size: u64, _waiting: &impl Waiting) -> Admission {
         let Limits { of_class, overflow } = &*self.0;
         if o.port + size > o.limit {
-            Verdict::Drop(DropReason::PortFull)
+            Admission::Drop(DropReason::PortFull)
         } else if o.class + size <= of_class[usize::from(class)] {
-            Verdict::Take
+            Admission::Take
         } else if *overflow == Overflow::Demote && usize::from(class) + 1 < of_class.len() {
-            Verdict::Demote
+            Admission::Demote
         } else {
-            Verdict::Drop(DropReason::ClassFull)
+            Admission::Drop(DropReason::ClassFull)
         }
     }
 }

@@ -5,7 +5,7 @@
 //! may be the arriving one. As many are dropped as it takes until the arriving packet fits: pFabric's public code drops
 //! one, since its packets have one size.
 
-use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
+use tailcut_model::seat::{Admission, BufferPolicy, DropReason, Occupancy, Waiting};
 
 use crate::PortContext;
 
@@ -13,13 +13,13 @@ tailcut_model::no_parameters!(PortContext);
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, waiting: &impl Waiting) -> Verdict {
+    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, waiting: &impl Waiting) -> Admission {
         if o.port + size <= o.limit {
-            Verdict::Take
+            Admission::Take
         } else if waiting.has_worse() {
-            Verdict::PushOut
+            Admission::PushOut
         } else {
-            Verdict::Drop(DropReason::PortFull)
+            Admission::Drop(DropReason::PortFull)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Whether an arriving packet is let in.
 
 use tailcut_model::register;
-use tailcut_model::seat::{BufferPolicy, Occupancy, Verdict, Waiting};
+use tailcut_model::seat::{Admission, BufferPolicy, Occupancy, Waiting};
 
 use crate::PortContext;
 
@@ -25,7 +25,7 @@ register! {
 
 impl BufferPolicy for BufferSeat {
     #[inline(always)]
-    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Verdict {
+    fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Admission {
         match_buffer!(self, model => model.admit(occupancy, class, size, waiting))
     }
 }

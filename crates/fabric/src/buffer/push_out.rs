@@ -3,7 +3,7 @@
 //! As the authors of Slytherin coded it (hrezae2/IWQoS18, `dcn/model/simple-priority-ecn-queue.cc`); Algorithm 1 of the
 //! paper does not have it. The lowest class itself is refused one byte earlier than under tail drop, also as coded.
 
-use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
+use tailcut_model::seat::{Admission, BufferPolicy, DropReason, Occupancy, Waiting};
 use tailcut_model::{Build, Invalid};
 
 use crate::PortContext;
@@ -35,14 +35,14 @@ impl Build for Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Verdict {
+    fn admit(&mut self, o: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Admission {
         let fits = if class == self.lowest { o.port + size < o.limit } else { o.port + size <= o.limit };
         if fits {
-            Verdict::Take
+            Admission::Take
         } else if waiting.has_worse() {
-            Verdict::PushOut
+            Admission::PushOut
         } else {
-            Verdict::Drop(DropReason::PortFull)
+            Admission::Drop(DropReason::PortFull)
         }
     }
 }

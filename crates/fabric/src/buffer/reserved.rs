@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, MTU_BYTES};
-use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
+use tailcut_model::seat::{Admission, BufferPolicy, DropReason, Occupancy, Waiting};
 use tailcut_model::{Build, Invalid, Parameters};
 
 use crate::PortContext;
@@ -79,16 +79,16 @@ impl Build for Model {
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Verdict {
+    fn admit(&mut self, o: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Admission {
         if o.port + size > o.limit {
-            Verdict::Drop(DropReason::PortFull)
+            Admission::Drop(DropReason::PortFull)
         } else if class == 0 && o.class + size > u64::from(self.reserved) {
-            Verdict::Drop(DropReason::ClassFull)
+            Admission::Drop(DropReason::ClassFull)
         } else if class > 0 && o.port - waiting.class_bytes(0) + size > o.limit - u64::from(self.kept_free) {
             // Not `ClassFull`: no limit of its class refuses it, but what the port has for all others.
-            Verdict::Drop(DropReason::PortFull)
+            Admission::Drop(DropReason::PortFull)
         } else {
-            Verdict::Take
+            Admission::Take
         }
     }
 }

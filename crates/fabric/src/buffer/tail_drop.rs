@@ -3,7 +3,7 @@
 //! As in the priority queue of the public PIAS scripts for ns-2 (HKUST-SING/PIAS-NS2), where low-priority backlog can
 //! cause drops of high-priority arrivals.
 
-use tailcut_model::seat::{BufferPolicy, DropReason, Occupancy, Verdict, Waiting};
+use tailcut_model::seat::{Admission, BufferPolicy, DropReason, Occupancy, Waiting};
 
 use crate::PortContext;
 
@@ -11,7 +11,7 @@ tailcut_model::no_parameters!(PortContext);
 
 impl BufferPolicy for Model {
     #[inline]
-    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, _waiting: &impl Waiting) -> Verdict {
-        if o.port + size > o.limit { Verdict::Drop(DropReason::PortFull) } else { Verdict::Take }
+    fn admit(&mut self, o: Occupancy, _class: u8, size: u64, _waiting: &impl Waiting) -> Admission {
+        if o.port + size > o.limit { Admission::Drop(DropReason::PortFull) } else { Admission::Take }
     }
 }

@@ -14,7 +14,7 @@ use tailcut_fabric::mark::{MarkerConfig, MarkerSeat, step::Scope};
 use tailcut_fabric::sched::{SchedulerConfig, SchedulerSeat};
 use tailcut_fabric::{PortConfig, PortContext};
 use tailcut_model::seat::{
-    self, BufferPolicy, Classifier, DropReason, Loss, Marker, Occupancy, PortScheduler, Verdict,
+    self, Admission, BufferPolicy, Classifier, DropReason, Loss, Marker, Occupancy, PortScheduler,
 };
 use tailcut_model::{Arena, Flags, Kind, Packet};
 
@@ -262,19 +262,19 @@ impl SlowPort {
         let mut class = own_class;
         loop {
             match self.admit(&packet, class) {
-                Verdict::Take => break,
-                Verdict::Drop(reason) => {
+                Admission::Take => break,
+                Admission::Drop(reason) => {
                     self.dropped.push((packet.seq, reason));
                     return;
                 }
-                Verdict::PushOut => {
+                Admission::PushOut => {
                     assert_eq!(class, own_class, "a policy that demotes does not push out");
                     assert!(self.queue.has_worse(&packet, class), "what is pushed out is worse");
                     let evicted = self.queue.take(true);
                     self.backlog.push((now, self.bytes(None)));
                     self.dropped.push((evicted.nth, DropReason::PushedOut));
                 }
-                Verdict::Demote => {
+                Admission::Demote => {
                     class += 1;
                     assert!(class < self.config.classes, "a packet is demoted to a class that exists");
                 }
@@ -326,11 +326,11 @@ impl SlowPort {
         Occupancy { port: self.bytes(None), class: self.bytes(Some(class)), limit: self.limit() }
     }
 
-    fn admit(&mut self, packet: &Packet, class: u8) -> Verdict {
+    fn admit(&mut self, packet: &Packet, class: u8) -> Admission {
         let (size, limit, occupancy) = (u64::from(packet.size), self.limit(), self.occupancy(class));
         let after = occupancy.port + size;
         let in_class = occupancy.class + size;
-        let unless = |refused: bool, reason| if refused { Verdict::Drop(reason) } else { Verdict::Take };
+        let unless = |refused: bool, reason| if refused { Admission::Drop(reason) } else { Admission::Take };
         let seen = Seen(&self.queue, packet, class);
         if self.believes {
             return self.buffer.admit(occupancy, class, size, &seen);
@@ -342,14 +342,14 @@ impl SlowPort {
                 let is_lowest = is_push_out && class == self.config.classes - 1;
                 let fits = after < limit || (after == limit && !is_lowest);
                 let evicts = !fits && self.queue.has_worse(packet, class);
-                if evicts { Verdict::PushOut } else { unless(!fits, DropReason::PortFull) }
+                if evicts { Admission::PushOut } else { unless(!fits, DropReason::PortFull) }
             }
             BufferConfig::Reserved(part) => {
                 let reserved = part.limit.resolve(limit);
                 let others = occupancy.port - self.bytes(Some(0)) + size;
                 let rest = if part.dedicated { limit - reserved } else { limit };
                 match class {
-                    _ if after > limit => Verdict::Drop(DropReason::PortFull),
+                    _ if after > limit => Admission::Drop(DropReason::PortFull),
                     0 => unless(in_class > reserved, DropReason::ClassFull),
                     _ => unless(others > rest, DropReason::PortFull),
                 }
@@ -359,8 +359,8 @@ impl SlowPort {
                 let part = parts.limits.as_ref().map_or(equal, |limits| limits[usize::from(class)].resolve(limit));
                 let may_sink = parts.overflow == Overflow::Demote && class + 1 < self.config.classes;
                 match after > limit {
-                    true => Verdict::Drop(DropReason::PortFull),
-                    false if in_class > part && may_sink => Verdict::Demote,
+                    true => Admission::Drop(DropReason::PortFull),
+                    false if in_class > part && may_sink => Admission::Demote,
                     false => unless(in_class > part, DropReason::ClassFull),
                 }
             }

@@ -19,7 +19,7 @@ use tailcut_base::{Bytes, Instant, MTU_BYTES};
 use tailcut_model::seat::{SendOrder, Turn};
 use tailcut_model::{Build, Invalid, Parameters};
 
-/// What may wait.
+/// How long the queue of a NIC may be.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {

@@ -99,7 +99,7 @@ struct Flow {
     window: u16,
     /// Whether its window still doubles.
     slow_start: bool,
-    /// Its round trip; zero until there is one.
+    /// Its round-trip time; zero until one was measured.
     rtt: Span,
     /// One past the last byte that was ever allowed.
     edge: u64,

@@ -76,12 +76,12 @@ struct Row {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct PublishedTable {
     packet_bytes: u64,
     set: Vec<Set>,
 }
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| {
+static TABLE: LazyLock<PublishedTable> = LazyLock::new(|| {
     toml::from_str(include_str!("../../../../data/pias-thresholds.toml")).expect("a table that ships is right")
 });
 

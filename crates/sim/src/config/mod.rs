@@ -249,6 +249,6 @@ fn table(key: &str, name: Option<&str>) -> String {
 }
 
 /// A table of the configuration: read from a tree, written as TOML.
-pub trait Table: serde::de::DeserializeOwned + Serialize {}
+pub trait ConfigTable: serde::de::DeserializeOwned + Serialize {}
 
-impl<T: serde::de::DeserializeOwned + Serialize> Table for T {}
+impl<T: serde::de::DeserializeOwned + Serialize> ConfigTable for T {}

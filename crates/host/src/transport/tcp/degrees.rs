@@ -15,13 +15,13 @@ use tailcut_model::{ClassId, FlowId, FlowSpec, Packet};
 use super::packets;
 
 /// Degree by the other end of a connection.
-type Table = BTreeMap<(ClassId, HostId), u32>;
+type DegreeOf = BTreeMap<(ClassId, HostId), u32>;
 
 /// What one host knows, as a sink and as a sender.
 #[derive(Debug, Default)]
 pub(super) struct Degrees {
-    told: Table,
-    heard: Table,
+    told: DegreeOf,
+    heard: DegreeOf,
 }
 
 impl Degrees {

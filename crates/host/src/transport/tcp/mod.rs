@@ -204,7 +204,7 @@ pub struct Model {
     senders: Slots<Sender>,
     receivers: Slots<Receiver>,
     orders: Orders,
-    /// What few schemes have.
+    /// The pacer and the receive window, which most schemes leave empty.
     extra: Option<Box<Extra>>,
     /// Whether an ACK with ECN echo has ever come.
     has_seen_echo: bool,

@@ -65,7 +65,7 @@ pub(super) struct Seats {
 struct Pacing {
     /// The next packet goes no earlier.
     release: Instant,
-    /// So many picoseconds before that it is due.
+    /// It would be due so many picoseconds before `release`.
     due_before: u32,
     /// How many hosts answer the same query, as far as the sender knows.
     degree: u32,
