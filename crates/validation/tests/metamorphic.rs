@@ -65,7 +65,8 @@ proptest! {
     #![proptest_config(config(150))]
 
     /// A byte takes a whole number of picoseconds on every link, and the timeout is always the least one: what is
-    /// smoothed of round trips is rounded, and would not scale. Neither do failures that are drawn, for the same reason.
+    /// smoothed of round trips is rounded, and would not scale. Neither do failures that are drawn, for the same
+    /// reason.
     #[test]
     fn a_network_that_is_slower_in_everything_does_the_same_later(case in cases(), k in 2u64..9) {
         // A pacer and a receive window follow the smoothed round trip, which is rounded, and so is a pause of Swift.
