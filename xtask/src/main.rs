@@ -28,6 +28,7 @@ cargo xtask COMMAND
                    and the count of instructions (left out where valgrind is missing, but not in CI)
   test --rust      the same without Python
   tidy             what neither the compiler nor clippy looks at: see xtask/src/tidy/
+  oldest           check that the workspace builds with the Rust that Cargo.toml gives as rust-version
   fuzz [SECONDS] [TARGET]
                    feed hostile input to everything that reads what a user wrote, each target for
                    so long (default: 60); needs a C++ compiler
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         ["test"] => test::all(&root, true),
         ["test", "--rust"] => test::all(&root, false),
         ["tidy"] => tidy::run(&root),
+        ["oldest"] => oldest::check(&root),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         ["bench", rest @ ..] => speed::bench(&root, rest),
         ["speed", rest @ ..] => speed::speed(&root, rest),

@@ -1,4 +1,4 @@
-//! The oldest Rust that the workspace says it needs: that it builds with it.
+//! `cargo xtask oldest`: that the workspace builds with the oldest Rust that it says will do.
 
 use std::path::Path;
 
