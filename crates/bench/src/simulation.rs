@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tailcut_record::Recorder;
-use tailcut_sim::{Node, Outcome, Preset, Problem, Scenario, World};
+use tailcut_sim::{Outcome, Preset, Problem, Scenario, Tree, World};
 
 use crate::thread_cpu_ns;
 
@@ -32,15 +32,15 @@ pub fn scenario(file: &str, set: &[&str], scheme: &str) -> Result<Scenario, Prob
 /// # Errors
 /// If it is wrong.
 pub fn scenario_of(name: &str, text: &str, folder: &Path, set: &[&str], scheme: &str) -> Result<Scenario, Problem> {
-    let mut node = Node::parse(name, text)?;
+    let mut tree = Tree::parse(name, text)?;
     for key in OF_A_RUN {
-        node.take(key);
+        tree.take(key);
     }
-    node.merge(Preset::layer(scheme)?);
+    tree.merge(Preset::layer(scheme)?);
     for assignment in set {
-        node.merge(Node::parse_assignment(assignment)?);
+        tree.merge(Tree::parse_assignment(assignment)?);
     }
-    Scenario::new(&node, 1, folder)
+    Scenario::new(&tree, 1, folder)
 }
 
 /// Runs a world from its first event to its last. Never inlined: its name is what callgrind looks for.

@@ -4,7 +4,7 @@ use tailcut_model::registry::SeatEntry;
 use tailcut_model::schema::Schema;
 use tailcut_sim::config::suggest;
 use tailcut_sim::seats::{HostConfig, PathConfig, PortConfig};
-use tailcut_sim::{Config, Node, Preset, Problem};
+use tailcut_sim::{Config, Preset, Problem, Tree};
 
 use crate::describe::{Parameter, keys, parameters, values};
 use crate::list::{is_called, seats, singular};
@@ -41,7 +41,7 @@ fn scheme(out: &mut Page, name: &str) -> Result<(), Problem> {
         out.line(format_args!("    {line}"));
     }
     out.line(format_args!("\nEvery parameter, with what the preset leaves at its default:\n"));
-    let table = |key: &str| layer.get(key).cloned().unwrap_or_else(Node::table);
+    let table = |key: &str| layer.get(key).cloned().unwrap_or_else(Tree::table);
     parameters(out, &spelled::<HostConfig>("host", &table("host"))?);
     parameters(out, &spelled::<PortConfig>("port", &table("port"))?);
     if let Some(path) = layer.get("path") {
@@ -51,11 +51,11 @@ fn scheme(out: &mut Page, name: &str) -> Result<(), Problem> {
 }
 
 /// Every parameter of a table, the defaults filled in.
-fn spelled<T>(path: &str, node: &Node) -> Result<Vec<Parameter>, Problem>
+fn spelled<T>(path: &str, tree: &Tree) -> Result<Vec<Parameter>, Problem>
 where
     T: schemars::JsonSchema + tailcut_sim::config::ConfigTable,
 {
-    let config: T = tailcut_sim::config::from_node(node)?;
+    let config: T = tailcut_sim::config::from_tree(tree)?;
     let value = toml::Value::try_from(&config).expect("a configuration is TOML");
     Ok(values(Schema::of::<T>().root(), path, &value))
 }

@@ -109,7 +109,7 @@ fn traffic<'s>(scenario: &'s Scenario, class: &ClassForecast) -> Option<&'s Traf
 mod tests {
     use std::path::Path;
 
-    use tailcut_sim::Node;
+    use tailcut_sim::Tree;
 
     use super::*;
 
@@ -120,8 +120,8 @@ mod tests {
              [workload]\nload = 0.5\nload_bytes = \"wire\"\nduration = \"1ms\"\n\
              [workload.traffic.long]\nshare = 1.0\nsizes.uniform = {{ min = \"8MB\", max = \"12MB\" }}\n"
         );
-        let node = Node::parse("test", &text).unwrap();
-        Size::of(&Scenario::new(&node, 1, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false))))
+        let tree = Tree::parse("test", &text).unwrap();
+        Size::of(&Scenario::new(&tree, 1, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false))))
     }
 
     #[test]

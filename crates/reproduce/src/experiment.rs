@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use tailcut_sim::config::from_node;
-use tailcut_sim::{Node, Problem};
+use tailcut_sim::config::from_tree;
+use tailcut_sim::{Problem, Tree};
 
 use crate::measure::MeasureDefinition;
 
@@ -103,8 +103,8 @@ impl Experiment {
     /// # Errors
     /// If anything in it is wrong.
     pub fn parse(source: &str, id: &str, text: &str) -> Result<Experiment, Problem> {
-        let node = Node::parse(source, text)?;
-        let mut experiment: Experiment = from_node(&node)?;
+        let tree = Tree::parse(source, text)?;
+        let mut experiment: Experiment = from_tree(&tree)?;
         experiment.id = id.to_owned();
         let wrong = |message: String| Problem::new(format!("{source}: {message}"));
         if experiment.figure.is_empty() {

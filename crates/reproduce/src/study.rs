@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use tailcut_lab::{Plan, RunArguments};
-use tailcut_sim::config::{from_node, suggest};
-use tailcut_sim::{Node, Problem, Value};
+use tailcut_sim::config::{from_tree, suggest};
+use tailcut_sim::{Problem, Tree, Value};
 
 use crate::measure::MeasureDefinition;
 use crate::scale::Scale;
@@ -40,7 +40,7 @@ pub struct Variant {
     pub name: String,
     /// What is different.
     pub what: String,
-    scenario: Node,
+    scenario: Tree,
 }
 
 /// Everything of a study file but the scenario.
@@ -75,8 +75,8 @@ pub struct Study {
     pub open: Vec<Open>,
     /// Other settings.
     pub variants: Vec<Variant>,
-    scenario: Node,
-    scales: [Node; 2],
+    scenario: Tree,
+    scales: [Tree; 2],
 }
 
 impl Study {
@@ -93,23 +93,23 @@ impl Study {
         text: &str,
         find: &dyn Fn(&str) -> Option<(String, String)>,
     ) -> Result<Study, Problem> {
-        let mut node = on_base(Node::parse(source, text)?, find)?;
-        let mut table = |key: &str| node.take(key);
+        let mut tree = on_base(Tree::parse(source, text)?, find)?;
+        let mut table = |key: &str| tree.take(key);
         let scenario = table("scenario")
             .ok_or_else(|| Problem::new(format!("{source} has no scenario")).help("expected a table `[scenario]`"))?;
-        let scales = Scale::ALL.map(|scale| table(scale.name()).unwrap_or_else(Node::table));
+        let scales = Scale::ALL.map(|scale| table(scale.name()).unwrap_or_else(Tree::table));
         let mut variants = Vec::new();
         if let Some(of) = table("variant") {
             for (name, variant) in of.entries() {
                 let mut variant = variant.clone();
-                let what = variant.take("what").and_then(|node| node.as_str().map(str::to_owned)).ok_or_else(|| {
+                let what = variant.take("what").and_then(|tree| tree.as_str().map(str::to_owned)).ok_or_else(|| {
                     Problem::new(format!("the variant `{name}` does not say what is different"))
                         .help("expected a key `what` with a sentence")
                 })?;
                 variants.push(Variant { name: name.clone(), what, scenario: variant });
             }
         }
-        let keys: Keys = from_node(&node)?;
+        let keys: Keys = from_tree(&tree)?;
         Ok(Study {
             name: name.to_owned(),
             title: keys.title,
@@ -128,12 +128,12 @@ impl Study {
     /// # Errors
     /// If there is no such variant, or the scenario is wrong.
     pub fn plan(&self, scale: Scale, variant: Option<&str>, arguments: &RunArguments) -> Result<Plan, Problem> {
-        let mut node = self.scenario.clone();
-        node.merge(self.scales[scale as usize].clone());
+        let mut tree = self.scenario.clone();
+        tree.merge(self.scales[scale as usize].clone());
         if let Some(variant) = variant {
-            node.merge(self.variant(variant)?.scenario.clone());
+            tree.merge(self.variant(variant)?.scenario.clone());
         }
-        Plan::of_node(node, &self.name, std::path::Path::new(""), arguments)
+        Plan::of_tree(tree, &self.name, std::path::Path::new(""), arguments)
     }
 
     /// The variant of this name.
@@ -156,17 +156,17 @@ impl Study {
 
 /// The tree of a study with everything that it takes from the study that it is built on, which may be built on another
 /// one in turn.
-fn on_base(mut node: Node, find: &dyn Fn(&str) -> Option<(String, String)>) -> Result<Node, Problem> {
-    let Some(base) = node.take("base") else { return Ok(node) };
+fn on_base(mut tree: Tree, find: &dyn Fn(&str) -> Option<(String, String)>) -> Result<Tree, Problem> {
+    let Some(base) = tree.take("base") else { return Ok(tree) };
     let missing = || {
         let problem = Problem::new("there is no such study").help("expected the name of a file beside this one");
         base.key_or_value().map_or_else(|| problem.clone(), |origin| problem.clone().or_at(origin))
     };
     let (source, text) = base.as_str().and_then(find).ok_or_else(missing)?;
-    let mut below = on_base(Node::parse(&source, &text)?, find)?;
+    let mut below = on_base(Tree::parse(&source, &text)?, find)?;
     let mut open = list(below.take("open"));
-    for closed in list(node.take("not_open")) {
-        let is_it = |entry: &Node| closed.as_str().is_some() && parameter(entry) == closed.as_str();
+    for closed in list(tree.take("not_open")) {
+        let is_it = |entry: &Tree| closed.as_str().is_some() && parameter(entry) == closed.as_str();
         let Some(at) = open.iter().position(is_it) else {
             let known: Vec<&str> = open.iter().filter_map(parameter).collect();
             let problem = Problem::new("the study below leaves no such parameter open")
@@ -175,28 +175,28 @@ fn on_base(mut node: Node, find: &dyn Fn(&str) -> Option<(String, String)>) -> R
         };
         open.remove(at);
     }
-    let own = list(node.take("open"));
+    let own = list(tree.take("open"));
     open.retain(|entry| own.iter().all(|other| parameter(other) != parameter(entry)));
     open.extend(own);
-    below.merge_at(node, &["scenario", "quick", "paper", "variant.*"]);
+    below.merge_at(tree, &["scenario", "quick", "paper", "variant.*"]);
     if let Value::Table(entries) = &mut below.value {
-        entries.push(("open".to_owned(), Node { value: Value::Array(open), ..Node::table() }));
+        entries.push(("open".to_owned(), Tree { value: Value::Array(open), ..Tree::table() }));
     }
     Ok(below)
 }
 
 /// The entries of a list; none if there is no list. A value that is not a list is returned as the only entry: whoever
 /// reads the entries refuses it with a message.
-fn list(node: Option<Node>) -> Vec<Node> {
-    match node {
-        Some(Node { value: Value::Array(entries), .. }) => entries,
-        node => node.into_iter().collect(),
+fn list(tree: Option<Tree>) -> Vec<Tree> {
+    match tree {
+        Some(Tree { value: Value::Array(entries), .. }) => entries,
+        tree => tree.into_iter().collect(),
     }
 }
 
 /// The parameter that an entry leaves open.
-fn parameter(entry: &Node) -> Option<&str> {
-    entry.get("parameter").and_then(Node::as_str)
+fn parameter(entry: &Tree) -> Option<&str> {
+    entry.get("parameter").and_then(Tree::as_str)
 }
 
 #[cfg(test)]

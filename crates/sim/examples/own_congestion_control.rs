@@ -12,7 +12,7 @@ use std::path::Path;
 use tailcut_sim::model::{AckSample, CongestionControl, Custom, FlowContext, MSS_BYTES, Span, Window};
 use tailcut_sim::record::Recorder;
 use tailcut_sim::seats::CongestionConfig;
-use tailcut_sim::{Config, Node, Preset, Problem, Scenario, World};
+use tailcut_sim::{Config, Preset, Problem, Scenario, Tree, World};
 
 /// Packets in queues, of one flow (section 3.2: between one and three).
 const LEAST: f64 = 1.0;
@@ -84,9 +84,9 @@ endpoints.roles = { senders = { first = 0, count = 8 }, receivers = { first = 8,
 
 /// The configuration of a scheme that ships.
 fn shipped(scheme: &str) -> Result<Config, Problem> {
-    let mut node = Preset::layer(scheme)?;
-    node.merge(Node::parse("scenario.toml", SCENARIO)?);
-    Config::from_node(&node)
+    let mut tree = Preset::layer(scheme)?;
+    tree.merge(Tree::parse("scenario.toml", SCENARIO)?);
+    Config::from_tree(&tree)
 }
 
 /// The same with the model of this program. What it says of itself is checked against everything else in the scenario:

@@ -14,7 +14,7 @@ use std::path::Path;
 use tailcut_sim::model::{Custom, DropReason, Instant, Memory, Packet, Pool, PortUse, SwitchContext, Thing};
 use tailcut_sim::record::Recorder;
 use tailcut_sim::seats::MemoryConfig;
-use tailcut_sim::{Config, Node, Outcome, Preset, Problem, Scenario, World};
+use tailcut_sim::{Config, Outcome, Preset, Problem, Scenario, Tree, World};
 
 /// The memory of one switch.
 struct Shared {
@@ -60,14 +60,14 @@ incast = { degree = 12, aggregators = 4 }
 "#;
 
 fn run(bytes_of_port: u64, memory: Option<MemoryConfig>) -> Result<Outcome, Problem> {
-    let mut node = Preset::layer("tcp")?;
-    node.merge(Node::parse("scenario.toml", SCENARIO)?);
-    node.merge(Node::parse("port.toml", &format!("port.limit = \"{bytes_of_port}B\""))?);
-    let mut config = Config::from_node(&node)?;
+    let mut tree = Preset::layer("tcp")?;
+    tree.merge(Tree::parse("scenario.toml", SCENARIO)?);
+    tree.merge(Tree::parse("port.toml", &format!("port.limit = \"{bytes_of_port}B\""))?);
+    let mut config = Config::from_tree(&tree)?;
     if let Some(memory) = memory {
         config.switch.memory = memory;
     }
-    let scenario = Scenario::from_config(config, 1, Path::new(".")).map_err(|e| Problem::from_invalid(e, &node))?;
+    let scenario = Scenario::from_config(config, 1, Path::new(".")).map_err(|e| Problem::from_invalid(e, &tree))?;
     Ok(World::new(&scenario, Recorder::new()).run())
 }
 

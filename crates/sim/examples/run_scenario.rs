@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use tailcut_sim::record::Recorder;
-use tailcut_sim::{Node, Outcome, Preset, Problem, Scenario, World};
+use tailcut_sim::{Outcome, Preset, Problem, Scenario, Tree, World};
 
 const SCENARIO: &str = r#"
 [topology.leaf-spine]
@@ -35,10 +35,10 @@ sizes.fixed = "1MB"
 
 /// The scheme below, the scenario on top of it: one tree, checked as a whole.
 fn run(scheme: &str) -> Result<(Outcome, Vec<String>), Problem> {
-    let mut node = Preset::layer(scheme)?;
-    node.merge(Node::parse("scenario.toml", SCENARIO)?);
+    let mut tree = Preset::layer(scheme)?;
+    tree.merge(Tree::parse("scenario.toml", SCENARIO)?);
     let seed = 1;
-    let scenario = Scenario::new(&node, seed, Path::new("."))?;
+    let scenario = Scenario::new(&tree, seed, Path::new("."))?;
     let outcome = World::new(&scenario, Recorder::new()).run();
     Ok((outcome, scenario.classes().to_vec()))
 }

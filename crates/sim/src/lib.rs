@@ -1,6 +1,6 @@
 //! From a scenario's text to a world that runs, and from there to an outcome.
 //!
-//! `Node` (text as a tree) -> [`Config`] (typed, may be wrong) -> [`Scenario`] (cannot be wrong) -> [`World`] ->
+//! `Tree` (text as a tree) -> [`Config`] (typed, may be wrong) -> [`Scenario`] (cannot be wrong) -> [`World`] ->
 //! [`Outcome`]. This is the one crate that sees all models, and the only one that schedules.
 //!
 //! It is also the front of tailcut as a library: [`seats`] has the configuration of every seat, and [`model`] what a
@@ -18,7 +18,7 @@ mod simulator;
 mod together;
 mod world;
 
-pub use config::{Config, NicConfig, Node, Origin, Problem, Source, Value};
+pub use config::{Config, NicConfig, Origin, Problem, Source, Tree, Value};
 pub use outcome::{EndReason, Engine, Outcome, Stopped};
 pub use preset::{PRESETS, Preset, SCHEME_TABLES};
 pub use scenario::Scenario;

@@ -1,6 +1,6 @@
 //! The schemes that ship with tailcut: TOML files, each a choice of seats and nothing else.
 
-use crate::config::{Node, Problem, suggest};
+use crate::config::{Problem, Tree, suggest};
 
 /// A scheme that ships with tailcut.
 #[derive(Clone, Copy, Debug)]
@@ -62,30 +62,30 @@ impl Preset {
     ///
     /// # Panics
     /// If the shipped text is not TOML.
-    pub fn node(&self) -> Node {
-        let mut node = self.whole();
+    pub fn tree(&self) -> Tree {
+        let mut tree = self.whole();
         for key in DESCRIPTION {
-            node.take(key);
+            tree.take(key);
         }
-        node
+        tree
     }
 
     /// Title, paper or summary.
     pub fn describe(&self, key: &str) -> Option<String> {
-        self.whole().get(key).and_then(Node::as_str).map(str::to_owned)
+        self.whole().get(key).and_then(Tree::as_str).map(str::to_owned)
     }
 
     /// The names of the profiles: variants that a scenario picks by `name@profile`.
     pub fn profiles(&self) -> Vec<String> {
-        let node = self.whole();
-        node.get("profile").map(|p| p.entries().iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default()
+        let tree = self.whole();
+        tree.get("profile").map(|p| p.entries().iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default()
     }
 
     /// The layer that `name` or `name@profile` stands for.
     ///
     /// # Errors
     /// If there is no such preset or profile.
-    pub fn layer(reference: &str) -> Result<Node, Problem> {
+    pub fn layer(reference: &str) -> Result<Tree, Problem> {
         let (name, profile) = match reference.split_once('@') {
             Some((name, profile)) => (name, Some(profile)),
             None => (reference, None),
@@ -93,20 +93,20 @@ impl Preset {
         let preset = Preset::find(name).ok_or_else(|| {
             Problem::new(format!("there is no scheme `{name}`")).help(suggest(name, &Preset::names()))
         })?;
-        let mut node = preset.node();
-        let profiles = node.take("profile").unwrap_or_else(Node::table);
+        let mut tree = preset.tree();
+        let profiles = tree.take("profile").unwrap_or_else(Tree::table);
         if let Some(profile) = profile {
             let Some(layer) = profiles.get(profile) else {
                 let names: Vec<&str> = profiles.entries().iter().map(|(name, _)| name.as_str()).collect();
                 return Err(Problem::new(format!("the scheme `{name}` has no profile `{profile}`"))
                     .help(suggest(profile, &names)));
             };
-            node.merge(layer.clone());
+            tree.merge(layer.clone());
         }
-        Ok(node)
+        Ok(tree)
     }
 
-    fn whole(&self) -> Node {
-        Node::parse(&format!("schemes/{}.toml", self.name), self.text).expect("a shipped preset is TOML")
+    fn whole(&self) -> Tree {
+        Tree::parse(&format!("schemes/{}.toml", self.name), self.text).expect("a shipped preset is TOML")
     }
 }

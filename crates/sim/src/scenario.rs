@@ -9,7 +9,7 @@ use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
 use tailcut_model::{Around, Demand, Facts, Invalid, Thing, suggest};
 use tailcut_record::Throughput;
 use tailcut_topology::{Network, Node};
-use tailcut_workload::{Forecast, Places, SizeMixture, Workload};
+use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
 
 use crate::config::{self, Config, NicConfig, Problem};
 use crate::controller::{Control, ControllerContext};
@@ -23,22 +23,22 @@ use crate::together;
 ///
 /// ```
 /// use std::path::Path;
-/// use tailcut_sim::{Node, Preset, Scenario};
+/// use tailcut_sim::{Tree, Preset, Scenario};
 ///
-/// let mut node = Preset::layer("dctcp")?;
+/// let mut tree = Preset::layer("dctcp")?;
 /// let text = r#"
 ///     topology.star = { hosts = 2, host_link = { rate = "10Gbps", delay = "1us" } }
 ///     [workload.traffic.one]
 ///     list = [{ src = 0, dst = 1, size = "1MB", start = "0us" }]
 /// "#;
-/// node.merge(Node::parse("one-flow.toml", text)?);
-/// let scenario = Scenario::new(&node, 1, Path::new("."))?;
+/// tree.merge(Tree::parse("one-flow.toml", text)?);
+/// let scenario = Scenario::new(&tree, 1, Path::new("."))?;
 /// assert_eq!(scenario.network().hosts(), 2);
 /// assert_eq!(scenario.classes(), ["one"]);
 ///
 /// // What cannot be is refused at its place, with what would be right.
-/// node.merge(Node::parse("above.toml", "port.buffer = \"tail-dorp\"")?);
-/// let problem = Scenario::new(&node, 1, Path::new(".")).unwrap_err();
+/// tree.merge(Tree::parse("above.toml", "port.buffer = \"tail-dorp\"")?);
+/// let problem = Scenario::new(&tree, 1, Path::new(".")).unwrap_err();
 /// assert!(problem.render(false).contains("tail-drop"));
 /// # Ok::<(), tailcut_sim::Problem>(())
 /// ```
@@ -87,9 +87,9 @@ impl Scenario {
     ///
     /// # Errors
     /// If a value cannot be, or seats do not go together; the problem points to its place.
-    pub fn new(node: &config::Node, seed: u64, base_dir: &Path) -> Result<Scenario, Problem> {
-        let config = Config::from_node(node)?;
-        Scenario::from_config(config, seed, base_dir).map_err(|invalid| Problem::from_invalid(invalid, node))
+    pub fn new(tree: &config::Tree, seed: u64, base_dir: &Path) -> Result<Scenario, Problem> {
+        let config = Config::from_tree(tree)?;
+        Scenario::from_config(config, seed, base_dir).map_err(|invalid| Problem::from_invalid(invalid, tree))
     }
 
     /// Checks a configuration.
@@ -103,7 +103,7 @@ impl Scenario {
             ports.into_iter().for_each(|port| network.change_link(port, change.rate, change.delay));
         }
         let tables = Tables::new(&config, &network)?;
-        let places = places(&network);
+        let places = host_links(&network);
         let workload = Workload::new(&config.workload, &places, Seeds::new(seed), base_dir)?;
         // What depends on the traffic is looked up here: no model knows the workload.
         let demand = Offer { load: config.workload.load, sizes: workload.sizes() };
@@ -150,7 +150,7 @@ impl Scenario {
     /// # Errors
     /// If the workload cannot be with this seed.
     pub fn check_seed(&self, seed: u64) -> Result<(), Invalid> {
-        Workload::new(&self.config.workload, &self.places(), Seeds::new(seed), &self.base_dir).map(|_| ())
+        Workload::new(&self.config.workload, &self.host_links(), Seeds::new(seed), &self.base_dir).map(|_| ())
     }
 
     /// The configuration, every default spelled out.
@@ -225,13 +225,13 @@ impl Scenario {
     }
 
     /// Where the hosts are, as the workload needs to know it.
-    pub fn places(&self) -> Places {
-        places(&self.network)
+    pub fn host_links(&self) -> HostLinks {
+        host_links(&self.network)
     }
 
     /// The flows, from the first one on.
     pub fn workload(&self) -> Workload {
-        Workload::new(&self.config.workload, &self.places(), Seeds::new(self.seed), &self.base_dir)
+        Workload::new(&self.config.workload, &self.host_links(), Seeds::new(self.seed), &self.base_dir)
             .expect("the same workload was made before")
     }
 
@@ -342,8 +342,8 @@ fn unknown(key: &str, name: &str, own: &[&str], network: &Network) -> Invalid {
         .help(suggest(name, &known))
 }
 
-fn places(network: &Network) -> Places {
-    Places {
+fn host_links(network: &Network) -> HostLinks {
+    HostLinks {
         rack_of: (0..network.hosts()).map(|h| network.rack_of(tailcut_base::HostId(h))).collect(),
         host_link: network.host_link(),
         uplinks: network.uplink_capacity_bps(),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use tailcut_model::registry::seats_of;
 use tailcut_model::{Entry, Fact, Facts, Invalid, Thing};
 
-use crate::config::{Config, Node, from_node};
+use crate::config::{Config, Tree, from_tree};
 
 /// Refuses seats that do not go together.
 ///
@@ -89,11 +89,11 @@ static REGISTERED: LazyLock<Vec<Registered>> = LazyLock::new(|| {
 fn with_model(path: &str, model: &str, case: &str) -> Option<Config> {
     const SMALL: &str =
         "topology.star = { hosts = 2, host_link = { rate = \"10Gbps\", delay = \"1us\" } }\n[workload]\n";
-    let mut node = Node::parse("small", SMALL).ok()?;
-    let seat = Node::parse("model", &format!("seat = {{ {model} = {{ {case} }} }}")).ok()?.take("seat")?;
+    let mut tree = Tree::parse("small", SMALL).ok()?;
+    let seat = Tree::parse("model", &format!("seat = {{ {model} = {{ {case} }} }}")).ok()?.take("seat")?;
     let origin = seat.key_or_value()?.clone();
-    node.merge(Node::at_path(path, seat, &origin).ok()?);
-    from_node(&node).ok()
+    tree.merge(Tree::at_path(path, seat, &origin).ok()?);
+    from_tree(&tree).ok()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod common;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use common::{SMALL, listed, node, rows, scenario};
+use common::{SMALL, listed, rows, scenario, tree};
 use tailcut_base::{HostId, Instant, Span, packets, wire_bytes};
 use tailcut_host::transport::TransportConfig;
 use tailcut_model::seat::{
@@ -120,7 +120,7 @@ impl Transport for Asker {
 }
 
 fn controlled(flows: &[(u32, u32, u64, u64)]) -> Scenario {
-    let mut config = Config::from_node(&node("tcp", &format!("{SMALL}{}", listed(flows)))).unwrap();
+    let mut config = Config::from_tree(&tree("tcp", &format!("{SMALL}{}", listed(flows)))).unwrap();
     let controller = |_: &ControllerContext| -> Result<Box<dyn Controller + Send>, _> {
         let is_late = Some(Instant::ZERO + Span::from_us(500));
         Ok(Box::new(OneAtATime { waiting: Vec::new(), is_busy: false, is_late }))
@@ -159,7 +159,7 @@ fn a_controller_lets_flows_go_one_after_the_other() {
 
 #[test]
 fn a_scheme_that_needs_a_controller_is_refused_without_one() {
-    let mut config = Config::from_node(&node("tcp", &format!("{SMALL}{}", listed(&[(0, 1, 1000, 0)])))).unwrap();
+    let mut config = Config::from_tree(&tree("tcp", &format!("{SMALL}{}", listed(&[(0, 1, 1000, 0)])))).unwrap();
     let transport = |_: &_| -> Result<Box<dyn Transport + Send>, _> { Ok(Box::new(Asker::default())) };
     config.host.transport =
         TransportConfig::Custom(Custom::new("asker", transport).saying(|facts| facts.needs(Thing::Controller)));
@@ -182,7 +182,7 @@ impl Simulator for Idle {
         progress: &mut dyn FnMut(Instant) -> ControlFlow<()>,
     ) -> Result<Outcome, Stopped> {
         let mut workload = scenario.workload();
-        let mut realised = Realised::new(&scenario.places());
+        let mut realised = Realised::new(&scenario.host_links());
         let mut route = Route::default();
         let (mut ended_at, mut last, mut count) = (Instant::ZERO, Instant::ZERO, 0);
         while let Some((spec, _)) = workload.next_with_slack() {

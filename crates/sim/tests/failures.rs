@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{SMALL, bottleneck, fcts, listed, node, port, rows, run, scenario};
+use common::{SMALL, bottleneck, fcts, listed, port, rows, run, scenario, tree};
 use tailcut_model::seat::DropReason;
 use tailcut_sim::{EndReason, Outcome, Scenario};
 
@@ -128,7 +128,7 @@ fn drawn_failures_are_those_of_the_seed() {
 fn failures_that_cannot_be_are_refused_where_they_stand() {
     let refusal = |failures: &str| {
         let text = format!("{SMALL}{failures}{}", listed(&[(0, 1, 1000, 0)]));
-        let problem = Scenario::new(&node("tcp", &text), 1, std::path::Path::new(".")).unwrap_err();
+        let problem = Scenario::new(&tree("tcp", &text), 1, std::path::Path::new(".")).unwrap_err();
         problem.render(false)
     };
     for (failures, part, help) in [

@@ -4,12 +4,12 @@ mod common;
 
 use std::path::Path;
 
-use common::{listed, node, star};
+use common::{listed, star, tree};
 use tailcut_sim::{Problem, Scenario};
 
 fn refusal(scheme: &str, text: &str) -> Problem {
     let text = star(3) + text + &listed(&[(0, 1, 1, 0)]);
-    Scenario::new(&node(scheme, &text), 1, Path::new(".")).expect_err("the scenario is refused")
+    Scenario::new(&tree(scheme, &text), 1, Path::new(".")).expect_err("the scenario is refused")
 }
 
 /// The text ends with the key that is wrong, in a table; the message names the path and the place is its line.
@@ -122,7 +122,7 @@ fn a_refusal_names_the_models_that_would_do() {
 fn what_is_void_is_warned_of() {
     let warnings = |scheme, text: &str| {
         let text = star(3) + text + &listed(&[(0, 1, 1, 0)]);
-        Scenario::new(&node(scheme, &text), 1, Path::new(".")).unwrap().warnings().join("\n")
+        Scenario::new(&tree(scheme, &text), 1, Path::new(".")).unwrap().warnings().join("\n")
     };
     for (scheme, text, part) in [
         (

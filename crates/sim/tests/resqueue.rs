@@ -4,7 +4,7 @@
 mod common;
 
 use common::cases::config;
-use common::{SMALL, listed, node, port, rows, run, scenario, slytherin_mix, star};
+use common::{SMALL, listed, port, rows, run, scenario, slytherin_mix, star, tree};
 use proptest::prelude::*;
 use tailcut_base::Bytes;
 use tailcut_host::tag::TagConfig;
@@ -150,7 +150,7 @@ fn published_thresholds_are_those_of_the_load_of_the_workload() {
     assert_eq!([0.1, 0.5, 0.6, 0.7, 0.8, 0.9].map(|load| first(load, "")), [1059, 1059, 956, 999, 909, 759]);
     assert_eq!(first(0.3, ", load = 0.9"), 759);
     // What a scenario says stays what it says: only the checked one has the list.
-    let merged = node("pias", &text(0.6, ""));
-    let written = tailcut_sim::Config::from_node(&merged).unwrap().to_toml();
+    let merged = tree("pias", &text(0.6, ""));
+    let written = tailcut_sim::Config::from_tree(&merged).unwrap().to_toml();
     assert!(written.contains("published = \"websearch\"") && !written.contains("load = 0.5"), "{written}");
 }

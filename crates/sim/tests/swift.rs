@@ -5,7 +5,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{P9, bottleneck, fcts, listed, node, rows, run, star};
+use common::{P9, bottleneck, fcts, listed, rows, run, star, tree};
 use tailcut_sim::{Outcome, Scenario};
 
 /// Long flows are looked at from 10 ms to 40 ms. Nanoseconds.
@@ -168,7 +168,7 @@ fn a_transport_without_a_window_is_refused() {
     let text = star(2)
         + "[host]\ntransport = \"homa\"\n[port]\nclasses = 8\nclassifier = \"tag\"\n"
         + &listed(&[(0, 1, 1, 0)]);
-    let problem = Scenario::new(&node("swift", &text), 1, Path::new(".")).expect_err("Homa has no window");
+    let problem = Scenario::new(&tree("swift", &text), 1, Path::new(".")).expect_err("Homa has no window");
     assert!(
         problem.message().contains("`host.congestion = \"swift\"` needs a transport with a window"),
         "{}",

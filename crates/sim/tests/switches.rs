@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use common::{SMALL, bottleneck, fcts, listed, node, port, rows, run, scenario, slytherin_mix};
+use common::{SMALL, bottleneck, fcts, listed, port, rows, run, scenario, slytherin_mix, tree};
 use tailcut_base::{Instant, Span};
 use tailcut_fabric::SwitchContext;
 use tailcut_fabric::agent::AgentConfig;
@@ -72,7 +72,7 @@ impl Memory for Bookkeeper {
 
 /// A scenario whose configuration a program has changed.
 fn changed(preset: &str, text: &str, change: impl FnOnce(&mut Config)) -> Scenario {
-    let mut config = Config::from_node(&node(preset, text)).unwrap();
+    let mut config = Config::from_tree(&tree(preset, text)).unwrap();
     change(&mut config);
     Scenario::from_config(config, 1, Path::new(".")).unwrap_or_else(|invalid| panic!("{invalid}"))
 }
@@ -232,7 +232,7 @@ fn an_agent_writes_telemetry_that_a_congestion_control_reads() {
 #[test]
 fn an_agent_needs_a_transport_that_writes_headers() {
     let text = format!("{SMALL}{}", listed(&[(0, 1, 1000, 0)]));
-    let mut config = Config::from_node(&node("tcp", &text)).unwrap();
+    let mut config = Config::from_tree(&tree("tcp", &text)).unwrap();
     let make = |_: &SwitchContext| -> Result<Box<dyn Agent + Send>, _> { unreachable!("it is refused before") };
     config.switch.agent = AgentConfig::Custom(Custom::new("lonely", make).saying(|facts| {
         facts.provides(Thing::Agent);

@@ -20,4 +20,4 @@ pub use generate::{LinkConfig, MAX_DELAY, MAX_PORTS, TopologyConfig};
 pub use ideal::{Hop, Route, fct_floor, ideal_fct};
 pub use network::{Network, Node, NodeName, PortName, PortSpec, SwitchInfo, Tier};
 pub use path::{Path, PathConfig, PathContext};
-pub use route::{LeafSpine, NextHops, Router, Rule, Table};
+pub use route::{LeafSpine, NextHops, Router, RoutingTable, Rule};

@@ -8,7 +8,7 @@ use tailcut_base::{BitRate, HEADER_BYTES, HostId, Id, IdVec, MTU_BYTES, PortId, 
 use tailcut_model::Invalid;
 
 use crate::ideal::{Hop, Route};
-use crate::route::{NextHops, Router, Table};
+use crate::route::{NextHops, Router, RoutingTable};
 use crate::wiring::{Ports, Wiring};
 
 /// One end of a link.
@@ -117,7 +117,7 @@ impl Network {
         let is_computed = computed.is_some();
         let router = match computed {
             Some(router) => router,
-            None => Router::Table(Table::shortest_paths(&wired, &|_| false)?),
+            None => Router::Table(RoutingTable::shortest_paths(&wired, &|_| false)?),
         };
         let Ports { hosts, tiers, switches, ports, first_nic, first_port, relays } = wired;
         let mut network = Network {
@@ -159,7 +159,7 @@ impl Network {
     pub fn router_without(&self, dead: &[PortId]) -> Result<Router, Invalid> {
         match dead {
             [] => Ok(self.router.clone()),
-            _ => Table::shortest_paths(&self.wired(), &|port| dead.contains(&port)).map(Router::Table),
+            _ => RoutingTable::shortest_paths(&self.wired(), &|port| dead.contains(&port)).map(Router::Table),
         }
     }
 
@@ -484,7 +484,7 @@ pub(crate) mod tests {
     impl Network {
         /// The same network with the ways looked for instead of computed.
         fn with_table(&self) -> Network {
-            let table = Table::shortest_paths(&self.wired(), &|_| false).unwrap();
+            let table = RoutingTable::shortest_paths(&self.wired(), &|_| false).unwrap();
             Network { router: Router::Table(table), ..self.clone() }
         }
     }

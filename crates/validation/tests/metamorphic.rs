@@ -10,14 +10,14 @@ mod common;
 use std::path::Path;
 
 use common::cases::{cases, config};
-use common::{fcts, listed, node, port, rows, run, star};
+use common::{fcts, listed, port, rows, run, star, tree};
 use proptest::prelude::*;
 use tailcut_base::{BitRate, Seeds, Span};
 use tailcut_record::{FlowRow, Recorder};
-use tailcut_sim::{Config, Node, Outcome, Scenario, World};
+use tailcut_sim::{Config, Outcome, Scenario, Tree, World};
 
-fn scenario(node: &Node, seed: u64) -> Scenario {
-    Scenario::new(node, seed, Path::new(".")).unwrap_or_else(|problem| panic!("{}", problem.render(false)))
+fn scenario(tree: &Tree, seed: u64) -> Scenario {
+    Scenario::new(tree, seed, Path::new(".")).unwrap_or_else(|problem| panic!("{}", problem.render(false)))
 }
 
 fn outcome(scenario: &Scenario) -> Outcome {
@@ -44,8 +44,8 @@ fn slower(config: &Config, k: u64) -> Config {
     let mut value: toml::Value = toml::from_str(&config.to_toml()).expect("a configuration is TOML");
     walk(&mut value, k);
     let text = toml::to_string(&value).expect("it still is");
-    let node = Node::parse("slower.toml", &text).unwrap_or_else(|problem| panic!("{}", problem.render(false)));
-    Config::from_node(&node).unwrap_or_else(|problem| panic!("{}", problem.render(false)))
+    let tree = Tree::parse("slower.toml", &text).unwrap_or_else(|problem| panic!("{}", problem.render(false)));
+    Config::from_tree(&tree).unwrap_or_else(|problem| panic!("{}", problem.render(false)))
 }
 
 /// What a row says of time, in picoseconds, and what it counts.
@@ -77,12 +77,12 @@ proptest! {
         prop_assume!(!case.text.contains("topology = { file"));
         let k = if k == 7 { 10 } else if k == 3 || k == 6 { 4 } else { k };
         let text = case.text.replace("7777777777bps", "8Gbps").replace("\"3Gbps\"", "\"4Gbps\"");
-        let mut tree = node(case.scheme, &format!("{text}[run]\ndrain = \"1000000s\"\n{}", listed(&case.flows)));
+        let mut tree = tree(case.scheme, &format!("{text}[run]\ndrain = \"1000000s\"\n{}", listed(&case.flows)));
         // Where long flows have a least timeout of their own, it is no less than that of the others.
         let has_long = ["host", "transport", "tcp", "long_flows"].iter().try_fold(&tree, |tree, key| tree.get(key)).is_some();
         let long = if has_long { "long_flows.min_rto = \"6s\"\n" } else { "" };
         let above = format!("[host.transport.tcp]\nmin_rto = \"5s\"\n{long}[record]\nqueue_sample = \"3us\"\n");
-        tree.merge(Node::parse("above.toml", &above).expect("it is TOML"));
+        tree.merge(Tree::parse("above.toml", &above).expect("it is TOML"));
         let first = scenario(&tree, case.seed);
         let second = Scenario::from_config(slower(first.config(), k), case.seed, Path::new(".")).expect("as right as the first");
         let (first, second) = (outcome(&first), outcome(&second));
@@ -104,7 +104,7 @@ proptest! {
         let moved: Vec<_> = case.flows.iter().map(|&(src, dst, size, start)| (src, dst, size, start + later_ns)).collect();
         let first = outcome(&case.scenario("1000000s"));
         let text = format!("{}[run]\ndrain = \"1000000s\"\n{}", case.text, listed(&moved));
-        let second = outcome(&scenario(&node(case.scheme, &text), case.seed));
+        let second = outcome(&scenario(&tree(case.scheme, &text), case.seed));
         for (first, second) in rows(&first).iter().zip(&rows(&second)) {
             prop_assert_eq!(first.fct(), second.fct());
             prop_assert_eq!(facts(first, 1).1, facts(second, 1).1);

@@ -253,10 +253,10 @@ mod tests {
 
     use super::*;
     use crate::config;
-    use crate::load::Places;
+    use crate::load::HostLinks;
 
     fn racks(rack_of: &[u32]) -> Racks {
-        Racks::new(&Places { rack_of: rack_of.to_vec(), host_link: BitRate::gbps(1), uplinks: None })
+        Racks::new(&HostLinks { rack_of: rack_of.to_vec(), host_link: BitRate::gbps(1), uplinks: None })
     }
 
     fn pattern(endpoints: &Endpoints, hosts: u32) -> Pattern {

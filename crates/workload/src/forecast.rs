@@ -5,7 +5,7 @@ use tailcut_base::{Span, wire_bytes};
 
 use crate::config::{Degree, Gaps};
 use crate::flow_list::Listed;
-use crate::load::{Loads, Places, Racks, Spread};
+use crate::load::{HostLinks, Loads, Racks, Spread};
 use crate::plan::{Ends, Generated, IncastPlan};
 use crate::source::query_gap;
 
@@ -63,7 +63,7 @@ pub struct QueryForecast {
 
 /// Adds up a forecast.
 pub(crate) struct Forecaster<'a> {
-    places: &'a Places,
+    places: &'a HostLinks,
     racks: Racks,
     seconds: f64,
     forecast: Forecast,
@@ -74,7 +74,7 @@ pub(crate) struct Forecaster<'a> {
 }
 
 impl<'a> Forecaster<'a> {
-    pub(crate) fn new(places: &'a Places, classes: &[String], duration: Span) -> Forecaster<'a> {
+    pub(crate) fn new(places: &'a HostLinks, classes: &[String], duration: Span) -> Forecaster<'a> {
         let racks = Racks::new(places);
         let classes = classes.iter().map(|name| ClassForecast { name: name.clone(), ..Default::default() }).collect();
         Forecaster {

@@ -41,7 +41,7 @@ pub use config::{
 pub use distribution::Distribution;
 pub use flow_list::FlowList;
 pub use forecast::{ClassForecast, Forecast, QueryForecast};
-pub use load::{Loads, Places, Realised};
+pub use load::{HostLinks, Loads, Realised};
 pub use mixture::SizeMixture;
 pub use size_table::TableFormat;
 pub use text::ParseError;

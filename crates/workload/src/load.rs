@@ -7,9 +7,9 @@ use serde::Serialize;
 use tailcut_base::{BitRate, Span, wire_bytes};
 use tailcut_model::FlowSpec;
 
-/// Where the hosts are and what their links carry.
+/// The links of the hosts: in which rack each ends, and what they and the uplinks of the racks carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct HostLinks {
     /// The rack of each host.
     pub rack_of: Vec<u32>,
     /// Rate of the link of each host.
@@ -19,7 +19,7 @@ pub struct Places {
     pub uplinks: Option<u64>,
 }
 
-impl Places {
+impl HostLinks {
     /// Number of hosts.
     ///
     /// # Panics
@@ -54,7 +54,7 @@ pub struct Loads {
 
 impl Loads {
     /// Loads of these rates in bit/s.
-    pub(crate) fn of_rates(places: &Places, payload: f64, wire: f64, leaving: f64) -> Loads {
+    pub(crate) fn of_rates(places: &HostLinks, payload: f64, wire: f64, leaving: f64) -> Loads {
         let edge = places.edge_bps();
         let uplinks = places.uplink_bps();
         Loads {
@@ -69,7 +69,7 @@ impl Loads {
 /// Adds up the flows that were really offered.
 #[derive(Clone, Debug)]
 pub struct Realised {
-    places: Places,
+    places: HostLinks,
     flows: u64,
     payload: u64,
     wire: u64,
@@ -78,7 +78,7 @@ pub struct Realised {
 
 impl Realised {
     /// No flow yet.
-    pub fn new(places: &Places) -> Realised {
+    pub fn new(places: &HostLinks) -> Realised {
         Realised { places: places.clone(), flows: 0, payload: 0, wire: 0, leaving: 0 }
     }
 
@@ -133,7 +133,7 @@ pub(crate) struct Racks {
 }
 
 impl Racks {
-    pub(crate) fn new(places: &Places) -> Racks {
+    pub(crate) fn new(places: &HostLinks) -> Racks {
         let mut name = places.rack_of.clone();
         name.sort_unstable();
         name.dedup();
@@ -201,7 +201,7 @@ impl Spread {
     }
 
     /// The busiest link of each kind with its utilisation, if the spread is in bit/s.
-    pub(crate) fn busiest(&self, places: &Places, racks: &Racks) -> Vec<(String, f64)> {
+    pub(crate) fn busiest(&self, places: &HostLinks, racks: &Racks) -> Vec<(String, f64)> {
         let host = places.host_link.as_bps() as f64;
         let mut links = Vec::new();
         let mut note = |load: &[f64], capacity: f64, name: &dyn Fn(usize) -> String| {
@@ -246,7 +246,8 @@ mod tests {
 
     #[test]
     fn realised_loads_of_two_flows() {
-        let places = Places { rack_of: vec![7, 7, 3, 3], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000) };
+        let places =
+            HostLinks { rack_of: vec![7, 7, 3, 3], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000) };
         let mut realised = Realised::new(&places);
         realised.add(&flow(0, 1, 1_000_000));
         realised.add(&flow(0, 2, 1_500_000));
@@ -263,7 +264,8 @@ mod tests {
 
     #[test]
     fn the_busiest_link_of_each_kind_is_named() {
-        let places = Places { rack_of: vec![7, 7, 3, 3], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000) };
+        let places =
+            HostLinks { rack_of: vec![7, 7, 3, 3], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000) };
         let racks = Racks::new(&places);
         let mut spread = Spread::zero(&racks);
         spread.add_flow(&racks, 1, 2, 5e9);

@@ -10,7 +10,7 @@ use tailcut_model::{ClassId, FlowSpec, Invalid};
 use crate::config::{Config, LoadBytes, LoadOf};
 use crate::flow_list::{CLASS_NAME_HELP, is_class_name};
 use crate::forecast::{Forecast, Forecaster};
-use crate::load::{Places, Racks};
+use crate::load::{HostLinks, Racks};
 use crate::mixture::SizeMixture;
 use crate::plan::{Amount, Generated, Plan, Site};
 use crate::source::{FlowSource, Generator, ListSource};
@@ -120,7 +120,7 @@ impl Ord for Pending {
 impl Workload {
     /// The workload that `config`, the scenario's `[workload]` table, describes for the hosts at `places`. Files are
     /// relative to `base_dir`.
-    pub fn new(config: &Config, places: &Places, seeds: Seeds, base_dir: &Path) -> Result<Workload, Invalid> {
+    pub fn new(config: &Config, places: &HostLinks, seeds: Seeds, base_dir: &Path) -> Result<Workload, Invalid> {
         let traffics = &config.traffic.0;
         if traffics.is_empty() {
             return Err(Invalid::new("workload.traffic", "there is no traffic")
@@ -359,7 +359,7 @@ fn cut_lists(plans: &mut Plans<'_>, end: End, duration: Option<Span>) -> Result<
 }
 
 /// Events per second of each traffic; 0 for explicit lists.
-fn rates(config: &Config, places: &Places, plans: &Plans<'_>) -> Result<Vec<f64>, Invalid> {
+fn rates(config: &Config, places: &HostLinks, plans: &Plans<'_>) -> Result<Vec<f64>, Invalid> {
     let share = |plan: &Generated| match plan.amount {
         Amount::Share(share) => Some(share),
         Amount::Rate(_) => None,
@@ -417,7 +417,7 @@ fn rates(config: &Config, places: &Places, plans: &Plans<'_>) -> Result<Vec<f64>
 /// What a load of 1 is, in bit/s of all offered bytes.
 fn capacity(
     config: &Config,
-    places: &Places,
+    places: &HostLinks,
     plans: &Plans<'_>,
     share: &impl Fn(&Generated) -> Option<f64>,
 ) -> Result<f64, Invalid> {

@@ -5,10 +5,10 @@ use std::path::Path;
 use proptest::prelude::*;
 use tailcut_base::{BitRate, Instant, Seeds, Span};
 use tailcut_model::FlowSpec;
-use tailcut_workload::{Config, Places, Workload};
+use tailcut_workload::{Config, HostLinks, Workload};
 
-fn places() -> Places {
-    Places {
+fn host_links() -> HostLinks {
+    HostLinks {
         rack_of: (0..24).map(|host| host / 8).collect(),
         host_link: BitRate::gbps(10),
         uplinks: Some(120_000_000_000),
@@ -17,7 +17,7 @@ fn places() -> Places {
 
 fn workload(seed: u64, text: &str) -> Workload {
     let config: Config = toml::from_str(text).expect("the test's scenario is well formed");
-    Workload::new(&config, &places(), Seeds::new(seed), Path::new(".")).unwrap()
+    Workload::new(&config, &host_links(), Seeds::new(seed), Path::new(".")).unwrap()
 }
 
 fn flows(seed: u64, text: &str) -> Vec<FlowSpec> {

@@ -4,27 +4,27 @@ use std::path::Path;
 
 use tailcut_base::{BitRate, Seeds, Span, wire_bytes};
 use tailcut_model::FlowSpec;
-use tailcut_workload::{Config, Forecast, Places, Realised, Workload};
+use tailcut_workload::{Config, Forecast, HostLinks, Realised, Workload};
 
 /// Slytherin's leaf-spine network: 20 racks of 20 hosts at 10 Gb/s with 10 uplinks of 10 Gb/s each.
-fn slytherin_places() -> Places {
-    places(20, 20, 10, 20 * 10 * 10)
+fn slytherin_places() -> HostLinks {
+    host_links(20, 20, 10, 20 * 10 * 10)
 }
 
-fn places(racks: u32, hosts: u32, gbps: u64, uplinks_gbps: u64) -> Places {
-    Places {
+fn host_links(racks: u32, hosts: u32, gbps: u64, uplinks_gbps: u64) -> HostLinks {
+    HostLinks {
         rack_of: (0..racks * hosts).map(|host| host / hosts).collect(),
         host_link: BitRate::gbps(gbps),
         uplinks: Some(uplinks_gbps * 1_000_000_000),
     }
 }
 
-fn workload(places: &Places, seed: u64, text: &str) -> Workload {
+fn workload(places: &HostLinks, seed: u64, text: &str) -> Workload {
     let config: Config = toml::from_str(text).expect("the test's scenario is well formed");
     Workload::new(&config, places, Seeds::new(seed), Path::new(".")).unwrap()
 }
 
-fn forecast(places: &Places, text: &str) -> Forecast {
+fn forecast(places: &HostLinks, text: &str) -> Forecast {
     workload(places, 1, text).forecast().clone()
 }
 
@@ -75,7 +75,7 @@ fn with_uplinks_of_40g_the_same_bytes_are_a_quarter_of_the_core() {
     // Superways' base network. Its papers take the load of 2 Tb/s all the same: host links x 0.5.
     let text = "load = 0.5\nload_of = \"host-links\"\nduration = \"10ms\"\n\
                 [traffic.all]\nshare = 1.0\nsizes.fixed = \"1MB\"";
-    let offered = forecast(&places(20, 20, 10, 8000), text).offered;
+    let offered = forecast(&host_links(20, 20, 10, 8000), text).offered;
     close(offered.core_payload.unwrap(), 0.238, 1e-3, "core");
 }
 
@@ -88,7 +88,7 @@ fn on_spqs_oversubscribed_network_the_core_has_twice_the_load_of_the_hosts() {
             "load = 0.9\nload_of = \"{load_of}\"\nduration = \"10ms\"\nallow_overload = true\n\
              [traffic.all]\nshare = 1.0\nsizes.distribution = \"websearch\""
         );
-        forecast(&places(3, 48, 10, 3 * 4 * 40), &text).offered
+        forecast(&host_links(3, 48, 10, 3 * 4 * 40), &text).offered
     };
     let core = offered("core");
     close(core.core_payload.unwrap(), 0.9, 1e-12, "core");
@@ -102,7 +102,7 @@ fn on_spqs_oversubscribed_network_the_core_has_twice_the_load_of_the_hosts() {
 // SPQ, Figs. 4 and 9: flows of 10, 50, 100 and 150 KB, none of which is a size of its own in web search.
 #[test]
 fn probes_of_exact_sizes_leave_the_flows_beside_them_as_they_are() {
-    let places = places(9, 16, 10, 9 * 4 * 40);
+    let places = host_links(9, 16, 10, 9 * 4 * 40);
     let web = "load = 0.3\nduration = \"100ms\"\n[traffic.web]\nshare = 1.0\nsizes.distribution = \"websearch\"\n";
     let mut text = web.to_owned();
     for kilobytes in [10, 50, 100, 150] {
@@ -184,7 +184,7 @@ fn the_realised_load_is_the_offered_one_within_its_sampling_error() {
 
 #[test]
 fn answers_of_one_size_make_the_realised_load_less_certain() {
-    let places = places(2, 8, 10, 40);
+    let places = host_links(2, 8, 10, 40);
     let error = |one_size: bool| {
         let text = format!(
             "duration = \"1s\"\n[traffic.q]\nrate = 400.0\nsizes.uniform = {{ min = \"1B\", max = \"2KB\" }}\n\
@@ -199,7 +199,7 @@ fn answers_of_one_size_make_the_realised_load_less_certain() {
 
 #[test]
 fn in_the_hybrid_every_host_offers_the_load() {
-    let places = places(3, 8, 10, 1000);
+    let places = host_links(3, 8, 10, 1000);
     let text = r#"
         load = 0.6
         duration = "20s"
@@ -239,7 +239,7 @@ fn in_the_hybrid_every_host_offers_the_load() {
 
 #[test]
 fn wire_load_counts_headers_exactly() {
-    let places = places(2, 4, 10, 40);
+    let places = host_links(2, 4, 10, 40);
     let of = |load_bytes: &str, sizes: &str| {
         let text = format!(
             "load = 0.5\nload_bytes = \"{load_bytes}\"\nduration = \"1s\"\n[traffic.all]\nshare = 1.0\nsizes.{sizes}"
@@ -258,7 +258,7 @@ fn wire_load_counts_headers_exactly() {
 
 #[test]
 fn a_number_of_flows_ends_the_run_after_the_expected_time() {
-    let places = places(2, 4, 10, 40);
+    let places = host_links(2, 4, 10, 40);
     let text = "load = 0.5\nflows = 20000\n[traffic.a]\nshare = 0.5\nsizes.fixed = \"10KB\"\n\
                 [traffic.b]\nshare = 0.5\nsizes.fixed = \"30KB\"";
     let workload = workload(&places, 1, text);
@@ -274,7 +274,7 @@ fn a_number_of_flows_ends_the_run_after_the_expected_time() {
 
 #[test]
 fn the_last_query_is_completed_when_flows_are_counted() {
-    let places = places(2, 8, 10, 40);
+    let places = host_links(2, 8, 10, 40);
     let text = "flows = 100\n[traffic.burst]\nrate = 1000.0\nsizes.fixed = \"1KB\"\nincast = { degree = 7 }";
     let flows: Vec<FlowSpec> = workload(&places, 1, text).collect();
     assert_eq!(flows.len(), 105);
@@ -282,7 +282,7 @@ fn the_last_query_is_completed_when_flows_are_counted() {
 
 #[test]
 fn a_rate_stands_beside_the_load_and_not_in_it() {
-    let places = places(2, 8, 10, 40);
+    let places = host_links(2, 8, 10, 40);
     let text = "load = 0.25\nduration = \"100ms\"\n[traffic.a]\nshare = 1.0\nsizes.fixed = \"10KB\"\n\
                 [traffic.b]\nrate = 50000.0\nsizes.fixed = \"1KB\"\n\
                 [traffic.c]\nrate = 1000.0\nsizes.fixed = \"1KB\"\nincast = { degree = 4 }";
@@ -334,7 +334,7 @@ fn superways_aggregators_are_overloaded_as_published() {
 
 #[test]
 fn microbursts_have_the_rate_of_their_load() {
-    let places = places(4, 8, 10, 160);
+    let places = host_links(4, 8, 10, 160);
     let text = |gaps: &str| {
         format!(
             "load = 0.2\nduration = \"400ms\"\n[traffic.q]\nshare = 1.0\nsizes.fixed = \"20KB\"\n\
@@ -367,7 +367,7 @@ fn microbursts_have_the_rate_of_their_load() {
 
 #[test]
 fn the_forecast_of_lists_is_what_they_say() {
-    let places = places(2, 2, 10, 20);
+    let places = host_links(2, 2, 10, 20);
     let text = r#"
         [traffic.a]
         list = [
@@ -420,7 +420,7 @@ fn the_sizes_of_all_flows_are_those_of_each_traffic_as_often_as_it_sends() {
 
 #[test]
 fn a_drawn_degree_counts_with_its_mean() {
-    let places = places(2, 8, 10, 40);
+    let places = host_links(2, 8, 10, 40);
     let text = |degree: &str, one_size: bool| {
         format!(
             "load = 0.3\nduration = \"400ms\"\n[traffic.q]\nshare = 1.0\nsizes.uniform = {{ min = \"1B\", max = \"2KB\" }}\n\

@@ -5,19 +5,19 @@ use std::path::Path;
 
 use tailcut_base::{BitRate, Instant, Seeds, Span};
 use tailcut_model::{FlowSpec, Invalid};
-use tailcut_workload::{Config, Places, Workload};
+use tailcut_workload::{Config, HostLinks, Workload};
 
-fn places() -> Places {
-    Places { rack_of: vec![0, 0, 1, 1], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000) }
+fn host_links() -> HostLinks {
+    HostLinks { rack_of: vec![0, 0, 1, 1], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000) }
 }
 
-fn new_in(dir: &Path, places: &Places, text: &str) -> Result<Workload, Invalid> {
+fn new_in(dir: &Path, places: &HostLinks, text: &str) -> Result<Workload, Invalid> {
     let config: Config = toml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     Workload::new(&config, places, Seeds::new(1), dir)
 }
 
 fn new(text: &str) -> Result<Workload, Invalid> {
-    new_in(Path::new("."), &places(), text)
+    new_in(Path::new("."), &host_links(), text)
 }
 
 /// Each defect: the scenario, the key, a part of the message and a part of the help.
@@ -281,7 +281,7 @@ fn a_load_of_the_core_needs_a_core() {
         )
     };
     for uplinks in [None, Some(0)] {
-        let flat = Places { uplinks, ..places() };
+        let flat = HostLinks { uplinks, ..host_links() };
         for load_of in ["core", "fabric"] {
             let error = new_in(Path::new("."), &flat, &text(load_of, " = \"uniform\"")).unwrap_err();
             assert_eq!(error.path, "workload.load_of");
@@ -296,7 +296,7 @@ fn a_load_of_the_core_needs_a_core() {
 
 #[test]
 fn one_host_cannot_send_to_another() {
-    let alone = Places { rack_of: vec![0], host_link: BitRate::gbps(10), uplinks: None };
+    let alone = HostLinks { rack_of: vec![0], host_link: BitRate::gbps(10), uplinks: None };
     let error = new_in(Path::new("."), &alone, "flows = 1\n[traffic.a]\nrate = 1.0\nsizes.fixed = \"1B\"").unwrap_err();
     assert!(error.message.contains("needs two hosts"), "{error}");
 }
@@ -319,7 +319,7 @@ fn a_broken_size_file_is_shown_with_its_line() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("sizes.cdf"), "# sizes\n0 0\n2000 0.7\n1000 1\n").unwrap();
     let text = "flows = 1\n[traffic.a]\nrate = 1.0\nsizes.file = { path = \"sizes.cdf\" }";
-    let error = new_in(dir.path(), &places(), text).unwrap_err();
+    let error = new_in(dir.path(), &host_links(), text).unwrap_err();
     assert_eq!(error.path, "workload.traffic.a.sizes.file.path");
     assert!(error.message.contains("`sizes.cdf`, line 4: the size falls from 2000 to 1000"), "{error}");
     let spot = error.spot.unwrap();
@@ -329,10 +329,10 @@ fn a_broken_size_file_is_shown_with_its_line() {
     );
     // The same columns with another meaning.
     std::fs::write(dir.path().join("sizes.cdf"), "0 0\n2000 70\n3000 100\n").unwrap();
-    let error = new_in(dir.path(), &places(), text).unwrap_err();
+    let error = new_in(dir.path(), &host_links(), text).unwrap_err();
     assert!(error.help.unwrap().contains("format = \"hpcc\""));
     let hpcc = text.replace("\"sizes.cdf\"", "\"sizes.cdf\", format = \"hpcc\"");
-    assert!(new_in(dir.path(), &places(), &hpcc).is_ok());
+    assert!(new_in(dir.path(), &host_links(), &hpcc).is_ok());
 }
 
 #[test]
@@ -345,13 +345,13 @@ fn a_missing_file_is_named_with_its_directory() {
         ),
         ("[traffic.a]\nfile = { path = \"no.cdf\" }", "workload.traffic.a.file.path"),
     ] {
-        let error = new_in(dir.path(), &places(), text).unwrap_err();
+        let error = new_in(dir.path(), &host_links(), text).unwrap_err();
         assert_eq!(error.path, path);
         assert!(error.message.contains(&dir.path().join("no.cdf").display().to_string()), "{error}");
         assert!(error.message.contains("there is no such file"), "{error}");
         assert!(error.help.unwrap().contains("directory of the scenario"));
     }
-    let error = new_in(dir.path(), &places(), "[traffic.a]\nfile = { path = \".\" }").unwrap_err();
+    let error = new_in(dir.path(), &host_links(), "[traffic.a]\nfile = { path = \".\" }").unwrap_err();
     assert!(error.message.contains("it is a directory"), "{error}");
 }
 
@@ -368,7 +368,7 @@ fn files_of_flows_become_flows_with_their_classes_and_deadlines() {
         [traffic.background]
         file = { path = "flow.txt", format = "hpcc", first_start = "5ns" }
     "#;
-    let workload = new_in(dir.path(), &places(), text).unwrap();
+    let workload = new_in(dir.path(), &host_links(), text).unwrap();
     // Every flow of the first file names a class, so that its own name is none.
     assert_eq!(workload.classes(), ["mice", "background", "elephants"]);
     let flows: Vec<FlowSpec> = workload.collect();

@@ -4,20 +4,20 @@
 use tailcut_base::Bytes;
 use tailcut_results::{ALL, ClassSet, flow_set_names};
 use tailcut_sim::config::suggest;
-use tailcut_sim::{Node, Problem, Value};
+use tailcut_sim::{Problem, Tree, Value};
 
-use super::place::{at_key, at_node};
+use super::place::{at_key, at_value};
 
 /// The key that declares sets.
 pub(super) const DECLARED: &str = "class_sets";
 
 /// Checks that no traffic class has the name of the set of all flows.
-pub(super) fn check_class_names(scenario: &Node) -> Result<(), Problem> {
-    let classes = scenario.get("workload").and_then(|node| node.get("traffic")).map_or(&[][..], Node::entries);
+pub(super) fn check_class_names(scenario: &Tree) -> Result<(), Problem> {
+    let classes = scenario.get("workload").and_then(|tree| tree.get("traffic")).map_or(&[][..], Tree::entries);
     match classes.iter().find(|(name, _)| name == ALL) {
         Some((_, class)) => {
             let problem = Problem::new(format!("a class cannot be called `{ALL}`: results call all flows so"));
-            Err(at_node(problem.help("expected another name, such as [workload.traffic.short]"), Some(class)))
+            Err(at_value(problem.help("expected another name, such as [workload.traffic.short]"), Some(class)))
         }
         None => Ok(()),
     }
@@ -28,10 +28,10 @@ pub(super) fn check_class_names(scenario: &Node) -> Result<(), Problem> {
 /// # Errors
 /// If it is no table of lists, a list names a class that is not there or names one twice, or a name already has a
 /// meaning in results.
-pub(super) fn of(declared: Option<&Node>, classes: &[String], size_bounds: &[Bytes]) -> Result<Vec<ClassSet>, Problem> {
+pub(super) fn of(declared: Option<&Tree>, classes: &[String], size_bounds: &[Bytes]) -> Result<Vec<ClassSet>, Problem> {
     let Some(declared) = declared else { return Ok(Vec::new()) };
     let Value::Table(entries) = &declared.value else {
-        return Err(at_node(expected(Problem::new(format!("`{DECLARED}` is not a table"))), Some(declared)));
+        return Err(at_value(expected(Problem::new(format!("`{DECLARED}` is not a table"))), Some(declared)));
     };
     let taken = flow_set_names(classes, &[], size_bounds);
     entries
@@ -58,28 +58,28 @@ pub(super) fn of(declared: Option<&Node>, classes: &[String], size_bounds: &[Byt
 }
 
 /// The classes of a set.
-fn members(set: &str, list: &Node, classes: &[String]) -> Result<Vec<String>, Problem> {
+fn members(set: &str, list: &Tree, classes: &[String]) -> Result<Vec<String>, Problem> {
     let Value::Array(items) = &list.value else {
-        return Err(at_node(expected(Problem::new(format!("the set `{set}` is not a list of classes"))), Some(list)));
+        return Err(at_value(expected(Problem::new(format!("the set `{set}` is not a list of classes"))), Some(list)));
     };
     if items.is_empty() {
-        return Err(at_node(expected(Problem::new(format!("the set `{set}` has no classes"))), Some(list)));
+        return Err(at_value(expected(Problem::new(format!("the set `{set}` has no classes"))), Some(list)));
     }
-    let member = |item: &Node| {
+    let member = |item: &Tree| {
         let name = item
             .as_str()
-            .ok_or_else(|| at_node(expected(Problem::new("this is not the name of a class")), Some(item)))?;
+            .ok_or_else(|| at_value(expected(Problem::new("this is not the name of a class")), Some(item)))?;
         if classes.iter().any(|class| class == name) {
             return Ok(name.to_owned());
         }
         let known: Vec<&str> = classes.iter().map(String::as_str).collect();
-        Err(at_node(Problem::new(format!("there is no class `{name}`")).help(suggest(name, &known)), Some(item)))
+        Err(at_value(Problem::new(format!("there is no class `{name}`")).help(suggest(name, &known)), Some(item)))
     };
     let mut members: Vec<String> = Vec::new();
     for item in items {
         let name = member(item)?;
         if members.contains(&name) {
-            return Err(at_node(Problem::new(format!("the class `{name}` is there twice")), Some(item)));
+            return Err(at_value(Problem::new(format!("the class `{name}` is there twice")), Some(item)));
         }
         members.push(name);
     }

@@ -1,10 +1,10 @@
 //! The keys of a scenario that are about the run and not about a simulation: its name, its seeds, ...
 
 use tailcut_base::Bytes;
-use tailcut_sim::config::from_node;
-use tailcut_sim::{Node, Problem, Value};
+use tailcut_sim::config::from_tree;
+use tailcut_sim::{Problem, Tree, Value};
 
-use super::place::at_node;
+use super::place::at_value;
 use super::{class_sets, schemes, settings};
 
 /// The keys of a scenario that are taken out of it before a simulation reads it.
@@ -22,13 +22,13 @@ const KEYS: [&str; 9] = [
 
 /// Takes these keys out of the scenario and of what the command line changes, and returns them as one table, in which
 /// the command line counts.
-pub(super) fn take(scenario: &mut Node, over: &mut Node) -> Node {
-    let mut keys = Node::table();
+pub(super) fn take(scenario: &mut Tree, over: &mut Tree) -> Tree {
+    let mut keys = Tree::table();
     for key in KEYS {
         for layer in [&mut *scenario, &mut *over] {
-            if let Some(node) = layer.take(key) {
-                let key_origin = node.key.clone();
-                keys.merge(Node { value: Value::Table(vec![(key.to_owned(), node)]), origin: key_origin, key: None });
+            if let Some(tree) = layer.take(key) {
+                let key_origin = tree.key.clone();
+                keys.merge(Tree { value: Value::Table(vec![(key.to_owned(), tree)]), origin: key_origin, key: None });
             }
         }
     }
@@ -36,14 +36,14 @@ pub(super) fn take(scenario: &mut Node, over: &mut Node) -> Node {
 }
 
 /// The text of a key, if it is there.
-pub(super) fn text(keys: &Node, key: &str) -> Result<Option<String>, Problem> {
-    let Some(node) = keys.get(key) else { return Ok(None) };
-    let wrong = || at_node(Problem::new(format!("`{key}` is not text")).help("expected text in quotes"), Some(node));
-    node.as_str().map(|text| Some(text.to_owned())).ok_or_else(wrong)
+pub(super) fn text(keys: &Tree, key: &str) -> Result<Option<String>, Problem> {
+    let Some(tree) = keys.get(key) else { return Ok(None) };
+    let wrong = || at_value(Problem::new(format!("`{key}` is not text")).help("expected text in quotes"), Some(tree));
+    tree.as_str().map(|text| Some(text.to_owned())).ok_or_else(wrong)
 }
 
 /// The name of the run, which is also that of its folder; `stem` if there is none.
-pub(super) fn name(keys: &Node, stem: &str) -> Result<String, Problem> {
+pub(super) fn name(keys: &Tree, stem: &str) -> Result<String, Problem> {
     let name = text(keys, "name")?.unwrap_or_else(|| stem.to_owned());
     let fits = !name.is_empty()
         && !name.starts_with('.')
@@ -54,17 +54,17 @@ pub(super) fn name(keys: &Node, stem: &str) -> Result<String, Problem> {
     }
     let problem = Problem::new(format!("`{name}` cannot be the name of a folder"))
         .help("expected letters, digits and `-_.+=@`, such as name = \"tail\"");
-    Err(at_node(problem, keys.get("name")))
+    Err(at_value(problem, keys.get("name")))
 }
 
 /// The seeds of the scenario; 1 if it names none.
-pub(super) fn seeds(keys: &Node) -> Result<Vec<u64>, Problem> {
-    let Some(node) = keys.get("seeds") else { return Ok(vec![1]) };
-    let wrong = |node: &Node| {
+pub(super) fn seeds(keys: &Tree) -> Result<Vec<u64>, Problem> {
+    let Some(tree) = keys.get("seeds") else { return Ok(vec![1]) };
+    let wrong = |tree: &Tree| {
         let problem = Problem::new("this is neither a number of seeds nor a list of them");
-        at_node(problem.help("expected seeds = 3 or seeds = [1, 2, 7]"), Some(node))
+        at_value(problem.help("expected seeds = 3 or seeds = [1, 2, 7]"), Some(tree))
     };
-    match &node.value {
+    match &tree.value {
         Value::Integer(count) if (1..=1_000_000).contains(count) => Ok((1..=*count as u64).collect()),
         Value::Array(items) if !items.is_empty() => items
             .iter()
@@ -73,17 +73,17 @@ pub(super) fn seeds(keys: &Node) -> Result<Vec<u64>, Problem> {
                 _ => Err(wrong(item)),
             })
             .collect(),
-        _ => Err(wrong(node)),
+        _ => Err(wrong(tree)),
     }
 }
 
 /// The sizes at which results tell flows apart.
-pub(super) fn size_bounds(keys: &Node) -> Result<Vec<Bytes>, Problem> {
-    let Some(node) = keys.get("size_bounds") else { return Ok(Vec::new()) };
-    let bounds: Vec<Bytes> = from_node(node)?;
+pub(super) fn size_bounds(keys: &Tree) -> Result<Vec<Bytes>, Problem> {
+    let Some(tree) = keys.get("size_bounds") else { return Ok(Vec::new()) };
+    let bounds: Vec<Bytes> = from_tree(tree)?;
     if bounds.is_sorted_by(|a, b| a < b) {
         return Ok(bounds);
     }
     let problem = Problem::new("the bounds between sizes do not ascend");
-    Err(at_node(problem.help("expected ascending sizes, such as size_bounds = [\"100KB\", \"10MB\"]"), Some(node)))
+    Err(at_value(problem.help("expected ascending sizes, such as size_bounds = [\"100KB\", \"10MB\"]"), Some(tree)))
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use tailcut_base::Bytes;
 use tailcut_results::{Axis, ClassSet, Point};
-use tailcut_sim::{Config, Node, Problem, SCHEME_TABLES, Scenario};
+use tailcut_sim::{Config, Problem, SCHEME_TABLES, Scenario, Tree};
 
 use self::place::unique;
 use self::point_key::{files_fingerprint, point_key};
@@ -48,7 +48,7 @@ pub struct PlannedPoint {
     /// How large it is expected to be.
     pub size: Size,
     /// Its scenario, merged.
-    node: Arc<Node>,
+    tree: Arc<Tree>,
 }
 
 impl PlannedPoint {
@@ -57,7 +57,7 @@ impl PlannedPoint {
     /// # Errors
     /// If the scenario is wrong.
     pub fn scenario(&self, base_dir: &Path) -> Result<Scenario, Problem> {
-        Scenario::new(&self.node, self.point.seed, base_dir)
+        Scenario::new(&self.tree, self.point.seed, base_dir)
     }
 }
 
@@ -98,13 +98,13 @@ pub struct Plan {
 #[derive(Clone, Debug)]
 struct Layers {
     schemes: Vec<Scheme>,
-    scenario: Node,
+    scenario: Tree,
     settings: Settings,
     axes: Vec<SweptAxis>,
     /// The declaration of sets of classes, which is checked when the classes are known.
-    class_sets: Option<Node>,
+    class_sets: Option<Tree>,
     /// The layer that the command line sets.
-    over: Node,
+    over: Tree,
     /// The assignments of the command line as they were given, to be shown in commands.
     set: Vec<String>,
 }
@@ -169,17 +169,17 @@ impl Plan {
         base_dir: &Path,
         arguments: &RunArguments,
     ) -> Result<Plan, Problem> {
-        Plan::of_node(Node::parse(source, text)?, stem, base_dir, arguments)
+        Plan::of_tree(Tree::parse(source, text)?, stem, base_dir, arguments)
     }
 
     /// As [`Plan::parse`], of a tree that was read before.
     ///
     /// # Errors
     /// If anything in it is wrong.
-    pub fn of_node(mut scenario: Node, stem: &str, base_dir: &Path, arguments: &RunArguments) -> Result<Plan, Problem> {
-        let assignments: Vec<Node> =
-            arguments.set.iter().map(|set| Node::parse_assignment(set)).collect::<Result<_, _>>()?;
-        let mut over = Node::table();
+    pub fn of_tree(mut scenario: Tree, stem: &str, base_dir: &Path, arguments: &RunArguments) -> Result<Plan, Problem> {
+        let assignments: Vec<Tree> =
+            arguments.set.iter().map(|set| Tree::parse_assignment(set)).collect::<Result<_, _>>()?;
+        let mut over = Tree::table();
         for assignment in assignments {
             over.merge(assignment);
         }
@@ -240,7 +240,7 @@ impl Plan {
         }
         for scheme in schemes {
             for combination in 0..combinations {
-                let mut node = self.layers.of_scheme(scheme);
+                let mut tree = self.layers.of_scheme(scheme);
                 let mut values = Vec::new();
                 // The last axis changes fastest.
                 let mut rest = combination;
@@ -248,18 +248,18 @@ impl Plan {
                     let (path, value) = (&swept.axis.path, &swept.values[rest % swept.values.len()]);
                     rest /= swept.values.len();
                     values.insert(0, value.to_text());
-                    if !settings.apply(&mut node, &scheme.name, path, value) {
-                        node.merge(Node::at_path(path, value.clone(), &swept.origin)?);
+                    if !settings.apply(&mut tree, &scheme.name, path, value) {
+                        tree.merge(Tree::at_path(path, value.clone(), &swept.origin)?);
                     }
                 }
-                node.merge(over.clone());
-                class_sets::check_class_names(&node)?;
-                let node = Arc::new(node);
-                let first = Scenario::new(&node, self.seeds[0], &self.base_dir)?;
+                tree.merge(over.clone());
+                class_sets::check_class_names(&tree)?;
+                let tree = Arc::new(tree);
+                let first = Scenario::new(&tree, self.seeds[0], &self.base_dir)?;
                 for &seed in &self.seeds[1..] {
                     // Some scenarios draw hosts at random, and two hosts that a seed draws may not fit each other, so
                     // that the scenario is invalid for one seed and valid for another.
-                    first.check_seed(seed).map_err(|invalid| Problem::from_invalid(invalid, &node))?;
+                    first.check_seed(seed).map_err(|invalid| Problem::from_invalid(invalid, &tree))?;
                 }
                 self.warn(&first, &scheme.name, &values);
                 if self.classes.is_empty() {
@@ -271,11 +271,11 @@ impl Plan {
                 }
                 let size = Size::of(&first);
                 let content =
-                    fingerprint(first.config().to_toml().as_bytes()) ^ files_fingerprint(&node, &self.base_dir);
+                    fingerprint(first.config().to_toml().as_bytes()) ^ files_fingerprint(&tree, &self.base_dir);
                 for &seed in &self.seeds {
                     let key = point_key(&scheme.name, &values, seed, content);
                     let point = Point { key, scheme: scheme.name.clone(), values: values.clone(), seed };
-                    self.points.push(PlannedPoint { point, size, node: Arc::clone(&node) });
+                    self.points.push(PlannedPoint { point, size, tree: Arc::clone(&tree) });
                 }
             }
         }
@@ -329,9 +329,9 @@ impl Plan {
         }
         let mut tables = toml::Table::new();
         for scheme in schemes {
-            let mut node = self.layers.of_scheme(scheme);
-            node.merge(over.clone());
-            let config = Config::from_node(&node)?;
+            let mut tree = self.layers.of_scheme(scheme);
+            tree.merge(over.clone());
+            let config = Config::from_tree(&tree)?;
             let toml::Value::Table(mut whole) = toml::Value::try_from(&config).expect("a configuration is TOML") else {
                 unreachable!("a configuration is a table")
             };
@@ -354,16 +354,16 @@ impl Plan {
 
 impl Layers {
     /// The layers of a scheme up to the settings that hold for every point.
-    fn of_scheme(&self, scheme: &Scheme) -> Node {
-        let mut node = scheme.preset.clone();
-        node.merge(self.scenario.clone());
-        node.merge(scheme.own.clone());
-        self.settings.apply_chosen(&mut node, &scheme.name);
-        node
+    fn of_scheme(&self, scheme: &Scheme) -> Tree {
+        let mut tree = scheme.preset.clone();
+        tree.merge(self.scenario.clone());
+        tree.merge(scheme.own.clone());
+        self.settings.apply_chosen(&mut tree, &scheme.name);
+        tree
     }
 }
 
-/// A value as `Node::to_text` wrote it, back as TOML.
+/// A value as `Tree::to_text` wrote it, back as TOML.
 fn value_of_text(text: &str) -> toml::Value {
     match format!("value = {text}").parse::<toml::Table>() {
         Ok(mut table) => table.remove("value").unwrap_or_else(|| text.into()),

@@ -1,9 +1,9 @@
 //! The schemes of a scenario: presets by their names, and schemes that the scenario itself defines.
 
 use tailcut_sim::config::suggest;
-use tailcut_sim::{Node, Preset, Problem, SCHEME_TABLES, Value};
+use tailcut_sim::{Preset, Problem, SCHEME_TABLES, Tree, Value};
 
-use super::place::{at_key, at_node, unique};
+use super::place::{at_key, at_value, unique};
 
 /// The key that chooses schemes.
 pub(super) const CHOSEN: &str = "schemes";
@@ -19,39 +19,39 @@ pub(super) struct Scheme {
     /// Its name.
     pub(super) name: String,
     /// Its preset: the layer below the scenario.
-    pub(super) preset: Node,
+    pub(super) preset: Tree,
     /// What the scenario changes for this scheme: the layer above the scenario.
-    pub(super) own: Node,
+    pub(super) own: Tree,
 }
 
 /// The schemes that the keys of a run choose; all that are defined there if they choose none.
 ///
 /// # Errors
 /// If one is unknown or there twice, or its definition is wrong.
-pub(super) fn chosen(keys: &Node) -> Result<Vec<Scheme>, Problem> {
+pub(super) fn chosen(keys: &Tree) -> Result<Vec<Scheme>, Problem> {
     let defined = keys.get(DEFINED);
     let defined_names: Vec<&str> =
-        defined.map(|node| node.entries().iter().map(|(name, _)| name.as_str()).collect()).unwrap_or_default();
-    let names: Vec<(String, Option<&Node>)> = match keys.get(CHOSEN) {
-        Some(Node { value: Value::Array(items), .. }) if !items.is_empty() => items
+        defined.map(|tree| tree.entries().iter().map(|(name, _)| name.as_str()).collect()).unwrap_or_default();
+    let names: Vec<(String, Option<&Tree>)> = match keys.get(CHOSEN) {
+        Some(Tree { value: Value::Array(items), .. }) if !items.is_empty() => items
             .iter()
             .map(|item| match item.as_str() {
                 Some(name) => Ok((name.to_owned(), Some(item))),
-                None => Err(at_node(
+                None => Err(at_value(
                     Problem::new("this is not the name of a scheme").help("expected text, such as \"dctcp\""),
                     Some(item),
                 )),
             })
             .collect::<Result<_, _>>()?,
-        Some(node) => {
-            return Err(at_node(
+        Some(tree) => {
+            return Err(at_value(
                 Problem::new("`schemes` is not a list of names").help("expected schemes = [\"dctcp\", \"pias\"]"),
-                Some(node),
+                Some(tree),
             ));
         }
         None if !defined_names.is_empty() => defined_names.iter().map(|name| ((*name).to_owned(), None)).collect(),
         None => {
-            return Ok(vec![Scheme { name: UNNAMED.to_owned(), preset: Node::table(), own: Node::table() }]);
+            return Ok(vec![Scheme { name: UNNAMED.to_owned(), preset: Tree::table(), own: Tree::table() }]);
         }
     };
     let bare: Vec<&String> = names.iter().map(|(name, _)| name).collect();
@@ -61,7 +61,7 @@ pub(super) fn chosen(keys: &Node) -> Result<Vec<Scheme>, Problem> {
         .map(|(name, item)| match defined.and_then(|tables| tables.get(&name)) {
             Some(table) => defined_scheme(name, table),
             None => match Preset::layer(&name) {
-                Ok(preset) => Ok(Scheme { name, preset, own: Node::table() }),
+                Ok(preset) => Ok(Scheme { name, preset, own: Tree::table() }),
                 Err(problem) => {
                     let known: Vec<&str> = defined_names.iter().copied().chain(Preset::names()).collect();
                     let problem = if name.contains('@') || defined_names.is_empty() {
@@ -69,7 +69,7 @@ pub(super) fn chosen(keys: &Node) -> Result<Vec<Scheme>, Problem> {
                     } else {
                         Problem::new(problem.message().to_owned()).help(suggest(&name, &known))
                     };
-                    Err(at_node(problem, item))
+                    Err(at_value(problem, item))
                 }
             },
         })
@@ -77,14 +77,14 @@ pub(super) fn chosen(keys: &Node) -> Result<Vec<Scheme>, Problem> {
 }
 
 /// A scheme that the scenario itself defines: a preset, if it names one, and tables on top of the scenario.
-fn defined_scheme(name: String, table: &Node) -> Result<Scheme, Problem> {
+fn defined_scheme(name: String, table: &Tree) -> Result<Scheme, Problem> {
     let mut own = table.clone();
     let preset = match own.take("preset") {
-        Some(node) => match node.as_str() {
-            Some(reference) => Preset::layer(reference).map_err(|problem| at_node(problem, Some(&node)))?,
-            None => return Err(at_node(Problem::new("`preset` is not the name of a scheme"), Some(&node))),
+        Some(tree) => match tree.as_str() {
+            Some(reference) => Preset::layer(reference).map_err(|problem| at_value(problem, Some(&tree)))?,
+            None => return Err(at_value(Problem::new("`preset` is not the name of a scheme"), Some(&tree))),
         },
-        None => Node::table(),
+        None => Tree::table(),
     };
     for (key, child) in own.entries() {
         if !SCHEME_TABLES.contains(&key.as_str()) {

@@ -1,7 +1,7 @@
 //! The swept parameters of a scenario.
 
 use tailcut_results::Axis;
-use tailcut_sim::{Node, Origin, Problem, Value};
+use tailcut_sim::{Origin, Problem, Tree, Value};
 
 use super::place::unique;
 
@@ -14,7 +14,7 @@ pub(super) struct SweptAxis {
     /// Its path and its values as they are written.
     pub(super) axis: Axis,
     /// Its values.
-    pub(super) values: Vec<Node>,
+    pub(super) values: Vec<Tree>,
     /// Where its key stands, for messages.
     pub(super) origin: Origin,
 }
@@ -23,7 +23,7 @@ pub(super) struct SweptAxis {
 ///
 /// # Errors
 /// If one of them is swept over no list of values, or a value is there twice.
-pub(super) fn take(scenario: &mut Node, over: &Node) -> Result<Vec<SweptAxis>, Problem> {
+pub(super) fn take(scenario: &mut Tree, over: &Tree) -> Result<Vec<SweptAxis>, Problem> {
     let mut axes = Vec::new();
     if let Some(sweep) = scenario.take(DEFINED) {
         collect(&sweep, "", &mut axes)?;
@@ -32,15 +32,15 @@ pub(super) fn take(scenario: &mut Node, over: &Node) -> Result<Vec<SweptAxis>, P
     Ok(axes)
 }
 
-/// Collects the axes below `node`; a path may be written with quotes or as nested tables.
-fn collect(node: &Node, prefix: &str, axes: &mut Vec<SweptAxis>) -> Result<(), Problem> {
-    for (key, child) in node.entries() {
+/// Collects the axes below `tree`; a path may be written with quotes or as nested tables.
+fn collect(tree: &Tree, prefix: &str, axes: &mut Vec<SweptAxis>) -> Result<(), Problem> {
+    for (key, child) in tree.entries() {
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         let origin = child.key.clone().expect("a key that was read has a place");
         match &child.value {
             Value::Table(_) => collect(child, &path, axes)?,
             Value::Array(values) if !values.is_empty() => {
-                let texts: Vec<String> = values.iter().map(Node::to_text).collect();
+                let texts: Vec<String> = values.iter().map(Tree::to_text).collect();
                 unique(&texts, "value", Some(child))?;
                 axes.push(SweptAxis { axis: Axis { path, values: texts }, values: values.clone(), origin });
             }
@@ -54,6 +54,6 @@ fn collect(node: &Node, prefix: &str, axes: &mut Vec<SweptAxis>) -> Result<(), P
     Ok(())
 }
 
-fn exists(node: &Node, path: &str) -> bool {
-    path.split('.').try_fold(node, |node, key| node.get(key)).is_some()
+fn exists(tree: &Tree, path: &str) -> bool {
+    path.split('.').try_fold(tree, |tree, key| tree.get(key)).is_some()
 }

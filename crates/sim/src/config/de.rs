@@ -7,15 +7,15 @@ use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use tailcut_model::suggest;
 
-use super::document::{Node, Value};
+use super::document::{Tree, Value};
 use super::problem::{Origin, Problem};
 
 /// Reads a typed value from a tree.
 ///
 /// # Errors
 /// If the tree does not fit the type; the problem points to the key or value that does not.
-pub fn from_node<'de, T: de::Deserialize<'de>>(node: &'de Node) -> Result<T, Problem> {
-    T::deserialize(NodeDeserializer(node))
+pub fn from_tree<'de, T: de::Deserialize<'de>>(tree: &'de Tree) -> Result<T, Problem> {
+    T::deserialize(TreeDeserializer(tree))
 }
 
 impl de::Error for Problem {
@@ -85,9 +85,9 @@ fn in_words(expected: &dyn de::Expected) -> String {
 }
 
 #[derive(Clone, Copy)]
-struct NodeDeserializer<'de>(&'de Node);
+struct TreeDeserializer<'de>(&'de Tree);
 
-impl NodeDeserializer<'_> {
+impl TreeDeserializer<'_> {
     fn place(&self, problem: Problem) -> Problem {
         match self.0.key_or_value() {
             Some(origin) => problem.or_at(origin),
@@ -96,7 +96,7 @@ impl NodeDeserializer<'_> {
     }
 }
 
-impl<'de> de::Deserializer<'de> for NodeDeserializer<'de> {
+impl<'de> de::Deserializer<'de> for TreeDeserializer<'de> {
     type Error = Problem;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
@@ -150,33 +150,33 @@ impl<'de> de::Deserializer<'de> for NodeDeserializer<'de> {
     }
 }
 
-struct Items<'de>(std::slice::Iter<'de, Node>);
+struct Items<'de>(std::slice::Iter<'de, Tree>);
 
 impl<'de> de::SeqAccess<'de> for Items<'de> {
     type Error = Problem;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Problem> {
-        self.0.next().map(|node| seed.deserialize(NodeDeserializer(node))).transpose()
+        self.0.next().map(|tree| seed.deserialize(TreeDeserializer(tree))).transpose()
     }
 }
 
 struct Entries<'de> {
-    rest: std::slice::Iter<'de, (String, Node)>,
-    value: Option<&'de Node>,
+    rest: std::slice::Iter<'de, (String, Tree)>,
+    value: Option<&'de Tree>,
 }
 
 impl<'de> de::MapAccess<'de> for Entries<'de> {
     type Error = Problem;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Problem> {
-        let Some((key, node)) = self.rest.next() else { return Ok(None) };
-        self.value = Some(node);
-        named(seed, key, node.key.as_ref()).map(Some)
+        let Some((key, tree)) = self.rest.next() else { return Ok(None) };
+        self.value = Some(tree);
+        named(seed, key, tree.key.as_ref()).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Problem> {
-        let node = self.value.take().expect("a value is asked for after its key");
-        seed.deserialize(NodeDeserializer(node))
+        let tree = self.value.take().expect("a value is asked for after its key");
+        seed.deserialize(TreeDeserializer(tree))
     }
 }
 
@@ -192,7 +192,7 @@ fn named<'de, S: DeserializeSeed<'de>>(seed: S, name: &str, origin: Option<&Orig
 struct Variant<'de> {
     name: &'de str,
     origin: Option<&'de Origin>,
-    content: Option<&'de Node>,
+    content: Option<&'de Tree>,
 }
 
 impl<'de> de::EnumAccess<'de> for Variant<'de> {
@@ -209,8 +209,8 @@ impl<'de> de::VariantAccess<'de> for Variant<'de> {
 
     fn unit_variant(self) -> Result<(), Problem> {
         match self.content {
-            Some(node) if !node.entries().is_empty() || !matches!(node.value, Value::Table(_)) => {
-                Err(NodeDeserializer(node).place(Problem::new(format!("`{}` has no parameters", self.name))))
+            Some(tree) if !tree.entries().is_empty() || !matches!(tree.value, Value::Table(_)) => {
+                Err(TreeDeserializer(tree).place(Problem::new(format!("`{}` has no parameters", self.name))))
             }
             _ => Ok(()),
         }
@@ -218,7 +218,7 @@ impl<'de> de::VariantAccess<'de> for Variant<'de> {
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Problem> {
         match self.content {
-            Some(node) => seed.deserialize(NodeDeserializer(node)),
+            Some(tree) => seed.deserialize(TreeDeserializer(tree)),
             None => {
                 let empty = de::value::MapDeserializer::new(std::iter::empty::<(&str, &str)>());
                 seed.deserialize(empty).map_err(|problem: Problem| match self.origin {
@@ -235,7 +235,7 @@ impl<'de> de::VariantAccess<'de> for Variant<'de> {
 
     fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], visitor: V) -> Result<V::Value, Problem> {
         match self.content {
-            Some(node) => de::Deserializer::deserialize_any(NodeDeserializer(node), visitor),
+            Some(tree) => de::Deserializer::deserialize_any(TreeDeserializer(tree), visitor),
             None => visitor.visit_map(Entries { rest: [].iter(), value: None }),
         }
     }

@@ -21,7 +21,7 @@ const SCENARIO: [&str; 4] = ["", "scheme.*", "settings.*.*", "settings.*.*.schem
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct Tree {
     /// The value.
     pub value: Value,
     /// Where the value stands; `None` for what nobody wrote.
@@ -42,22 +42,22 @@ pub enum Value {
     /// Truth.
     Boolean(bool),
     /// List.
-    Array(Vec<Node>),
+    Array(Vec<Tree>),
     /// Keys and values in the order of the text.
-    Table(Vec<(String, Node)>),
+    Table(Vec<(String, Tree)>),
 }
 
-impl Node {
+impl Tree {
     /// An empty table that nobody wrote.
-    pub fn table() -> Node {
-        Node { value: Value::Table(Vec::new()), origin: None, key: None }
+    pub fn table() -> Tree {
+        Tree { value: Value::Table(Vec::new()), origin: None, key: None }
     }
 
     /// Reads a whole TOML document.
     ///
     /// # Errors
     /// If the text is not TOML.
-    pub fn parse(name: &str, text: &str) -> Result<Node, Problem> {
+    pub fn parse(name: &str, text: &str) -> Result<Tree, Problem> {
         let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
         let table = DeTable::parse(text).map_err(|error| {
             let problem = Problem::new(format!("this is not TOML: {}", error.message()));
@@ -74,7 +74,7 @@ impl Node {
     ///
     /// # Errors
     /// If there is no `=` or the path is empty.
-    pub fn parse_assignment(assignment: &str) -> Result<Node, Problem> {
+    pub fn parse_assignment(assignment: &str) -> Result<Tree, Problem> {
         let Some((path, text)) = assignment.split_once('=') else {
             return Err(Problem::new(format!("`--set {assignment}` has no `=`"))
                 .help("expected `--set path=value`, such as `--set workload.load=0.5`"));
@@ -91,48 +91,48 @@ impl Node {
         let origin = Origin { source: Arc::clone(&source), range: range.clone() };
         let value = match value {
             Some(value) => relocated(convert(value, range, &source)?, &origin),
-            None => Node { value: Value::String(text.trim().to_owned()), origin: Some(origin), key: None },
+            None => Tree { value: Value::String(text.trim().to_owned()), origin: Some(origin), key: None },
         };
         let key = Origin { source, range: spaces..spaces + path.len() };
-        Node::at_path(path, value, &key)
+        Tree::at_path(path, value, &key)
     }
 
     /// A tree that holds nothing but `value` at the dotted `path`; `key` is where the path stands.
     ///
     /// # Errors
     /// If a part of the path is empty.
-    pub fn at_path(path: &str, value: Node, key: &Origin) -> Result<Node, Problem> {
-        let mut node = value;
+    pub fn at_path(path: &str, value: Tree, key: &Origin) -> Result<Tree, Problem> {
+        let mut tree = value;
         for part in path.rsplit('.') {
             if part.is_empty() {
                 return Err(Problem::new(format!("`{path}` is not a path of keys"))
                     .help("expected keys with dots between them, such as `workload.load`")
                     .or_at(key));
             }
-            node.key = Some(key.clone());
-            node = Node { value: Value::Table(vec![(part.to_owned(), node)]), origin: Some(key.clone()), key: None };
+            tree.key = Some(key.clone());
+            tree = Tree { value: Value::Table(vec![(part.to_owned(), tree)]), origin: Some(key.clone()), key: None };
         }
-        Ok(node)
+        Ok(tree)
     }
 
     /// The value of a key, if this is a table that has it.
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub fn get(&self, key: &str) -> Option<&Tree> {
         match &self.value {
-            Value::Table(entries) => entries.iter().find(|(k, _)| k == key).map(|(_, node)| node),
+            Value::Table(entries) => entries.iter().find(|(k, _)| k == key).map(|(_, tree)| tree),
             _ => None,
         }
     }
 
     /// The value of a key, to be changed, if this is a table that has it.
-    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Node> {
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Tree> {
         match &mut self.value {
-            Value::Table(entries) => entries.iter_mut().find(|(k, _)| k == key).map(|(_, node)| node),
+            Value::Table(entries) => entries.iter_mut().find(|(k, _)| k == key).map(|(_, tree)| tree),
             _ => None,
         }
     }
 
     /// The entries, if this is a table.
-    pub fn entries(&self) -> &[(String, Node)] {
+    pub fn entries(&self) -> &[(String, Tree)] {
         match &self.value {
             Value::Table(entries) => entries,
             _ => &[],
@@ -148,26 +148,26 @@ impl Node {
     }
 
     /// Takes out the value of a key.
-    pub fn take(&mut self, key: &str) -> Option<Node> {
+    pub fn take(&mut self, key: &str) -> Option<Tree> {
         let Value::Table(entries) = &mut self.value else { return None };
         let at = entries.iter().position(|(k, _)| k == key)?;
         Some(entries.remove(at).1)
     }
 
-    /// The node at a dotted path, or the deepest one on the way that exists.
-    pub fn nearest(&self, path: &str) -> &Node {
-        let mut node = self;
+    /// The tree at a dotted path, or the deepest one on the way that exists.
+    pub fn nearest(&self, path: &str) -> &Tree {
+        let mut tree = self;
         for part in path.split('.') {
-            let next = match &node.value {
+            let next = match &tree.value {
                 Value::Array(items) => part.parse().ok().and_then(|index: usize| items.get(index)),
-                _ => node.get(part),
+                _ => tree.get(part),
             };
             match next {
-                Some(next) => node = next,
+                Some(next) => tree = next,
                 None => break,
             }
         }
-        node
+        tree
     }
 
     /// Where to point: the value if it is a single one, the key if it is a table.
@@ -180,17 +180,17 @@ impl Node {
 
     /// Lays the scenario `over` on top of this one: tables are merged, any other value is replaced, and so is a model
     /// of a seat by another one.
-    pub fn merge(&mut self, over: Node) {
+    pub fn merge(&mut self, over: Tree) {
         self.merge_at(over, &[""]);
     }
 
     /// The same for a document that holds scenarios at `places`, dotted paths with `*` for any key: `variant.*`.
     /// Outside of them tables are merged and any other value is replaced.
-    pub fn merge_at(&mut self, over: Node, places: &[&str]) {
+    pub fn merge_at(&mut self, over: Tree, places: &[&str]) {
         self.merge_below(over, &mut Vec::new(), None, places);
     }
 
-    fn merge_below(&mut self, mut over: Node, path: &mut Vec<String>, shape: Option<Shape<'_>>, places: &[&str]) {
+    fn merge_below(&mut self, mut over: Tree, path: &mut Vec<String>, shape: Option<Shape<'_>>, places: &[&str]) {
         let is_configuration = places.iter().any(|place| SCENARIO.iter().any(|below| is_at(path, place, below)));
         let shape = if is_configuration { Some(CONFIGURATION.root()) } else { shape };
         let is_choice = shape.is_some_and(Shape::is_choice);
@@ -210,15 +210,15 @@ impl Node {
         self.origin = over.origin.or(self.origin.take());
         self.key = over.key.or(self.key.take());
         let Value::Table(over) = over.value else { unreachable!("matched above") };
-        for (key, node) in over {
+        for (key, tree) in over {
             match entries.iter_mut().find(|(known, _)| *known == key) {
                 Some((_, below)) => {
                     let shape = shape.and_then(|shape| shape.key(&key));
                     path.push(key);
-                    below.merge_below(node, path, shape, places);
+                    below.merge_below(tree, path, shape, places);
                     path.pop();
                 }
-                None => entries.push((key, node)),
+                None => entries.push((key, tree)),
             }
         }
     }
@@ -227,7 +227,7 @@ impl Node {
     fn spell_out(&mut self) {
         if let Value::String(model) = &self.value {
             let parameters =
-                Node { value: Value::Table(Vec::new()), origin: self.origin.clone(), key: self.origin.clone() };
+                Tree { value: Value::Table(Vec::new()), origin: self.origin.clone(), key: self.origin.clone() };
             self.value = Value::Table(vec![(model.clone(), parameters)]);
         }
     }
@@ -251,9 +251,9 @@ impl Node {
             Value::Integer(number) => toml::Value::Integer(*number),
             Value::Float(number) => toml::Value::Float(*number),
             Value::Boolean(truth) => toml::Value::Boolean(*truth),
-            Value::Array(items) => toml::Value::Array(items.iter().map(Node::to_value).collect()),
+            Value::Array(items) => toml::Value::Array(items.iter().map(Tree::to_value).collect()),
             Value::Table(entries) => {
-                toml::Value::Table(entries.iter().map(|(k, node)| (k.clone(), node.to_value())).collect())
+                toml::Value::Table(entries.iter().map(|(k, tree)| (k.clone(), tree.to_value())).collect())
             }
         }
     }
@@ -265,39 +265,39 @@ fn is_at(path: &[String], place: &str, below: &str) -> bool {
     path.len() == place.clone().count() && path.iter().zip(place).all(|(key, part)| part == "*" || key == part)
 }
 
-/// Every value of `node` stands at `origin`.
-fn relocated(mut node: Node, origin: &Origin) -> Node {
-    node.origin = Some(origin.clone());
-    match &mut node.value {
+/// Every value of `tree` stands at `origin`.
+fn relocated(mut tree: Tree, origin: &Origin) -> Tree {
+    tree.origin = Some(origin.clone());
+    match &mut tree.value {
         Value::Array(items) => {
             for item in items {
-                *item = relocated(std::mem::replace(item, Node::table()), origin);
+                *item = relocated(std::mem::replace(item, Tree::table()), origin);
             }
         }
         Value::Table(entries) => {
             for (_, entry) in entries {
-                *entry = relocated(std::mem::replace(entry, Node::table()), origin);
+                *entry = relocated(std::mem::replace(entry, Tree::table()), origin);
                 entry.key = Some(origin.clone());
             }
         }
         _ => {}
     }
-    node
+    tree
 }
 
-fn convert_table(table: DeTable<'_>, range: Range<usize>, source: &Arc<Source>) -> Result<Node, Problem> {
+fn convert_table(table: DeTable<'_>, range: Range<usize>, source: &Arc<Source>) -> Result<Tree, Problem> {
     let mut entries = Vec::new();
     for (key, value) in table {
         let key_range = key.span();
         let range = value.span();
-        let mut node = convert(value.into_inner(), range, source)?;
-        node.key = Some(Origin { source: Arc::clone(source), range: key_range });
-        entries.push((key.into_inner().into_owned(), node));
+        let mut tree = convert(value.into_inner(), range, source)?;
+        tree.key = Some(Origin { source: Arc::clone(source), range: key_range });
+        entries.push((key.into_inner().into_owned(), tree));
     }
-    Ok(Node { value: Value::Table(entries), origin: Some(Origin { source: Arc::clone(source), range }), key: None })
+    Ok(Tree { value: Value::Table(entries), origin: Some(Origin { source: Arc::clone(source), range }), key: None })
 }
 
-fn convert(value: DeValue<'_>, range: Range<usize>, source: &Arc<Source>) -> Result<Node, Problem> {
+fn convert(value: DeValue<'_>, range: Range<usize>, source: &Arc<Source>) -> Result<Tree, Problem> {
     let origin = Origin { source: Arc::clone(source), range: range.clone() };
     let wrong = |what: &str| Problem::new(what).or_at(&origin);
     let value = match value {
@@ -310,24 +310,24 @@ fn convert(value: DeValue<'_>, range: Range<usize>, source: &Arc<Source>) -> Res
         DeValue::Boolean(truth) => Value::Boolean(truth),
         DeValue::Datetime(_) => return Err(wrong("a date has no meaning here").help("expected text or a number")),
         DeValue::Array(items) => {
-            let mut nodes = Vec::new();
+            let mut trees = Vec::new();
             for item in items {
                 let range = item.span();
-                nodes.push(convert(item.into_inner(), range, source)?);
+                trees.push(convert(item.into_inner(), range, source)?);
             }
-            Value::Array(nodes)
+            Value::Array(trees)
         }
         DeValue::Table(table) => return convert_table(table, range, source),
     };
-    Ok(Node { value, origin: Some(origin), key: None })
+    Ok(Tree { value, origin: Some(origin), key: None })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Node {
-        Node::parse("test.toml", text).unwrap()
+    fn parse(text: &str) -> Tree {
+        Tree::parse("test.toml", text).unwrap()
     }
 
     #[test]
@@ -384,24 +384,24 @@ mod tests {
 
     #[test]
     fn an_assignment_is_toml_or_text() {
-        let set = |text| Node::parse_assignment(text).unwrap();
+        let set = |text| Tree::parse_assignment(text).unwrap();
         assert_eq!(set("workload.load=0.5").nearest("workload.load").value, Value::Float(0.5));
         assert_eq!(set("host.transport.tcp.min_rto=1ms").nearest("host.transport.tcp.min_rto").as_str(), Some("1ms"));
         assert_eq!(set("seeds=[1, 2]").nearest("seeds").to_text(), "[1, 2]");
-        assert!(Node::parse_assignment("load").unwrap_err().to_string().contains("no `=`"));
-        assert!(Node::parse_assignment("a..b=1").unwrap_err().to_string().contains("not a path"));
+        assert!(Tree::parse_assignment("load").unwrap_err().to_string().contains("no `=`"));
+        assert!(Tree::parse_assignment("a..b=1").unwrap_err().to_string().contains("not a path"));
     }
 
     #[test]
     fn a_path_leads_into_lists() {
-        let node = parse("list = [{ size = 1 },\n{ size = 2 }]");
-        assert_eq!(node.nearest("list.1.size").value, Value::Integer(2));
-        assert_eq!(node.nearest("list.1.sise").origin.as_ref().unwrap().line(), 2);
+        let tree = parse("list = [{ size = 1 },\n{ size = 2 }]");
+        assert_eq!(tree.nearest("list.1.size").value, Value::Integer(2));
+        assert_eq!(tree.nearest("list.1.sise").origin.as_ref().unwrap().line(), 2);
     }
 
     #[test]
     fn broken_text_is_shown_where_it_breaks() {
-        let problem = Node::parse("test.toml", "a = 1\nb = = 2\n").unwrap_err();
+        let problem = Tree::parse("test.toml", "a = 1\nb = = 2\n").unwrap_err();
         assert_eq!(problem.origin().unwrap().line(), 2);
         assert!(problem.render(false).contains("test.toml:2"), "{}", problem.render(false));
     }

@@ -18,8 +18,8 @@ use tailcut_model::{Around, Demand, Facts, Invalid, Seat, Speaker};
 use tailcut_topology::TopologyConfig;
 use tailcut_topology::path::{self, PathConfig};
 
-pub use de::from_node;
-pub use document::{Node, Value};
+pub use de::from_tree;
+pub use document::{Tree, Value};
 pub use failures::{Drawn, Failure, Failures, Of};
 pub use problem::{Origin, Problem, Source};
 pub use tailcut_model::suggest;
@@ -177,11 +177,11 @@ impl Config {
     ///
     /// # Errors
     /// If a key is unknown, missing or of the wrong kind.
-    pub fn from_node(node: &Node) -> Result<Config, Problem> {
-        let mut node = node.clone();
-        tiered::inherit(&mut node, "port", PortConfig::KEYS);
-        tiered::inherit(&mut node, "switch", SwitchConfig::KEYS);
-        from_node(&node)
+    pub fn from_tree(tree: &Tree) -> Result<Config, Problem> {
+        let mut tree = tree.clone();
+        tiered::inherit(&mut tree, "port", PortConfig::KEYS);
+        tiered::inherit(&mut tree, "switch", SwitchConfig::KEYS);
+        from_tree(&tree)
     }
 
     /// What sits on every seat, with the dotted path of its key, and whether it is as it is by default.

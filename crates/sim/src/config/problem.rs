@@ -7,7 +7,7 @@ use std::sync::Arc;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use tailcut_model::Invalid;
 
-use super::Node;
+use super::Tree;
 
 /// A text that values come from: a file, or what followed `--set`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Problem {
     }
 
     /// A value that a model refused, with its place in `scenario`.
-    pub fn from_invalid(invalid: Invalid, scenario: &Node) -> Problem {
+    pub fn from_invalid(invalid: Invalid, scenario: &Tree) -> Problem {
         // A message may begin with the key itself.
         let says_where = invalid.message.starts_with(&format!("`{}", invalid.path));
         let place = if says_where { String::new() } else { format!("`{}`: ", invalid.path) };

@@ -11,7 +11,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::document::{Node, Value};
+use super::document::{Tree, Value};
 
 /// What a table of settings must be to have tables on top of it.
 pub trait Keyed {
@@ -75,17 +75,17 @@ impl<T> Tiered<T> {
 }
 
 /// Spells out the named tables of the table `key`: what they do not say is as it is for all.
-pub(super) fn inherit(node: &mut Node, key: &str, own: &[&str]) {
-    let Some(table) = node.get_mut(key) else { return };
+pub(super) fn inherit(tree: &mut Tree, key: &str, own: &[&str]) {
+    let Some(table) = tree.get_mut(key) else { return };
     let Value::Table(entries) = &table.value else { return };
     let is_named =
-        |(name, value): &&(String, Node)| !own.contains(&name.as_str()) && matches!(value.value, Value::Table(_));
-    let named: Vec<(String, Node)> = entries.iter().filter(is_named).cloned().collect();
-    let all: Vec<(String, Node)> = entries.iter().filter(|entry| own.contains(&entry.0.as_str())).cloned().collect();
+        |(name, value): &&(String, Tree)| !own.contains(&name.as_str()) && matches!(value.value, Value::Table(_));
+    let named: Vec<(String, Tree)> = entries.iter().filter(is_named).cloned().collect();
+    let all: Vec<(String, Tree)> = entries.iter().filter(|entry| own.contains(&entry.0.as_str())).cloned().collect();
     for (name, over) in named {
         // Wrapped into the table's own key, so that seats are merged by their type.
-        let wrapped = |table: Node| Node { value: Value::Table(vec![(key.to_owned(), table)]), ..Node::table() };
-        let base = Node { value: Value::Table(all.clone()), ..over.clone() };
+        let wrapped = |table: Tree| Tree { value: Value::Table(vec![(key.to_owned(), table)]), ..Tree::table() };
+        let base = Tree { value: Value::Table(all.clone()), ..over.clone() };
         let mut merged = wrapped(base);
         merged.merge(wrapped(over));
         if let Some(place) = table.get_mut(&name) {
@@ -216,7 +216,7 @@ mod tests {
     use tailcut_base::Bytes;
     use tailcut_fabric::PortConfig;
 
-    use super::super::from_node;
+    use super::super::from_tree;
     use super::*;
 
     fn read(text: &str) -> Result<Tiered<PortConfig>, super::super::Problem> {
@@ -224,9 +224,9 @@ mod tests {
         struct Root {
             port: Tiered<PortConfig>,
         }
-        let mut node = Node::parse("test.toml", text)?;
-        inherit(&mut node, "port", PortConfig::KEYS);
-        from_node::<Root>(&node).map(|root| root.port)
+        let mut tree = Tree::parse("test.toml", text)?;
+        inherit(&mut tree, "port", PortConfig::KEYS);
+        from_tree::<Root>(&tree).map(|root| root.port)
     }
 
     #[test]

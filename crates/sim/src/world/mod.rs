@@ -42,16 +42,16 @@ const PROGRESS_EVENTS: u64 = 1 << 20;
 /// ```
 /// # use std::path::Path;
 /// use tailcut_sim::record::Recorder;
-/// use tailcut_sim::{EndReason, Node, Preset, Scenario, World};
+/// use tailcut_sim::{EndReason, Tree, Preset, Scenario, World};
 ///
-/// let mut node = Preset::layer("tcp")?;
-/// # node.merge(Node::parse("two-flows.toml", r#"
+/// let mut tree = Preset::layer("tcp")?;
+/// # tree.merge(Tree::parse("two-flows.toml", r#"
 /// #     topology.star = { hosts = 3, host_link = { rate = "10Gbps", delay = "1us" } }
 /// #     [workload.traffic.all]
 /// #     list = [{ src = 0, dst = 2, size = "1MB", start = "0us" }, { src = 1, dst = 2, size = "1MB", start = "3us" }]
 /// # "#)?);
 /// // Two flows of 1 MB to one host with a link of 10 Gb/s.
-/// let scenario = Scenario::new(&node, 1, Path::new("."))?;
+/// let scenario = Scenario::new(&tree, 1, Path::new("."))?;
 /// let outcome = World::new(&scenario, Recorder::new()).run();
 /// assert_eq!(outcome.end, EndReason::Finished);
 /// let slowest = outcome.flows.rows().filter_map(|row| row.fct()).max().expect("there are flows");
@@ -91,7 +91,7 @@ impl<'s> World<'s> {
             workload: scenario.workload(),
             next: None,
             recorder,
-            realised: Realised::new(&scenario.places()),
+            realised: Realised::new(&scenario.host_links()),
             started: 0,
             last_start: Instant::ZERO,
             measured_from: None,

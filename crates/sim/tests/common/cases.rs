@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tailcut_model::registry::{ModelEntry, SeatEntry, seats_of};
 use tailcut_sim::{Config, Preset, Problem, Scenario};
 
-use super::{listed, node, star};
+use super::{listed, star, tree};
 
 /// One scenario, as a choice of texts.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ fn networks() -> impl Strategy<Value = (String, u32, bool)> {
         }),
         1 => model_on("topology", "topology").prop_map(|line| {
             let text = format!("{line}{}", listed(&[(0, 1, 1, 0)]));
-            let scenario = Scenario::new(&node("tcp", &text), 0, Path::new(".")).expect("a case of a generator is a network");
+            let scenario = Scenario::new(&tree("tcp", &text), 0, Path::new(".")).expect("a case of a generator is a network");
             // Keys of the scenario's own come before its tables.
             (line, scenario.network().hosts(), false)
         }),
@@ -120,7 +120,7 @@ fn composition() -> impl Strategy<Value = Seats> {
     prop::collection::vec((port, host), 24).prop_map(|drawn| {
         let fits = |(port, (transport, host)): &(String, (String, String))| {
             let text = format!("{}[port]\n{port}[host]\n{host}{transport}{}", star(3), listed(&[(0, 1, 1, 0)]));
-            Scenario::new(&node("tcp", &text), 0, Path::new(".")).is_ok()
+            Scenario::new(&tree("tcp", &text), 0, Path::new(".")).is_ok()
         };
         let plain = ("limit = \"30KB\"\n".to_owned(), Default::default());
         let (port, (transport, host)) = drawn.into_iter().find(fits).unwrap_or(plain);
@@ -226,7 +226,7 @@ fn flows(hosts: u32) -> impl Strategy<Value = Vec<(u32, u32, u64, u64)>> {
 /// whose ports have something in common, failures. Mostly none of that; and whether the network is disturbed.
 fn surroundings(network: &str) -> impl Strategy<Value = (String, bool)> + use<> {
     let text = format!("{network}{}", listed(&[(0, 1, 1, 0)]));
-    let scenario = Scenario::new(&node("tcp", &text), 0, Path::new(".")).expect("it is a network");
+    let scenario = Scenario::new(&tree("tcp", &text), 0, Path::new(".")).expect("it is a network");
     let network = scenario.network();
     let names: Vec<String> = network.ports().ids().map(|port| network.port_name(port).to_string()).collect();
     let tiers = network.tiers().to_vec();
@@ -301,7 +301,7 @@ impl Case {
         let bin = if drain.ends_with("us") { "7us" } else { "1s" };
         let run = format!("[run]\ndrain = \"{drain}\"\n[record]\nthroughput = \"{bin}\"\n");
         let text = format!("{}{run}{}", self.text, listed(&self.flows));
-        Scenario::new(&node(self.scheme, &text), self.seed, Path::new("."))
+        Scenario::new(&tree(self.scheme, &text), self.seed, Path::new("."))
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use tailcut_record::{FlowRow, PortRow, Recorder};
-use tailcut_sim::{Node, Outcome, PRESETS, Preset, Scenario, World};
+use tailcut_sim::{Outcome, PRESETS, Preset, Scenario, Tree, World};
 
 /// P1: 400 hosts, 20 leaves, 10 spines, 10 Gb/s, 10 us.
 pub const P1: &str = r#"
@@ -89,22 +89,22 @@ pub fn schemes() -> Vec<&'static str> {
 pub fn is_held_back(preset: &str) -> bool {
     let layer = Preset::layer(preset).expect("a preset of the tests");
     let host = layer.get("host");
-    let is_swift = |congestion: &Node| congestion.as_str() == Some("swift");
+    let is_swift = |congestion: &Tree| congestion.as_str() == Some("swift");
     host.is_some_and(|host| {
         host.get("pace").is_some() || host.get("receive").is_some() || host.get("congestion").is_some_and(is_swift)
     })
 }
 
 /// A scenario's tree: a preset below, `text` on top.
-pub fn node(preset: &str, text: &str) -> Node {
-    let mut node = Preset::layer(preset).expect("a preset of the tests");
-    node.merge(Node::parse("test.toml", text).unwrap_or_else(|p| panic!("{}", p.render(false))));
-    node
+pub fn tree(preset: &str, text: &str) -> Tree {
+    let mut tree = Preset::layer(preset).expect("a preset of the tests");
+    tree.merge(Tree::parse("test.toml", text).unwrap_or_else(|p| panic!("{}", p.render(false))));
+    tree
 }
 
 /// A checked scenario.
 pub fn scenario(preset: &str, text: &str, seed: u64) -> Scenario {
-    Scenario::new(&node(preset, text), seed, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false)))
+    Scenario::new(&tree(preset, text), seed, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false)))
 }
 
 /// Runs a scenario to its end, or until its time to drain is over.

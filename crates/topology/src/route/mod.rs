@@ -4,7 +4,7 @@ mod leaf_spine;
 mod table;
 
 pub use leaf_spine::LeafSpine;
-pub use table::Table;
+pub use table::RoutingTable;
 
 use std::fmt;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub enum Router {
     /// Computed from the regular shape of a leaf-spine.
     LeafSpine(LeafSpine),
     /// Looked up; found by a search for shortest paths.
-    Table(Table),
+    Table(RoutingTable),
     /// Computed by a rule of the network's generator.
     Rule(Arc<dyn Rule>),
 }

@@ -14,7 +14,7 @@ use crate::wiring::Ports;
 
 /// Shortest paths between all nodes and all groups of hosts.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct RoutingTable {
     /// By the number of each interface of a host: the port at its other end, then the interface itself; then the sets
     /// of ports.
     pool: Vec<PortId>,
@@ -64,7 +64,7 @@ impl Root {
     }
 }
 
-impl Table {
+impl RoutingTable {
     /// Slices that a table may have: a gigabyte of them.
     const MOST_SLICES: u64 = 1 << 27;
 
@@ -78,7 +78,7 @@ impl Table {
 
     /// Slices that the table of this network has.
     fn slices_of(wired: &Ports) -> u64 {
-        let roots = Table::roots(wired);
+        let roots = RoutingTable::roots(wired);
         let hosts = roots.iter().filter(|root| matches!(root, Root::Host(_))).count();
         (wired.switches.len() + hosts) as u64 * roots.len() as u64
     }
@@ -86,19 +86,19 @@ impl Table {
     /// Searches the network breadth first, once from each group of hosts, without the ports that are `dead`.
     ///
     /// # Errors
-    /// If there are more than [`Table::MOST_SLICES`].
-    pub(crate) fn shortest_paths(wired: &Ports, dead: &dyn Fn(PortId) -> bool) -> Result<Table, Invalid> {
-        let slices = Table::slices_of(wired);
-        if slices > Table::MOST_SLICES {
+    /// If there are more than [`RoutingTable::MOST_SLICES`].
+    pub(crate) fn shortest_paths(wired: &Ports, dead: &dyn Fn(PortId) -> bool) -> Result<RoutingTable, Invalid> {
+        let slices = RoutingTable::slices_of(wired);
+        if slices > RoutingTable::MOST_SLICES {
             let message = format!("the ways through this network are {slices} entries of a table");
             return Err(Invalid::new("", message).help(format!(
                 "expected at most {}: fewer nodes, or fewer hosts with several links",
-                Table::MOST_SLICES
+                RoutingTable::MOST_SLICES
             )));
         }
         let hosts = || (0..wired.hosts).map(HostId);
         let root = |host| Root::of(wired, host);
-        let roots = Table::roots(wired);
+        let roots = RoutingTable::roots(wired);
         let group = |host| roots.binary_search(&root(host)).expect("every host has a group") as u32;
         let group_of: IdVec<HostId, u32> = hosts().map(group).collect();
 
@@ -158,7 +158,7 @@ impl Table {
             }
         }
         let has_host_nodes = nodes.len() > wired.switches.len();
-        Ok(Table {
+        Ok(RoutingTable {
             pool,
             slices,
             groups: roots.len() as u32,

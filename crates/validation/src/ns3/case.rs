@@ -7,9 +7,9 @@ use tailcut_base::{HostId, Instant, MTU_BYTES, Seeds, SwitchId, mix64};
 use tailcut_model::seat::PathChoice;
 use tailcut_model::{FlowId, FlowSpec, Kind, Packet};
 use tailcut_sim::seats::{CongestionConfig, MarkerConfig, OrderConfig, TransportConfig};
-use tailcut_sim::{Node, Preset, Scenario};
+use tailcut_sim::{Preset, Scenario, Tree};
 use tailcut_topology::{self as topology, Network, PathContext};
-use tailcut_workload::{Places, Workload};
+use tailcut_workload::{HostLinks, Workload};
 
 use super::CaseSpec;
 
@@ -46,20 +46,20 @@ impl Case {
         let path = folder().join(spec.file);
         let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
         let build = || {
-            let mut node = Preset::layer(scheme)?;
-            let mut own = Node::parse(spec.file, &text)?;
+            let mut tree = Preset::layer(scheme)?;
+            let mut own = Tree::parse(spec.file, &text)?;
             for key in OF_A_RUN {
                 own.take(key);
             }
-            node.merge(own);
+            tree.merge(own);
             for assignment in spec.set {
-                node.merge(Node::parse_assignment(assignment)?);
+                tree.merge(Tree::parse_assignment(assignment)?);
             }
-            Scenario::new(&node, SEED, &folder())
+            Scenario::new(&tree, SEED, &folder())
         };
         let scenario = build().map_err(|problem| problem.render(false))?;
         let network = scenario.network();
-        let places = Places {
+        let places = HostLinks {
             rack_of: (0..network.hosts()).map(|host| network.rack_of(HostId(host))).collect(),
             host_link: network.host_link(),
             uplinks: network.uplink_capacity_bps(),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tailcut_record::{PortRow, Recorder};
-use tailcut_sim::{Node, Outcome, Preset, Scenario, World};
+use tailcut_sim::{Outcome, Preset, Scenario, Tree, World};
 
 /// More bytes than a flow can send while it is looked at.
 pub const ENDLESS: u64 = 1_000_000_000_000_000;
@@ -15,9 +15,9 @@ pub const ENDLESS: u64 = 1_000_000_000_000_000;
 /// # Panics
 /// If the scenario is wrong.
 pub fn scenario(preset: &str, text: &str, seed: u64) -> Scenario {
-    let mut node = Preset::layer(preset).unwrap_or_else(|problem| panic!("{}", problem.render(false)));
-    node.merge(Node::parse("theory.toml", text).unwrap_or_else(|problem| panic!("{}", problem.render(false))));
-    Scenario::new(&node, seed, Path::new(".")).unwrap_or_else(|problem| panic!("{}", problem.render(false)))
+    let mut tree = Preset::layer(preset).unwrap_or_else(|problem| panic!("{}", problem.render(false)));
+    tree.merge(Tree::parse("theory.toml", text).unwrap_or_else(|problem| panic!("{}", problem.render(false))));
+    Scenario::new(&tree, seed, Path::new(".")).unwrap_or_else(|problem| panic!("{}", problem.render(false)))
 }
 
 /// Runs a scenario to its end, or until its time to drain is over.

@@ -90,9 +90,9 @@ pub(super) fn build(config: &Config, base: &Path) -> Result<Network, Invalid> {
         plausible("switch_delay", delay)?;
     }
     let (source, format) = match (&config.path, &config.text) {
-        (Some(path), None) => (Source::read(base, path)?, format_of(config.format, path)?),
+        (Some(path), None) => (FileText::read(base, path)?, format_of(config.format, path)?),
         (None, Some(text)) => {
-            let source = Source { key: "text", file: PathBuf::from("text"), text: text.clone() };
+            let source = FileText { key: "text", file: PathBuf::from("text"), text: text.clone() };
             (source, config.format.unwrap_or(Format::Tailcut))
         }
         (Some(_), Some(_)) => {
@@ -143,7 +143,7 @@ fn format_of(given: Option<Format>, path: &Path) -> Result<Format, Invalid> {
 }
 
 /// A text and where it is from.
-struct Source {
+struct FileText {
     /// The key that names it.
     key: &'static str,
     file: PathBuf,
@@ -153,8 +153,8 @@ struct Source {
 /// Characters of a line that an error shows.
 const SHOWN: usize = 120;
 
-impl Source {
-    fn read(base: &Path, path: &Path) -> Result<Source, Invalid> {
+impl FileText {
+    fn read(base: &Path, path: &Path) -> Result<FileText, Invalid> {
         let file = base.join(path);
         let bytes = std::fs::read(&file).map_err(|error| {
             let reason = match error.kind() {
@@ -174,7 +174,7 @@ impl Source {
             Invalid::new("path", format!("`{}` is not a text file", path.display()))
                 .help("expected ASCII or UTF-8 text; is it compressed or binary?")
         })?;
-        Ok(Source { key: "path", file, text: text.trim_start_matches('\u{feff}').to_owned() })
+        Ok(FileText { key: "path", file, text: text.trim_start_matches('\u{feff}').to_owned() })
     }
 
     /// What is wrong in it, for the user.
