@@ -16,8 +16,7 @@ pub fn in_repository(file: &str) -> PathBuf {
 }
 
 /// The simulation of `scheme`, a preset or `preset@variant`, on the scenario in `file`, a path from the root, with the
-/// assignments of `set` and seed 1. Where both speak, the scheme's word counts, so that a variant differs from its
-/// preset.
+/// assignments of `set`, as if they were made for this scheme by its name, and seed 1.
 ///
 /// # Errors
 /// If the scenario cannot be read or is wrong.
@@ -32,15 +31,13 @@ pub fn scenario(file: &str, set: &[&str], scheme: &str) -> Result<Scenario, Prob
 /// # Errors
 /// If it is wrong.
 pub fn scenario_of(name: &str, text: &str, folder: &Path, set: &[&str], scheme: &str) -> Result<Scenario, Problem> {
-    let mut tree = Tree::parse(name, text)?;
+    let mut scenario = Tree::parse(name, text)?;
     for key in OF_A_RUN {
-        tree.take(key);
+        scenario.take(key);
     }
-    tree.merge(Preset::layer(scheme)?);
-    for assignment in set {
-        tree.merge(Tree::parse_assignment(assignment)?);
-    }
-    Scenario::new(&tree, 1, folder)
+    let assignments = set.iter().map(|assignment| Tree::parse_assignment(assignment)).collect::<Result<Vec<_>, _>>()?;
+    let by_name: Vec<&Tree> = assignments.iter().collect();
+    Scenario::new(&Preset::scheme(scheme)?.in_scenario(&[&scenario], &by_name), 1, folder)
 }
 
 /// Runs a world from its first event to its last. Never inlined: its name is what callgrind looks for.

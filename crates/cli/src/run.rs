@@ -50,6 +50,9 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     for table in &report.results.tables {
         out.line(&table.text);
     }
+    for note in &report.notes {
+        out.line(note);
+    }
     for warning in &report.results.warnings {
         eprintln!("warning: {warning}");
     }

@@ -91,6 +91,8 @@ pub struct Around {
     pub bdp: u64,
     /// Bytes that may wait in a port.
     pub port_limit: u64,
+    /// Time that a full port takes to drain into the link of a host.
+    pub drain: tailcut_base::Span,
     /// Whether packets of one flow take several ways at a time ([`Thing::Spraying`](crate::Thing)).
     pub sprays: bool,
 }

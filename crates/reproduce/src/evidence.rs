@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tailcut_base::{Bytes, Span};
 use tailcut_claims::{Coordinate, Evidence, Sample, SweepPoint};
 use tailcut_record::read_throughput;
-use tailcut_results::Point;
+use tailcut_results::{Point, scheme_called};
 
 use crate::analytic::{self, Context};
 use crate::measure::MeasureDefinition;
@@ -118,9 +118,9 @@ impl<'a> StudyEvidence<'a> {
     /// The scheme of a subject and the value of every axis at a sweep point.
     fn design_point(&self, subject: &str, point: usize) -> Result<(String, Vec<String>), String> {
         let Subject { scheme, at } = self.run.study.subject(subject);
-        if !self.run.measurements.schemes.contains(&scheme) {
+        let Some(scheme) = scheme_called(&self.run.measurements.schemes, &scheme).cloned() else {
             return Err(format!("the study has no {subject}"));
-        }
+        };
         let values = self.run.measurements.axes.iter().zip(&self.values[point]).map(|(axis, value)| {
             let named = at.get(&axis.path).or(value.as_ref());
             named.cloned().ok_or_else(|| format!("{subject} says nothing of {}", axis.path))

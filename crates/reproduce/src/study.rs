@@ -40,7 +40,7 @@ pub struct Variant {
     pub name: String,
     /// What is different.
     pub what: String,
-    scenario: Tree,
+    scenario: Vec<Tree>,
 }
 
 /// Everything of a study file but the scenario.
@@ -75,8 +75,10 @@ pub struct Study {
     pub open: Vec<Open>,
     /// Other settings.
     pub variants: Vec<Variant>,
-    scenario: Tree,
-    scales: [Tree; 2],
+    /// The layers of the scenario: that of the study which all are built on is the lowest.
+    scenario: Vec<Tree>,
+    /// The layers of each scale, likewise.
+    scales: [Vec<Tree>; 2],
 }
 
 impl Study {
@@ -93,21 +95,33 @@ impl Study {
         text: &str,
         find: &dyn Fn(&str) -> Option<(String, String)>,
     ) -> Result<Study, Problem> {
-        let mut tree = on_base(Tree::parse(source, text)?, find)?;
-        let mut table = |key: &str| tree.take(key);
-        let scenario = table("scenario")
-            .ok_or_else(|| Problem::new(format!("{source} has no scenario")).help("expected a table `[scenario]`"))?;
-        let scales = Scale::ALL.map(|scale| table(scale.name()).unwrap_or_else(Tree::table));
-        let mut variants = Vec::new();
-        if let Some(of) = table("variant") {
-            for (name, variant) in of.entries() {
-                let mut variant = variant.clone();
-                let what = variant.take("what").and_then(|tree| tree.as_str().map(str::to_owned)).ok_or_else(|| {
-                    Problem::new(format!("the variant `{name}` does not say what is different"))
-                        .help("expected a key `what` with a sentence")
-                })?;
-                variants.push(Variant { name: name.clone(), what, scenario: variant });
+        let mut documents = Vec::new();
+        let open = with_bases(Tree::parse(source, text)?, find, &mut documents)?;
+        let mut take = |key: &str| documents.iter_mut().filter_map(|document| document.take(key)).collect::<Vec<_>>();
+        let scenario = take("scenario");
+        if scenario.is_empty() {
+            return Err(Problem::new(format!("{source} has no scenario")).help("expected a table `[scenario]`"));
+        }
+        let scales = Scale::ALL.map(|scale| take(scale.name()));
+        let mut variants: Vec<Variant> = Vec::new();
+        for (name, variant) in take("variant").iter().flat_map(Tree::entries) {
+            let mut layer = variant.clone();
+            let what = layer.take("what").and_then(|tree| tree.as_str().map(str::to_owned));
+            match (variants.iter_mut().find(|known| known.name == *name), what) {
+                (Some(known), what) => {
+                    known.what = what.unwrap_or_else(|| known.what.clone());
+                    known.scenario.push(layer);
+                }
+                (None, Some(what)) => variants.push(Variant { name: name.clone(), what, scenario: vec![layer] }),
+                (None, None) => {
+                    return Err(Problem::new(format!("the variant `{name}` does not say what is different"))
+                        .help("expected a key `what` with a sentence"));
+                }
             }
+        }
+        let mut tree = Tree::layered(&documents);
+        if let Value::Table(entries) = &mut tree.value {
+            entries.push(("open".to_owned(), Tree { value: Value::Array(open), ..Tree::table() }));
         }
         let keys: Keys = from_tree(&tree)?;
         Ok(Study {
@@ -128,12 +142,10 @@ impl Study {
     /// # Errors
     /// If there is no such variant, or the scenario is wrong.
     pub fn plan(&self, scale: Scale, variant: Option<&str>, arguments: &RunArguments) -> Result<Plan, Problem> {
-        let mut tree = self.scenario.clone();
-        tree.merge(self.scales[scale as usize].clone());
-        if let Some(variant) = variant {
-            tree.merge(self.variant(variant)?.scenario.clone());
-        }
-        Plan::of_tree(tree, &self.name, std::path::Path::new(""), arguments)
+        let of_variant = variant.map(|variant| self.variant(variant)).transpose()?;
+        let layers = self.scenario.iter().chain(&self.scales[scale as usize]);
+        let layers = layers.chain(of_variant.iter().flat_map(|variant| &variant.scenario));
+        Plan::of_layers(layers.cloned().collect(), &self.name, std::path::Path::new(""), arguments)
     }
 
     /// The variant of this name.
@@ -154,17 +166,24 @@ impl Study {
     }
 }
 
-/// The tree of a study with everything that it takes from the study that it is built on, which may be built on another
-/// one in turn.
-fn on_base(mut tree: Tree, find: &dyn Fn(&str) -> Option<(String, String)>) -> Result<Tree, Problem> {
-    let Some(base) = tree.take("base") else { return Ok(tree) };
+/// Adds a study to `documents`, below it the study that it is built on, which may be built on another one in turn, and
+/// returns the parameters that it leaves open together with those that are left open below.
+fn with_bases(
+    mut tree: Tree,
+    find: &dyn Fn(&str) -> Option<(String, String)>,
+    documents: &mut Vec<Tree>,
+) -> Result<Vec<Tree>, Problem> {
+    let own = list(tree.take("open"));
+    let Some(base) = tree.take("base") else {
+        documents.push(tree);
+        return Ok(own);
+    };
     let missing = || {
         let problem = Problem::new("there is no such study").help("expected the name of a file beside this one");
         base.key_or_value().map_or_else(|| problem.clone(), |origin| problem.clone().or_at(origin))
     };
     let (source, text) = base.as_str().and_then(find).ok_or_else(missing)?;
-    let mut below = on_base(Tree::parse(&source, &text)?, find)?;
-    let mut open = list(below.take("open"));
+    let mut open = with_bases(Tree::parse(&source, &text)?, find, documents)?;
     for closed in list(tree.take("not_open")) {
         let is_it = |entry: &Tree| closed.as_str().is_some() && parameter(entry) == closed.as_str();
         let Some(at) = open.iter().position(is_it) else {
@@ -175,14 +194,10 @@ fn on_base(mut tree: Tree, find: &dyn Fn(&str) -> Option<(String, String)>) -> R
         };
         open.remove(at);
     }
-    let own = list(tree.take("open"));
     open.retain(|entry| own.iter().all(|other| parameter(other) != parameter(entry)));
     open.extend(own);
-    below.merge_at(tree, &["scenario", "quick", "paper", "variant.*"]);
-    if let Value::Table(entries) = &mut below.value {
-        entries.push(("open".to_owned(), Tree { value: Value::Array(open), ..Tree::table() }));
-    }
-    Ok(below)
+    documents.push(tree);
+    Ok(open)
 }
 
 /// The entries of a list; none if there is no list. A value that is not a list is returned as the only entry: whoever

@@ -44,6 +44,6 @@ pub use measurements::{Measurement, Measurements, MetricAtDesignPoint, measure_o
 pub use metrics::{METRICS, Metric, describe};
 pub use point::{EngineFacts, FlowCounts, Load, PointSummary};
 pub use replication::ports_to_aggregators;
-pub use run::{Axis, ClassSet, MissingPoint, Point, RunInfo};
+pub use run::{Axis, ClassSet, MissingPoint, Point, RunInfo, scheme_called};
 pub use statistics::Row;
 pub use table::ClassTable;

@@ -75,8 +75,19 @@ pub struct RunInfo {
     /// Sizes at which results tell flows apart, whatever their class; ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub size_bounds: Vec<Bytes>,
+    /// What a reader should know of the schemes, a sentence each: what is not as in their presets, and which of them are
+    /// the same here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Every simulation of the run, the failed ones included.
     pub points: Vec<Point>,
+}
+
+/// The scheme that a name means among those of a run: the one of this name, or the preset of this name that the run has
+/// changed, whose label ends in a star.
+pub fn scheme_called<'a>(schemes: &'a [String], name: &str) -> Option<&'a String> {
+    let exactly = schemes.iter().find(|scheme| *scheme == name);
+    exactly.or_else(|| schemes.iter().find(|scheme| scheme.strip_suffix('*') == Some(name)))
 }
 
 impl RunInfo {

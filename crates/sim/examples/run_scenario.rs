@@ -33,10 +33,11 @@ share = 0.7
 sizes.fixed = "1MB"
 "#;
 
-/// The scheme below, the scenario on top of it: one tree, checked as a whole.
+/// The scheme in the scenario: one tree, checked as a whole. What makes the scheme this scheme counts over what the
+/// scenario says of all schemes.
 fn run(scheme: &str) -> Result<(Outcome, Vec<String>), Problem> {
-    let mut tree = Preset::layer(scheme)?;
-    tree.merge(Tree::parse("scenario.toml", SCENARIO)?);
+    let scenario = Tree::parse("scenario.toml", SCENARIO)?;
+    let tree = Preset::scheme(scheme)?.in_scenario(&[&scenario], &[]);
     let seed = 1;
     let scenario = Scenario::new(&tree, seed, Path::new("."))?;
     let outcome = World::new(&scenario, Recorder::new()).run();

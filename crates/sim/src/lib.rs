@@ -14,14 +14,16 @@ mod failures;
 mod outcome;
 mod preset;
 mod scenario;
+mod scheme;
 mod simulator;
 mod together;
 mod world;
 
 pub use config::{Config, NicConfig, Origin, Problem, Source, Tree, Value};
 pub use outcome::{EndReason, Engine, Outcome, Stopped};
-pub use preset::{PRESETS, Preset, SCHEME_TABLES};
+pub use preset::{DEFAULTS, PRESETS, Preset, SCHEME_TABLES};
 pub use scenario::Scenario;
+pub use scheme::{SEATS_OF_A_SCHEME, Scheme};
 pub use simulator::{PacketLevel, Simulator};
 pub use world::{Cut, World};
 

@@ -1,6 +1,8 @@
-//! The schemes that ship with tailcut: TOML files, each a choice of seats and nothing else.
+//! The schemes that ship with tailcut: TOML files, each a choice of seats, with the
+//! values that make it what it is, and in its table `[defaults]` those that a scenario may set for all schemes.
 
 use crate::config::{Problem, Tree, suggest};
+use crate::scheme::Scheme;
 
 /// A scheme that ships with tailcut.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,9 @@ presets! {
 /// Keys of a preset that describe it and set nothing.
 const DESCRIPTION: [&str; 3] = ["title", "paper", "summary"];
 
+/// The table of what a scheme takes where a scenario says nothing.
+pub const DEFAULTS: &str = "defaults";
+
 /// Tables that a scheme may set; the network and the traffic are not a scheme's to choose.
 pub const SCHEME_TABLES: [&str; 5] = ["host", "nic", "path", "port", "switch"];
 
@@ -58,18 +63,6 @@ impl Preset {
         PRESETS.iter().map(|preset| preset.name).collect()
     }
 
-    /// The preset as a tree, its description taken out.
-    ///
-    /// # Panics
-    /// If the shipped text is not TOML.
-    pub fn tree(&self) -> Tree {
-        let mut tree = self.whole();
-        for key in DESCRIPTION {
-            tree.take(key);
-        }
-        tree
-    }
-
     /// Title, paper or summary.
     pub fn describe(&self, key: &str) -> Option<String> {
         self.whole().get(key).and_then(Tree::as_str).map(str::to_owned)
@@ -81,11 +74,14 @@ impl Preset {
         tree.get("profile").map(|p| p.entries().iter().map(|(name, _)| name.clone()).collect()).unwrap_or_default()
     }
 
-    /// The layer that `name` or `name@profile` stands for.
+    /// The scheme that `name` or `name@profile` stands for.
     ///
     /// # Errors
     /// If there is no such preset or profile.
-    pub fn layer(reference: &str) -> Result<Tree, Problem> {
+    ///
+    /// # Panics
+    /// If the shipped text is not TOML.
+    pub fn scheme(reference: &str) -> Result<Scheme, Problem> {
         let (name, profile) = match reference.split_once('@') {
             Some((name, profile)) => (name, Some(profile)),
             None => (reference, None),
@@ -93,17 +89,33 @@ impl Preset {
         let preset = Preset::find(name).ok_or_else(|| {
             Problem::new(format!("there is no scheme `{name}`")).help(suggest(name, &Preset::names()))
         })?;
-        let mut tree = preset.tree();
-        let profiles = tree.take("profile").unwrap_or_else(Tree::table);
+        let mut identity = preset.whole();
+        for key in DESCRIPTION {
+            identity.take(key);
+        }
+        let profiles = identity.take("profile").unwrap_or_else(Tree::table);
+        let mut defaults = identity.take(DEFAULTS).unwrap_or_else(Tree::table);
         if let Some(profile) = profile {
-            let Some(layer) = profiles.get(profile) else {
+            let Some(mut layer) = profiles.get(profile).cloned() else {
                 let names: Vec<&str> = profiles.entries().iter().map(|(name, _)| name.as_str()).collect();
                 return Err(Problem::new(format!("the scheme `{name}` has no profile `{profile}`"))
                     .help(suggest(profile, &names)));
             };
-            tree.merge(layer.clone());
+            if let Some(of_profile) = layer.take(DEFAULTS) {
+                defaults.merge(of_profile);
+            }
+            identity.merge(layer);
         }
-        Ok(tree)
+        Ok(Scheme { defaults, identity }.with_every_seat())
+    }
+
+    /// Everything that a preset says, as one layer: [`Preset::scheme`] without the difference between what is its
+    /// identity and what a scenario may set. Whatever is laid on top of it counts.
+    ///
+    /// # Errors
+    /// If there is no such preset or profile.
+    pub fn layer(reference: &str) -> Result<Tree, Problem> {
+        Preset::scheme(reference).map(|scheme| scheme.tree())
     }
 
     fn whole(&self) -> Tree {

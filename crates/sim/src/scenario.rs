@@ -125,6 +125,7 @@ impl Scenario {
         }
         let forecast = workload.forecast().clone();
         check_throughput(&config, forecast.duration)?;
+        check_samples(&config, forecast.duration, network.ports().len())?;
         let classes = workload.classes().to_vec();
         let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
         let base_dir = base_dir.to_owned();
@@ -251,9 +252,22 @@ impl Scenario {
                 config.port.limit
             ));
         }
-        let around = Around { rtt, bdp, port_limit: config.port.limit.0, sprays: self.facts.has(Thing::Spraying) };
+        let around = Around {
+            rtt,
+            bdp,
+            port_limit: config.port.limit.0,
+            drain: rate.tx_time(config.port.limit.0),
+            sprays: self.facts.has(Thing::Spraying),
+        };
         warnings.extend(config.seats().into_iter().flat_map(|(_, seat, _)| seat.warnings(&around)));
         warnings.extend(together::warnings(&self.facts));
+        let sample = config.record.queue_sample;
+        if sample > self.forecast.duration && self.forecast.duration > Span::ZERO {
+            warnings.push(format!(
+                "queues are sampled each {sample}, and flows arrive for {}: hardly a sample counts",
+                self.forecast.duration
+            ));
+        }
         warnings
     }
 
@@ -351,6 +365,25 @@ fn host_links(network: &Network) -> HostLinks {
 }
 
 /// Bins that cannot be, or more of them than anybody looks at, are refused.
+/// Most samples of queues, over all ports, that one simulation may take: about a minute of work.
+const MOST_SAMPLES: u64 = 5_000_000_000;
+
+/// Refuses a sampling period so short that the samples would dwarf the simulation.
+fn check_samples(config: &Config, arrivals: Span, ports: usize) -> Result<(), Invalid> {
+    let period = config.record.queue_sample;
+    let samples = (arrivals.as_ps() / period.as_ps()).saturating_mul(ports as u64);
+    if samples <= MOST_SAMPLES {
+        return Ok(());
+    }
+    let least = Span::from_ps((arrivals.as_ps() as u128 * ports as u128 / u128::from(MOST_SAMPLES)) as u64 + 1);
+    let message = format!(
+        "{ports} ports sampled each {period} for {arrivals} are {:.0} billion samples, and {:.0} billion are taken at most",
+        samples as f64 / 1e9,
+        MOST_SAMPLES as f64 / 1e9
+    );
+    Err(Invalid::new("record.queue_sample", message).help(format!("expected at least \"{least}\"")))
+}
+
 fn check_throughput(config: &Config, arrivals: Span) -> Result<(), Invalid> {
     let Some(width) = config.record.throughput else { return Ok(()) };
     let refuse = |message: String, help: String| Err(Invalid::new("record.throughput", message).help(help));

@@ -37,7 +37,7 @@ pub struct Config {
     /// 0.1 for generated traffics and 0 for explicit lists. Given: for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<f64>,
-    /// Run although a link is offered more than it carries.
+    /// Run although a link is offered more than it carries; a `load` above 1 is refused without it.
     #[serde(default)]
     pub allow_overload: bool,
     /// The traffics by name, in order: the name is the class of the flows, and the class that comes first goes first

@@ -379,6 +379,11 @@ fn rates(config: &Config, places: &HostLinks, plans: &Plans<'_>) -> Result<Vec<f
                 return Err(Invalid::new("workload.load", format!("a load of {load} is not positive"))
                     .help("expected a fraction of the capacity that `load_of` names, such as 0.6"));
             }
+            if load > 1.0 && !config.allow_overload {
+                let message = format!("a load of {load} is more than the capacity that `load_of` names");
+                return Err(Invalid::new("workload.load", message)
+                    .help("expected at most 1, or `allow_overload = true` beside it: queues and completion times then grow with the length of the run"));
+            }
             let sum: f64 = shares.iter().sum();
             if (sum - 1.0).abs() > SHARE_TOLERANCE {
                 return Err(Invalid::new("workload.traffic", format!("the shares sum to {sum}"))

@@ -72,7 +72,14 @@ impl Parameters for Config {
     }
 
     fn warnings(&self, around: &Around) -> Vec<String> {
-        if self.threshold.resolve(around.port_limit) < around.port_limit {
+        let threshold = self.threshold.resolve(around.port_limit);
+        if threshold < 2 * tailcut_base::MTU_BYTES {
+            return vec![format!(
+                "the marking threshold, {}, is below two packets: a packet that finds one waiting is marked",
+                self.threshold
+            )];
+        }
+        if threshold < around.port_limit {
             return Vec::new();
         }
         vec![format!(

@@ -480,7 +480,8 @@ mod tests {
 
     #[test]
     fn a_target_that_no_port_holds_is_warned_of() {
-        let around = |port_limit| Around { rtt: Span::from_us(80), bdp: 100_000, port_limit, sprays: false };
+        let around =
+            |port_limit| Around { rtt: Span::from_us(80), bdp: 100_000, port_limit, drain: Span::ZERO, sprays: false };
         // 20 us at 10 Gb/s are 25,000 B.
         assert!(Config::default().warnings(&around(25_000)).is_empty());
         assert_eq!(Config::default().warnings(&around(24_000)).len(), 1);

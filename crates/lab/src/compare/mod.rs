@@ -11,7 +11,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-use tailcut_results::{ALL, METRICS, Measurement, Measurements, RunInfo, describe, flow_set_names};
+use tailcut_results::{ALL, METRICS, Measurement, Measurements, RunInfo, describe, flow_set_names, scheme_called};
 use tailcut_sim::Problem;
 use tailcut_sim::config::suggest;
 
@@ -147,12 +147,15 @@ fn read_info(side: &Side) -> Result<RunInfo, Problem> {
 /// The schemes of A that are compared, and in the same order the scheme of B that each is compared with.
 fn schemes_of(a: &Side, info_a: &RunInfo, b: &Side, info_b: &RunInfo) -> Result<(Vec<String>, Vec<String>), Problem> {
     let named = |side: &Side, info: &RunInfo| match &side.scheme {
-        Some(scheme) if !info.schemes.contains(scheme) => {
-            let known: Vec<&str> = info.schemes.iter().map(String::as_str).collect();
-            Err(Problem::new(format!("{} has no scheme `{scheme}`", side.folder.display()))
-                .help(suggest(scheme, &known)))
-        }
-        scheme => Ok(scheme.clone()),
+        Some(name) => match scheme_called(&info.schemes, name) {
+            Some(scheme) => Ok(Some(scheme.clone())),
+            None => {
+                let known: Vec<&str> = info.schemes.iter().map(String::as_str).collect();
+                Err(Problem::new(format!("{} has no scheme `{name}`", side.folder.display()))
+                    .help(suggest(name, &known)))
+            }
+        },
+        None => Ok(None),
     };
     // If one side names its scheme and the other side names none, the other side's scheme is the one of the same
     // name, or its only one.

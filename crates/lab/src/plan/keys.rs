@@ -20,12 +20,12 @@ const KEYS: [&str; 9] = [
     settings::CHOSEN,
 ];
 
-/// Takes these keys out of the scenario and of what the command line changes, and returns them as one table, in which
-/// the command line counts.
-pub(super) fn take(scenario: &mut Tree, over: &mut Tree) -> Tree {
+/// Takes these keys out of the layers of a scenario, the lowest first, and returns them as one table, in which the
+/// highest layer counts.
+pub(super) fn take<'a>(layers: impl IntoIterator<Item = &'a mut Tree>) -> Tree {
     let mut keys = Tree::table();
-    for key in KEYS {
-        for layer in [&mut *scenario, &mut *over] {
+    for layer in layers {
+        for key in KEYS {
             if let Some(tree) = layer.take(key) {
                 let key_origin = tree.key.clone();
                 keys.merge(Tree { value: Value::Table(vec![(key.to_owned(), tree)]), origin: key_origin, key: None });

@@ -1,9 +1,14 @@
 //! From a scenario file to its points: every scheme at every combination of swept values with every seed.
 //!
-//! The layers of a point, each over the one before: the scheme's preset, the scenario, the scheme's own table in the
-//! scenario, the chosen settings and swept values, `--set`.
+//! The layers of a point, each over the one before:
+//! 1. what the scheme takes where nobody says anything (the table `[defaults]` of its preset),
+//! 2. what is said of all schemes: the scenario, its chosen settings, the swept values, `--set PATH=...`,
+//! 3. what makes the scheme this scheme (the rest of its preset),
+//! 4. what is said of this scheme by its name: the scenario's `[scheme.NAME]`, that of the chosen and of the swept
+//!    settings, `--set scheme.NAME.PATH=...`.
 
 mod class_sets;
+mod differences;
 mod keys;
 mod place;
 mod point_key;
@@ -16,11 +21,13 @@ use std::sync::Arc;
 
 use tailcut_base::Bytes;
 use tailcut_results::{Axis, ClassSet, Point};
-use tailcut_sim::{Config, Problem, SCHEME_TABLES, Scenario, Tree};
+use tailcut_sim::config::suggest;
+use tailcut_sim::{Config, DEFAULTS, Problem, SCHEME_TABLES, Scenario, Scheme, Tree};
 
-use self::place::unique;
+pub use self::differences::{Difference, Differences};
+use self::place::{at_key, unique};
 use self::point_key::{files_fingerprint, point_key};
-use self::schemes::Scheme;
+use self::schemes::RunScheme;
 use self::settings::Settings;
 use self::sweep::SweptAxis;
 use crate::command::shell_word;
@@ -70,8 +77,11 @@ pub struct Plan {
     pub title: String,
     /// Folder of the scenario file: files that it names are looked for from there.
     pub base_dir: PathBuf,
-    /// The schemes in the order of the scenario.
+    /// The schemes in the order of the scenario, as results call them: `dctcp`, and `dctcp*` where the scenario changes
+    /// what DCTCP is.
     pub schemes: Vec<String>,
+    /// What is different from their presets, for each of them.
+    pub differences: Vec<Differences>,
     /// The swept parameters.
     pub axes: Vec<Axis>,
     /// The seeds.
@@ -94,19 +104,30 @@ pub struct Plan {
     layers: Layers,
 }
 
+/// What the command line sets.
+#[derive(Clone, Debug)]
+struct Over {
+    /// For all schemes.
+    surroundings: Tree,
+    /// For single schemes: a table by their names.
+    schemes: Tree,
+}
+
 /// What points are made from.
 #[derive(Clone, Debug)]
 struct Layers {
-    schemes: Vec<Scheme>,
-    scenario: Tree,
+    schemes: Vec<RunScheme>,
+    /// The scenario: several layers if it is built on another one, the lowest first.
+    scenario: Vec<Tree>,
     settings: Settings,
     axes: Vec<SweptAxis>,
     /// The declaration of sets of classes, which is checked when the classes are known.
     class_sets: Option<Tree>,
-    /// The layer that the command line sets.
-    over: Tree,
+    over: Over,
     /// The assignments of the command line as they were given, to be shown in commands.
     set: Vec<String>,
+    /// What of all this is not used.
+    warnings: Vec<String>,
 }
 
 impl Plan {
@@ -136,7 +157,7 @@ impl Plan {
     /// If what one of them draws does not fit the scenario.
     pub fn with_seeds(&self, seeds: &[u64]) -> Result<Plan, Problem> {
         let mut plan = Plan { seeds: seeds.to_vec(), ..self.clone() };
-        (plan.classes, plan.points, plan.warnings) = (Vec::new(), Vec::new(), Vec::new());
+        (plan.classes, plan.points, plan.warnings) = (Vec::new(), Vec::new(), self.layers.warnings.clone());
         plan.expand()?;
         plan.effective = plan.spell_out()?;
         Ok(plan)
@@ -149,7 +170,8 @@ impl Plan {
             self.axes.iter().zip(&point.values).map(|(axis, value)| format!("{}={value}", axis.path)).collect();
         sets.extend(self.layers.set.iter().cloned());
         if self.schemes.len() > 1 {
-            sets.push(format!("schemes=[{:?}]", point.scheme));
+            let scheme = self.layers.schemes.iter().find(|scheme| scheme.label == point.scheme);
+            sets.push(format!("schemes=[{:?}]", scheme.map_or(&point.scheme, |scheme| &scheme.name)));
         }
         sets.push(format!("seeds=[{}]", point.seed));
         let file = self.file.as_deref().unwrap_or(saved);
@@ -169,22 +191,26 @@ impl Plan {
         base_dir: &Path,
         arguments: &RunArguments,
     ) -> Result<Plan, Problem> {
-        Plan::of_tree(Tree::parse(source, text)?, stem, base_dir, arguments)
+        Plan::of_layers(vec![Tree::parse(source, text)?], stem, base_dir, arguments)
     }
 
-    /// As [`Plan::parse`], of a tree that was read before.
+    /// As [`Plan::parse`], of the layers of a scenario that were read before, the lowest first.
     ///
     /// # Errors
     /// If anything in it is wrong.
-    pub fn of_tree(mut scenario: Tree, stem: &str, base_dir: &Path, arguments: &RunArguments) -> Result<Plan, Problem> {
+    pub fn of_layers(
+        mut scenario: Vec<Tree>,
+        stem: &str,
+        base_dir: &Path,
+        arguments: &RunArguments,
+    ) -> Result<Plan, Problem> {
         let assignments: Vec<Tree> =
             arguments.set.iter().map(|set| Tree::parse_assignment(set)).collect::<Result<_, _>>()?;
-        let mut over = Tree::table();
-        for assignment in assignments {
-            over.merge(assignment);
-        }
-        let axes = sweep::take(&mut scenario, &over)?;
-        let keys = keys::take(&mut scenario, &mut over);
+        let mut surroundings = Tree::layered(&assignments);
+        let by_name = surroundings.take(schemes::DEFINED).unwrap_or_else(Tree::table);
+        let axes = sweep::take(&mut scenario, &surroundings)?;
+        let keys = keys::take(scenario.iter_mut().chain([&mut surroundings]));
+        let over = Over { surroundings, schemes: by_name };
         let name = keys::name(&keys, stem)?;
         let title = keys::text(&keys, "title")?.unwrap_or_else(|| name.clone());
         let seeds = match &arguments.seeds {
@@ -193,6 +219,8 @@ impl Plan {
         };
         unique(&seeds, "seed", keys.get("seeds"))?;
         let schemes = schemes::chosen(&keys)?;
+        over.check(&schemes)?;
+        let warnings = schemes::warnings(&keys, &schemes);
         let settings = Settings::of(&keys, schemes.iter().map(|scheme| scheme.name.as_str()))?;
         for swept in &axes {
             settings.check_axis(&swept.axis.path, &swept.values)?;
@@ -202,7 +230,8 @@ impl Plan {
             name,
             title,
             base_dir: base_dir.to_owned(),
-            schemes: schemes.iter().map(|scheme| scheme.name.clone()).collect(),
+            schemes: Vec::new(),
+            differences: Vec::new(),
             axes: axes.iter().map(|swept| swept.axis.clone()).collect(),
             seeds,
             classes: Vec::new(),
@@ -210,7 +239,7 @@ impl Plan {
             size_bounds: keys::size_bounds(&keys)?,
             points: Vec::new(),
             effective: String::new(),
-            warnings: Vec::new(),
+            warnings: warnings.clone(),
             file: None,
             layers: Layers {
                 schemes,
@@ -220,6 +249,7 @@ impl Plan {
                 class_sets: keys.get(class_sets::DECLARED).cloned(),
                 over,
                 set: arguments.set.clone(),
+                warnings,
             },
         };
         plan.expand()?;
@@ -230,29 +260,18 @@ impl Plan {
     /// Makes and checks every point. The seeds of one scheme and one combination of values share a network; what each
     /// of them draws is checked by itself.
     fn expand(&mut self) -> Result<(), Problem> {
-        let Layers { schemes, settings, axes, class_sets, over, .. } = &self.layers.clone();
-        let factors = axes.iter().map(|swept| swept.values.len()).chain([schemes.len(), self.seeds.len()]);
-        let count = factors.fold(1, usize::saturating_mul);
-        let combinations = count / schemes.len() / self.seeds.len();
+        let factors = self.layers.axes.iter().map(|swept| swept.values.len());
+        let count = factors.chain([self.layers.schemes.len(), self.seeds.len()]).fold(1, usize::saturating_mul);
         if count > MAX_POINTS {
             return Err(Problem::new(format!("the run would have {count} points"))
                 .help(format!("expected at most {MAX_POINTS}")));
         }
+        let combinations = count / self.layers.schemes.len() / self.seeds.len();
+        self.label(combinations)?;
+        let Layers { schemes, class_sets, .. } = &self.layers.clone();
         for scheme in schemes {
             for combination in 0..combinations {
-                let mut tree = self.layers.of_scheme(scheme);
-                let mut values = Vec::new();
-                // The last axis changes fastest.
-                let mut rest = combination;
-                for swept in axes.iter().rev() {
-                    let (path, value) = (&swept.axis.path, &swept.values[rest % swept.values.len()]);
-                    rest /= swept.values.len();
-                    values.insert(0, value.to_text());
-                    if !settings.apply(&mut tree, &scheme.name, path, value) {
-                        tree.merge(Tree::at_path(path, value.clone(), &swept.origin)?);
-                    }
-                }
-                tree.merge(over.clone());
+                let (values, tree) = self.layers.point(scheme, combination)?;
                 class_sets::check_class_names(&tree)?;
                 let tree = Arc::new(tree);
                 let first = Scenario::new(&tree, self.seeds[0], &self.base_dir)?;
@@ -261,7 +280,7 @@ impl Plan {
                     // that the scenario is invalid for one seed and valid for another.
                     first.check_seed(seed).map_err(|invalid| Problem::from_invalid(invalid, &tree))?;
                 }
-                self.warn(&first, &scheme.name, &values);
+                self.warn(&first, &scheme.label, &values);
                 if self.classes.is_empty() {
                     self.classes = first.classes().to_vec();
                     self.class_sets = class_sets::of(class_sets.as_ref(), &self.classes, &self.size_bounds)?;
@@ -273,12 +292,21 @@ impl Plan {
                 let content =
                     fingerprint(first.config().to_toml().as_bytes()) ^ files_fingerprint(&tree, &self.base_dir);
                 for &seed in &self.seeds {
-                    let key = point_key(&scheme.name, &values, seed, content);
-                    let point = Point { key, scheme: scheme.name.clone(), values: values.clone(), seed };
+                    let key = point_key(&scheme.label, &values, seed, content);
+                    let point = Point { key, scheme: scheme.label.clone(), values: values.clone(), seed };
                     self.points.push(PlannedPoint { point, size, tree: Arc::clone(&tree) });
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Finds what each scheme is called, what is different from its preset, and what of the scenario is void.
+    fn label(&mut self, combinations: usize) -> Result<(), Problem> {
+        let found = differences::find(&mut self.layers, combinations)?;
+        self.schemes = self.layers.schemes.iter().map(|scheme| scheme.label.clone()).collect();
+        self.differences = found.of_schemes;
+        self.warnings.extend(found.warnings);
         Ok(())
     }
 
@@ -303,7 +331,8 @@ impl Plan {
         let mut root = toml::Table::new();
         root.insert("name".to_owned(), self.name.clone().into());
         root.insert("title".to_owned(), self.title.clone().into());
-        root.insert(schemes::CHOSEN.to_owned(), self.schemes.clone().into());
+        let names: Vec<String> = schemes.iter().map(|scheme| scheme.name.clone()).collect();
+        root.insert(schemes::CHOSEN.to_owned(), names.into());
         let seeds: Vec<toml::Value> = self.seeds.iter().map(|&seed| toml::Value::Integer(seed as i64)).collect();
         root.insert("seeds".to_owned(), seeds.into());
         if !self.size_bounds.is_empty() {
@@ -315,7 +344,7 @@ impl Plan {
             root.insert(class_sets::DECLARED.to_owned(), sets.collect::<toml::Table>().into());
         }
         // Settings that hold for every point become a part of every scheme; those that are swept over are defined here.
-        let defined = settings.swept(self.axes.iter().map(|axis| axis.path.as_str()));
+        let defined = settings.spelled_out(over, self.axes.iter().map(|axis| axis.path.as_str()));
         if let Some(defined) = defined {
             root.insert(settings::DEFINED.to_owned(), value_of_text(&defined.to_text()));
         }
@@ -329,18 +358,21 @@ impl Plan {
         }
         let mut tables = toml::Table::new();
         for scheme in schemes {
-            let mut tree = self.layers.of_scheme(scheme);
-            tree.merge(over.clone());
-            let config = Config::from_tree(&tree)?;
+            let around = self.layers.around(scheme);
+            let config = Config::from_tree(&around.tree(&scheme.scheme))?;
             let toml::Value::Table(mut whole) = toml::Value::try_from(&config).expect("a configuration is TOML") else {
                 unreachable!("a configuration is a table")
             };
-            let mut own = toml::Table::new();
+            let mut defaults = toml::Table::new();
             for key in SCHEME_TABLES {
                 if let Some(value) = whole.remove(key) {
-                    own.insert(key.to_owned(), value);
+                    defaults.insert(key.to_owned(), value);
                 }
             }
+            // Swept values lie between what a scheme takes where nobody says anything and what makes it this scheme.
+            let above = Tree::layered(std::iter::once(&scheme.scheme.identity).chain(around.by_name.iter().copied()));
+            let mut own: toml::Table = above.to_toml().parse().expect("it was written as TOML");
+            own.insert(DEFAULTS.to_owned(), defaults.into());
             tables.insert(scheme.name.clone(), own.into());
             // The other keys are none that a scheme can choose, and therefore the same for all schemes.
             for (key, value) in whole {
@@ -352,15 +384,90 @@ impl Plan {
     }
 }
 
-impl Layers {
-    /// The layers of a scheme up to the settings that hold for every point.
-    fn of_scheme(&self, scheme: &Scheme) -> Tree {
-        let mut tree = scheme.preset.clone();
-        tree.merge(self.scenario.clone());
-        tree.merge(scheme.own.clone());
-        self.settings.apply_chosen(&mut tree, &scheme.name);
-        tree
+impl Over {
+    /// Checks what the command line says of single schemes.
+    fn check(&self, schemes: &[RunScheme]) -> Result<(), Problem> {
+        for (name, tables) in self.schemes.entries() {
+            if schemes.iter().all(|scheme| scheme.name != *name) {
+                let known: Vec<&str> = schemes.iter().map(|scheme| scheme.name.as_str()).collect();
+                let problem = Problem::new(format!("the run has no scheme `{name}`")).help(suggest(name, &known));
+                return Err(at_key(problem, tables));
+            }
+            schemes::check_tables(tables, &[])?;
+        }
+        Ok(())
     }
+}
+
+/// The layers of one scheme but its own two: what is said of all schemes, and what of this one, the lowest first.
+#[derive(Default)]
+struct Around<'a> {
+    surroundings: Vec<&'a Tree>,
+    by_name: Vec<&'a Tree>,
+}
+
+impl<'a> Around<'a> {
+    fn add(&mut self, (all, own): (&'a Tree, Option<&'a Tree>)) {
+        self.surroundings.push(all);
+        self.by_name.extend(own);
+    }
+
+    fn tree(&self, scheme: &Scheme) -> Tree {
+        scheme.in_scenario(&self.surroundings, &self.by_name)
+    }
+}
+
+impl Layers {
+    /// The layers around a scheme, without swept values.
+    fn around<'a>(&'a self, scheme: &'a RunScheme) -> Around<'a> {
+        self.around_with(scheme, &[])
+    }
+
+    /// The layers around a scheme with a value of each axis.
+    fn around_with<'a>(&'a self, scheme: &'a RunScheme, swept: &'a [SweptLayer]) -> Around<'a> {
+        let mut around = Around::default();
+        self.scenario.iter().for_each(|layer| around.add((layer, None)));
+        around.by_name.push(&scheme.own);
+        self.settings.chosen(&scheme.name).for_each(|layers| around.add(layers));
+        swept.iter().for_each(|layer| around.add((&layer.all, layer.own.as_ref())));
+        around.add((&self.over.surroundings, self.over.schemes.get(&scheme.name)));
+        around
+    }
+
+    /// The values of the axes in a combination, and the layer of each. The last axis changes fastest.
+    fn swept(&self, scheme: &RunScheme, combination: usize) -> Result<(Vec<String>, Vec<SweptLayer>), Problem> {
+        let mut rest = combination;
+        let (mut values, mut layers) = (Vec::new(), Vec::new());
+        for swept in self.axes.iter().rev() {
+            let (path, value) = (&swept.axis.path, &swept.values[rest % swept.values.len()]);
+            rest /= swept.values.len();
+            values.insert(0, value.to_text());
+            let layer = match self.settings.swept(&scheme.name, path, value) {
+                Some((all, own)) => SweptLayer { all: all.clone(), own: own.cloned() },
+                None => {
+                    let mut all = Tree::at_path(path, value.clone(), &swept.origin)?;
+                    let own = all.take(schemes::DEFINED).and_then(|mut schemes| schemes.take(&scheme.name));
+                    SweptLayer { all, own }
+                }
+            };
+            layers.insert(0, layer);
+        }
+        Ok((values, layers))
+    }
+
+    /// The values of a point, and its scenario, merged.
+    fn point(&self, scheme: &RunScheme, combination: usize) -> Result<(Vec<String>, Tree), Problem> {
+        let (values, swept) = self.swept(scheme, combination)?;
+        Ok((values, self.around_with(scheme, &swept).tree(&scheme.scheme)))
+    }
+}
+
+/// The layers of one value of an axis.
+struct SweptLayer {
+    /// What it says of all schemes.
+    all: Tree,
+    /// What it says of the scheme in question by its name.
+    own: Option<Tree>,
 }
 
 /// A value as `Tree::to_text` wrote it, back as TOML.

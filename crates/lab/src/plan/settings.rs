@@ -5,9 +5,11 @@
 //! layers as over the values of a key.
 
 use tailcut_sim::config::suggest;
-use tailcut_sim::{Preset, Problem, SCHEME_TABLES, Tree};
+use tailcut_sim::{Preset, Problem, Tree};
 
+use super::Over;
 use super::place::at_value;
+use super::schemes::check_tables;
 
 /// The table that defines settings.
 pub(super) const DEFINED: &str = "settings";
@@ -30,7 +32,6 @@ pub(super) struct Settings {
     kinds: Vec<(String, Vec<Setting>)>,
     /// The kinds with the names that are chosen for every point.
     chosen: Vec<(String, String)>,
-    defined: Tree,
 }
 
 impl Settings {
@@ -52,18 +53,13 @@ impl Settings {
                         let problem = Problem::new(format!("there is no scheme `{scheme}`"));
                         return Err(at_value(problem.help(suggest(scheme, &known)), Some(tables)));
                     }
-                    if let Some((key, value)) =
-                        tables.entries().iter().find(|(key, _)| !SCHEME_TABLES.contains(&key.as_str()))
-                    {
-                        let problem = Problem::new(format!("`{key}` is not a scheme's to set"));
-                        return Err(at_value(problem.help(suggest(key, &SCHEME_TABLES)), Some(value)));
-                    }
+                    check_tables(tables, &[])?;
                 }
                 all.push(Setting { name: name.clone(), layer, schemes });
             }
             kinds.push((kind.clone(), all));
         }
-        let mut settings = Settings { kinds, chosen: Vec::new(), defined };
+        let mut settings = Settings { kinds, chosen: Vec::new() };
         for (kind, name) in lab.get(CHOSEN).map_or(&[][..], Tree::entries) {
             settings.check(kind, name)?;
             settings.chosen.push((kind.clone(), name.to_text()));
@@ -102,43 +98,44 @@ impl Settings {
         Err(at_value(problem.help(suggest(&text, &known)), Some(name)))
     }
 
-    /// Lays what is chosen for every point over `tree`, which is that of `scheme`.
-    pub(super) fn apply_chosen(&self, tree: &mut Tree, scheme: &str) {
-        for (kind, name) in &self.chosen {
-            self.lay(tree, scheme, kind, name);
-        }
+    /// The layers that are chosen for every point: what they say of all schemes, and of this one by its name.
+    pub(super) fn chosen(&self, scheme: &str) -> impl Iterator<Item = (&Tree, Option<&Tree>)> {
+        self.chosen.iter().map(|(kind, name)| self.layers(scheme, kind, name))
     }
 
-    /// Lays a value of the axis `path` over `tree` if the axis sweeps over settings, and says whether it does.
-    pub(super) fn apply(&self, tree: &mut Tree, scheme: &str, path: &str, value: &Tree) -> bool {
-        let Some(kind) = kind_of(path) else { return false };
-        self.lay(tree, scheme, kind, &value.to_text());
-        true
+    /// The layers of a value of the axis `path`, likewise, if the axis sweeps over settings.
+    pub(super) fn swept(&self, scheme: &str, path: &str, value: &Tree) -> Option<(&Tree, Option<&Tree>)> {
+        Some(self.layers(scheme, kind_of(path)?, &value.to_text()))
     }
 
-    fn lay(&self, tree: &mut Tree, scheme: &str, kind: &str, name: &str) {
+    fn layers(&self, scheme: &str, kind: &str, name: &str) -> (&Tree, Option<&Tree>) {
         let found = self.kinds.iter().find(|(known, _)| known == kind);
         let found = found.and_then(|(_, settings)| settings.iter().find(|setting| setting.name == name));
         let setting = found.expect("what is chosen was checked");
-        tree.merge(setting.layer.clone());
-        if let Some(own) = setting.schemes.get(scheme) {
-            tree.merge(own.clone());
-        }
+        (&setting.layer, setting.schemes.get(scheme))
     }
 
-    /// The definitions of the settings that these axes sweep over.
-    pub(super) fn swept<'a>(&self, axes: impl Iterator<Item = &'a str>) -> Option<Tree> {
+    /// The definitions of the settings that these axes sweep over, each with what the command line says on top of it.
+    pub(super) fn spelled_out<'a>(&self, over: &Over, axes: impl Iterator<Item = &'a str>) -> Option<Tree> {
         let kinds: Vec<&str> = axes.filter_map(kind_of).collect();
         if kinds.is_empty() {
             return None;
         }
-        let mut defined = self.defined.clone();
-        for (kind, _) in &self.kinds {
-            if !kinds.contains(&kind.as_str()) {
-                defined.take(kind);
+        let mut all = Tree::table();
+        for (kind, settings) in self.kinds.iter().filter(|(kind, _)| kinds.contains(&kind.as_str())) {
+            for setting in settings {
+                let mut layer = Tree::layered([&setting.layer, &over.surroundings]);
+                for schemes in [&setting.schemes, &over.schemes] {
+                    if !schemes.entries().is_empty() {
+                        layer.merge(Tree::of_entries([("scheme", schemes.clone())]));
+                    }
+                }
+                let kind_of_it =
+                    Tree::of_entries([(kind.as_str(), Tree::of_entries([(setting.name.as_str(), layer)]))]);
+                all = Tree::layered([&all, &kind_of_it]);
             }
         }
-        Some(defined)
+        Some(all)
     }
 }
 

@@ -19,14 +19,20 @@ pub(super) struct SweptAxis {
     pub(super) origin: Origin,
 }
 
-/// Takes the swept parameters out of a scenario. A parameter that the command line sets is no longer swept.
+/// Takes the swept parameters out of the layers of a scenario, the lowest first. A parameter that the command line sets
+/// is no longer swept.
 ///
 /// # Errors
 /// If one of them is swept over no list of values, or a value is there twice.
-pub(super) fn take(scenario: &mut Tree, over: &Tree) -> Result<Vec<SweptAxis>, Problem> {
+pub(super) fn take(layers: &mut [Tree], over: &Tree) -> Result<Vec<SweptAxis>, Problem> {
     let mut axes = Vec::new();
-    if let Some(sweep) = scenario.take(DEFINED) {
-        collect(&sweep, "", &mut axes)?;
+    let swept: Vec<Tree> = layers
+        .iter_mut()
+        .filter_map(|layer| layer.take(DEFINED))
+        .map(|sweep| Tree::of_entries([(DEFINED, sweep)]))
+        .collect();
+    if let Some(sweep) = Tree::layered(&swept).get(DEFINED) {
+        collect(sweep, "", &mut axes)?;
     }
     axes.retain(|swept| !exists(over, &swept.axis.path));
     Ok(axes)

@@ -1,5 +1,7 @@
 //! Plans: points, settings, seeds, commands, and what is refused.
 
+use std::collections::BTreeMap;
+
 use tailcut_sim::Origin;
 
 use super::*;
@@ -238,4 +240,165 @@ fn mistakes_are_shown_at_their_place_with_the_nearest_word() {
         assert!(problem.help_text().unwrap_or_default().contains(help), "{head}: {shown}");
         assert_eq!(problem.origin().map(Origin::line), Some(line), "{head}: {shown}");
     }
+}
+
+const SURROUNDINGS: &str = "[port]\nlimit = \"4MB\"\nmarker.step.threshold = \"25%\"\n[host]\norder = \"fifo\"\ncongestion.dctcp.floor = 2\ntransport.tcp.min_rto = \"10ms\"\n";
+
+fn values(plan: &Plan, scheme: &str) -> BTreeMap<String, String> {
+    let point = plan.points.iter().find(|p| p.point.scheme == scheme).unwrap_or_else(|| panic!("no {scheme}"));
+    point.scenario(Path::new(".")).unwrap().config().values(&SCHEME_TABLES)
+}
+
+/// What this project exists to end: one scenario, and four labels for the same simulation.
+#[test]
+fn a_scheme_stays_what_it_is_called_whatever_the_scenario_says_of_all() {
+    let plan = plan(&format!("schemes = [\"tcp\", \"dctcp\", \"l2dct\", \"spq\", \"homa\"]\n{SURROUNDINGS}"));
+    for (scheme, path, value) in [
+        ("tcp", "host.congestion", "newreno"),
+        ("tcp", "port.marker", "off"),
+        ("tcp", "host.order", "fifo"),
+        ("dctcp", "host.congestion.dctcp.floor", "2"),
+        ("dctcp", "port.marker.step.threshold", "25%"),
+        ("dctcp", "host.transport.tcp.min_rto", "10ms"),
+        ("l2dct", "host.congestion", "l2dct"),
+        // What a preset leaves to the scenario, and what it takes where the scenario says nothing.
+        ("l2dct", "host.transport.tcp.min_rto", "10ms"),
+        ("spq", "host.order", "las"),
+        ("spq", "host.transport.tcp.max_window", "239"),
+        ("spq", "port.limit", "4MB"),
+        ("homa", "host.transport", "homa"),
+        ("homa", "host.order", "srpt"),
+        ("homa", "port.limit", "4MB"),
+    ] {
+        assert_eq!(values(&plan, scheme).get(path).map(String::as_str), Some(value), "{scheme} {path}");
+    }
+    let of = |scheme: &str| plan.differences.iter().find(|d| d.scheme == scheme).unwrap().sentences().join("\n");
+    assert!(of("spq").contains("spq keeps host.order = las (scenario: fifo)"), "{}", of("spq"));
+    assert!(of("dctcp").contains("port.limit = 4MB (preset: 360KB)"), "{}", of("dctcp"));
+    assert!(!of("tcp").contains("keeps"), "parameters of another model are nobody's to keep: {}", of("tcp"));
+}
+
+#[test]
+fn what_is_changed_by_name_counts_and_shows_in_the_label() {
+    let head = format!(
+        "schemes = [\"dctcp\", \"spq\", \"mine\"]\n{SURROUNDINGS}[scheme.dctcp]\nport.limit = \"1MB\"\n[scheme.mine]\npreset = \"spq\"\nwithout = [\"host.order\"]\n"
+    );
+    let arguments = RunArguments { set: vec!["scheme.spq.host.order=fifo".to_owned()], seeds: None };
+    let plan = plan_with(&head, &arguments).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    assert_eq!(plan.schemes, ["dctcp*", "spq*", "mine"]);
+    let changes: Vec<String> = plan.differences.iter().filter_map(Differences::changes).collect();
+    assert_eq!(changes[0], "dctcp*: port.limit = 1MB (otherwise: 4MB)");
+    assert_eq!(changes[1], "spq*: host.order = fifo (otherwise: las)");
+    assert_eq!(changes[2], "mine: spq with host.order = fifo (otherwise: las)");
+    assert_eq!(values(&plan, "mine"), values(&plan, "spq*"));
+    assert_eq!(values(&plan, "dctcp*")["port.limit"], "1MB");
+    // A command for one of them means it by its name, and the scenario spelled out gives it the same label.
+    let command = plan.command_for(&plan.points[0].point, Path::new("saved.toml"));
+    assert!(command.contains("schemes=[\"dctcp\"]"), "{command}");
+    let again = Plan::parse("again.toml", &plan.effective, "again", Path::new("."), &RunArguments::default())
+        .unwrap_or_else(|p| panic!("{}\n{}", p.render(false), plan.effective));
+    assert_eq!(again.schemes, plan.schemes);
+    assert_eq!(again.effective, plan.effective);
+}
+
+#[test]
+fn a_sweep_reaches_the_schemes_that_leave_the_value_to_the_scenario() {
+    let head = "schemes = [\"dctcp\", \"mine\"]\nsweep.\"port.marker.step.threshold\" = [\"20pkt\", \"40pkt\"]\n[scheme.mine]\npreset = \"dctcp\"\nport.marker.step.threshold = \"30pkt\"\n";
+    let swept = plan(head);
+    let thresholds: Vec<String> = swept
+        .points
+        .iter()
+        .map(|p| {
+            p.scenario(Path::new(".")).unwrap().config().values(&SCHEME_TABLES)["port.marker.step.threshold"].clone()
+        })
+        .collect();
+    assert_eq!(thresholds, ["30KB", "60KB", "45KB", "45KB"]);
+    let said = swept.warnings.join("\n");
+    assert!(said.contains("mine: the sweep over port.marker.step.threshold does not change this scheme"), "{said}");
+
+    let problem = plan_with(
+        "schemes = [\"tcp\"]\nsweep.\"port.marker.step.threshold\" = [\"20pkt\", \"40pkt\"]\n",
+        &RunArguments::default(),
+    )
+    .expect_err("TCP marks nothing");
+    let shown = problem.render(false);
+    assert!(shown.contains("no scheme of this run takes `port.marker.step.threshold`"), "{shown}");
+    assert_eq!(problem.origin().map(Origin::line), Some(2), "{shown}");
+
+    let by_name = plan("schemes = [\"tcp\", \"dctcp\"]\nsweep.\"scheme.dctcp.port.limit\" = [\"1MB\", \"2MB\"]\n");
+    assert_eq!(by_name.schemes, ["tcp", "dctcp*"]);
+    assert_eq!(by_name.points.len(), 4);
+}
+
+#[test]
+fn what_counts_for_nobody_is_said() {
+    let said = |head: &str| plan(head).warnings.join("\n");
+    for (head, message) in [
+        ("schemes = [\"tcp\"]\n[scheme.zzz]\npreset = \"dctcp\"\n", "`[scheme.zzz]` (line 2) is not used"),
+        ("seeds = 1\n", "there is no list of `schemes`"),
+        (
+            "schemes = [\"tcp\"]\n[host]\ncongestion.dctcp.floor = 2\n",
+            "`host.congestion.dctcp.floor` (line 3) sets nothing: no scheme here",
+        ),
+        (
+            "schemes = [\"spq\"]\n[host]\norder = \"fifo\"\n",
+            "`host.order` (line 3) sets nothing: every scheme has a value of its own",
+        ),
+        ("schemes = [\"d2tcp\"]\n", "it behaves as DCTCP"),
+        ("schemes = [\"tcp\"]\n[record]\nqueue_sample = \"1s\"\n", "queues are sampled each 1s"),
+        ("schemes = [\"tcp\"]\n[host.transport.tcp]\ninitial_window = 500\n", "is more than a port holds"),
+        ("schemes = [\"tcp\"]\n[host.transport.tcp]\nmin_rto = \"100us\"\n", "that a full port takes to drain"),
+        ("schemes = [\"dctcp\"]\n[port]\nmarker.step.threshold = \"1pkt\"\n", "is below two packets"),
+        ("schemes = [\"dctcp\"]\n[port]\nmarker.step.threshold = \"1GB\"\n", "is not below the buffer of the port"),
+    ] {
+        assert!(said(head).contains(message), "{head}: {}", said(head));
+    }
+    // Nothing of this is said of a scenario that means what it says.
+    assert_eq!(said("schemes = [\"tcp\", \"dctcp\"]\n"), "");
+}
+
+#[test]
+fn schemes_are_refused_that_would_have_a_false_label() {
+    for (head, set, line, part, help) in [
+        (
+            "schemes = [\"dctcp\"]\n[scheme.dctcp]\npreset = \"pias\"\n",
+            "",
+            3,
+            "its name is that of another scheme",
+            "another name",
+        ),
+        (
+            "[scheme.x]\npreset = \"pias\"\nwithout = [\"host.tga\"]\n",
+            "",
+            3,
+            "says nothing of `host.tga`",
+            "did you mean `host.tag`?",
+        ),
+        ("[scheme.x]\nwithout = [\"host.tag\"]\n", "", 2, "built on no preset", "preset"),
+        ("schemes = [\"tcp\"]\n", "scheme.dctcp.port.limit=1MB", 1, "the run has no scheme `dctcp`", ""),
+        ("schemes = [\"tcp\"]\n", "workload.load=1.2", 1, "more than the capacity", "allow_overload = true"),
+        ("schemes = [\"tcp\"]\n", "record.queue_sample=1ps", 1, "samples", "expected at least"),
+    ] {
+        let set = if set.is_empty() { Vec::new() } else { vec![set.to_owned()] };
+        let problem = plan_with(head, &RunArguments { set, seeds: None }).expect_err(head);
+        let shown = problem.render(false);
+        assert!(shown.contains(part), "{head}: {shown}");
+        assert!(problem.help_text().unwrap_or_default().contains(help), "{head}: {shown}");
+        assert_eq!(problem.origin().map(Origin::line), Some(line), "{head}: {shown}");
+    }
+}
+
+/// A layer of the command line over one of the scenario, at names that seats have too.
+#[test]
+fn classes_and_settings_may_be_called_as_seats_are() {
+    let head = "schemes = [\"tcp\"]\nsweep.\"setting.order\" = [\"a\", \"b\"]\n[settings.order.a]\nport.limit = \"1MB\"\n[settings.order.b]\nport.limit = \"2MB\"\n[workload.traffic.order]\nrate = 10.0\nsizes.fixed = \"1KB\"\n";
+    let arguments = RunArguments { set: vec!["workload.traffic.order.rate=20.0".to_owned()], seeds: None };
+    let plan = plan_with(head, &arguments).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let limits: Vec<String> = plan
+        .points
+        .iter()
+        .map(|p| p.scenario(Path::new(".")).unwrap().config().values(&SCHEME_TABLES)["port.limit"].clone())
+        .collect();
+    assert_eq!(limits, ["1MB", "2MB"]);
+    assert_eq!(plan.classes.len(), 2);
 }

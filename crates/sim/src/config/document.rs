@@ -6,18 +6,13 @@
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use tailcut_model::schema::{Schema, Shape};
+use tailcut_model::schema::Schema;
 use toml::de::{DeTable, DeValue};
 
 use super::problem::{Origin, Problem, Source};
 
-/// The type of a scenario's configuration, which says where a table names one model of a seat: a layer that names
-/// another model replaces it, parameters and all.
-static CONFIGURATION: LazyLock<Schema> = LazyLock::new(Schema::of::<super::Config>);
-
-/// Where configurations stand in the text of a scenario: it is one, and so is what it says of single schemes and
-/// settings.
-const SCENARIO: [&str; 4] = ["", "scheme.*", "settings.*.*", "settings.*.*.scheme.*"];
+/// The type of a scenario's configuration, which says where a table names one model of a seat.
+pub(super) static CONFIGURATION: LazyLock<Schema> = LazyLock::new(Schema::of::<super::Config>);
 
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +45,18 @@ pub enum Value {
 impl Tree {
     /// An empty table that nobody wrote.
     pub fn table() -> Tree {
-        Tree { value: Value::Table(Vec::new()), origin: None, key: None }
+        Tree::of_entries([])
+    }
+
+    /// A table that nobody wrote.
+    pub fn of_entries<'a>(entries: impl IntoIterator<Item = (&'a str, Tree)>) -> Tree {
+        let entries = entries.into_iter().map(|(key, tree)| (key.to_owned(), tree)).collect();
+        Tree { value: Value::Table(entries), origin: None, key: None }
+    }
+
+    /// A text that nobody wrote.
+    pub fn text(text: &str) -> Tree {
+        Tree { value: Value::String(text.to_owned()), origin: None, key: None }
     }
 
     /// Reads a whole TOML document.
@@ -170,6 +176,28 @@ impl Tree {
         tree
     }
 
+    /// The dotted paths of all values: of an empty table its own.
+    pub fn paths(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        self.each(&mut |path, _| paths.push(path.to_owned()));
+        paths
+    }
+
+    /// Calls `visit` with the dotted path of each value that is no table, or an empty one.
+    pub fn each<'a>(&'a self, visit: &mut impl FnMut(&str, &'a Tree)) {
+        fn walk<'a>(tree: &'a Tree, path: &str, visit: &mut impl FnMut(&str, &'a Tree)) {
+            for (key, child) in tree.entries() {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                if child.entries().is_empty() {
+                    visit(&path, child);
+                } else {
+                    walk(child, &path, visit);
+                }
+            }
+        }
+        walk(self, "", visit);
+    }
+
     /// Where to point: the value if it is a single one, the key if it is a table.
     pub fn key_or_value(&self) -> Option<&Origin> {
         match self.value {
@@ -178,57 +206,11 @@ impl Tree {
         }
     }
 
-    /// Lays the scenario `over` on top of this one: tables are merged, any other value is replaced, and so is a model
-    /// of a seat by another one.
-    pub fn merge(&mut self, over: Tree) {
-        self.merge_at(over, &[""]);
-    }
-
-    /// The same for a document that holds scenarios at `places`, dotted paths with `*` for any key: `variant.*`.
-    /// Outside of them tables are merged and any other value is replaced.
-    pub fn merge_at(&mut self, over: Tree, places: &[&str]) {
-        self.merge_below(over, &mut Vec::new(), None, places);
-    }
-
-    fn merge_below(&mut self, mut over: Tree, path: &mut Vec<String>, shape: Option<Shape<'_>>, places: &[&str]) {
-        let is_configuration = places.iter().any(|place| SCENARIO.iter().any(|below| is_at(path, place, below)));
-        let shape = if is_configuration { Some(CONFIGURATION.root()) } else { shape };
-        let is_choice = shape.is_some_and(Shape::is_choice);
-        if is_choice {
-            self.spell_out();
-            over.spell_out();
-        }
-        let (Value::Table(entries), Value::Table(_)) = (&mut self.value, &over.value) else {
-            *self = over;
-            return;
-        };
-        if is_choice && entries.first().map(|(model, _)| model) != over.entries().first().map(|(model, _)| model) {
-            *self = over;
-            return;
-        }
-        // What the upper layer wrote is what a message should point to.
-        self.origin = over.origin.or(self.origin.take());
-        self.key = over.key.or(self.key.take());
-        let Value::Table(over) = over.value else { unreachable!("matched above") };
-        for (key, tree) in over {
-            match entries.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, below)) => {
-                    let shape = shape.and_then(|shape| shape.key(&key));
-                    path.push(key);
-                    below.merge_below(tree, path, shape, places);
-                    path.pop();
-                }
-                None => entries.push((key, tree)),
-            }
-        }
-    }
-
-    /// `marker = "off"` is short for `marker.off = {}`.
-    fn spell_out(&mut self) {
-        if let Value::String(model) = &self.value {
-            let parameters =
-                Tree { value: Value::Table(Vec::new()), origin: self.origin.clone(), key: self.origin.clone() };
-            self.value = Value::Table(vec![(model.clone(), parameters)]);
+    /// Takes out what stands at a dotted path.
+    pub fn remove(&mut self, path: &str) -> Option<Tree> {
+        match path.split_once('.') {
+            Some((key, below)) => self.get_mut(key)?.remove(below),
+            None => self.take(path),
         }
     }
 
@@ -257,12 +239,6 @@ impl Tree {
             }
         }
     }
-}
-
-/// Whether the keys of `path` lead to `below` under `place`, in which `*` is any key.
-fn is_at(path: &[String], place: &str, below: &str) -> bool {
-    let place = place.split('.').chain(below.split('.')).filter(|part| !part.is_empty());
-    path.len() == place.clone().count() && path.iter().zip(place).all(|(key, part)| part == "*" || key == part)
 }
 
 /// Every value of `tree` stands at `origin`.
@@ -328,58 +304,6 @@ mod tests {
 
     fn parse(text: &str) -> Tree {
         Tree::parse("test.toml", text).unwrap()
-    }
-
-    #[test]
-    fn the_upper_layer_wins_and_keeps_its_place() {
-        let mut base = parse("[port]\nlimit = \"1MB\"\nclasses = 2\n");
-        base.merge(parse("[port]\n\nlimit = \"2MB\"\n"));
-        assert_eq!(base.to_toml(), "[port]\nlimit = \"2MB\"\nclasses = 2\n");
-        assert_eq!(base.nearest("port.limit").origin.as_ref().unwrap().line(), 3);
-        assert_eq!(base.nearest("port.classes").origin.as_ref().unwrap().line(), 3);
-    }
-
-    #[test]
-    fn another_model_replaces_a_seat_and_the_same_one_is_refined() {
-        let mut base = parse("port.marker.step = { threshold = \"25%\", scope = \"port\" }");
-        base.merge(parse("port.marker.step.threshold = \"10%\""));
-        assert_eq!(base.nearest("port.marker.step").entries().len(), 2);
-        base.merge(parse("port.marker = \"off\""));
-        assert_eq!(base.to_toml(), "[port.marker.off]\n");
-        base.merge(parse("port.marker.step.threshold = \"10%\""));
-        assert_eq!(base.nearest("port.marker").entries().len(), 1);
-    }
-
-    #[test]
-    fn what_is_called_as_a_seat_is_none_elsewhere() {
-        let mut base = parse(
-            "[workload.traffic.order]\nshare = 0.5\nfile.path = \"a.csv\"\n[settings.buffer.deep]\nport.limit = \"1MB\"\n",
-        );
-        base.merge_at(
-            parse("workload.traffic.order = { rate = 2.0, file.path = \"b.csv\" }\nsettings.buffer.flat.port.limit = \"9KB\"\n"),
-            &[""],
-        );
-        let order = base.nearest("workload.traffic.order");
-        assert_eq!(order.entries().len(), 3, "{}", base.to_toml());
-        assert_eq!(order.nearest("file.path").as_str(), Some("b.csv"));
-        assert_eq!(base.nearest("settings.buffer").entries().len(), 2);
-    }
-
-    #[test]
-    fn a_configuration_inside_of_a_document_is_merged_by_its_type_too() {
-        let mut base =
-            parse("scheme.mine.port.marker.step.threshold = \"25%\"\nother.port.marker.step.threshold = \"25%\"");
-        base.merge_at(parse("scheme.mine.port.marker = \"off\"\nother.port.marker.off = {}"), &[""]);
-        assert_eq!(base.nearest("scheme.mine.port.marker").entries().len(), 1);
-        assert_eq!(base.nearest("other.port.marker").entries().len(), 2, "nothing is known of what stands there");
-    }
-
-    #[test]
-    fn sizes_and_end_points_are_choices_as_seats_are() {
-        let mut base = parse("[workload.traffic.a]\nsizes.fixed = \"1MB\"\nendpoints = \"uniform\"\n");
-        base.merge(parse("[workload.traffic.a]\nsizes.uniform = { min = \"1KB\", max = \"2KB\" }\nendpoints.roles.senders.first = 0\n"));
-        assert_eq!(base.nearest("workload.traffic.a.sizes").entries().len(), 1);
-        assert_eq!(base.nearest("workload.traffic.a.endpoints").entries().len(), 1);
     }
 
     #[test]

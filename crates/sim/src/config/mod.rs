@@ -3,6 +3,7 @@
 mod de;
 mod document;
 mod failures;
+mod layers;
 mod problem;
 mod tiered;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Span};
 use tailcut_fabric::{PortConfig, SwitchConfig};
 use tailcut_host::HostConfig;
+use tailcut_model::schema::Shape;
 use tailcut_model::{Around, Demand, Facts, Invalid, Seat, Speaker};
 use tailcut_topology::TopologyConfig;
 use tailcut_topology::path::{self, PathConfig};
@@ -23,6 +25,7 @@ pub use document::{Tree, Value};
 pub use failures::{Drawn, Failure, Failures, Of};
 pub use problem::{Origin, Problem, Source};
 pub use tailcut_model::suggest;
+pub(crate) use tiered::for_named;
 pub use tiered::{Keyed, Tiered};
 
 /// One simulation: a network, what its switches and hosts do, and what they are asked to carry.
@@ -184,6 +187,19 @@ impl Config {
         from_tree(&tree)
     }
 
+    /// The values of these tables, spelled out, by their dotted paths. What names one of several things has the name as
+    /// its value, and its parameters below: `port.marker` is `step`, `port.marker.step.threshold` is `65pkt`.
+    pub fn values(&self, tables: &[&str]) -> BTreeMap<String, String> {
+        let toml::Value::Table(whole) = toml::Value::try_from(self).expect("a configuration is TOML") else {
+            unreachable!("a configuration is a table")
+        };
+        let mut values = BTreeMap::new();
+        for (key, value) in whole.iter().filter(|(key, _)| tables.contains(&key.as_str())) {
+            flatten(key.clone(), value, document::CONFIGURATION.root().key(key), &mut values);
+        }
+        values
+    }
+
     /// What sits on every seat, with the dotted path of its key, and whether it is as it is by default.
     pub fn seats(&self) -> Vec<(String, &dyn Seat, bool)> {
         let mut seats: Vec<(String, &dyn Seat, bool)> = vec![
@@ -240,6 +256,23 @@ impl Config {
     /// The configuration as TOML, every default spelled out.
     pub fn to_toml(&self) -> String {
         toml::to_string_pretty(self).expect("a configuration is TOML")
+    }
+}
+
+fn flatten(path: String, value: &toml::Value, shape: Option<Shape<'_>>, values: &mut BTreeMap<String, String>) {
+    match value {
+        toml::Value::Table(table) => {
+            if shape.is_some_and(Shape::is_choice)
+                && let Some(name) = table.keys().next()
+            {
+                values.insert(path.clone(), name.clone());
+            }
+            for (key, value) in table {
+                flatten(format!("{path}.{key}"), value, shape.and_then(|shape| shape.key(key)), values);
+            }
+        }
+        toml::Value::String(text) => _ = values.insert(path, text.clone()),
+        _ => _ = values.insert(path, value.to_string()),
     }
 }
 

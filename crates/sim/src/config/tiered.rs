@@ -19,12 +19,15 @@ pub trait Keyed {
     const KEYS: &'static [&'static str];
 }
 
+const PORT_KEYS: &[&str] = tailcut_fabric::PortConfig::KEYS;
+const SWITCH_KEYS: &[&str] = tailcut_fabric::SwitchConfig::KEYS;
+
 impl Keyed for tailcut_fabric::PortConfig {
-    const KEYS: &'static [&'static str] = tailcut_fabric::PortConfig::KEYS;
+    const KEYS: &'static [&'static str] = PORT_KEYS;
 }
 
 impl Keyed for tailcut_fabric::SwitchConfig {
-    const KEYS: &'static [&'static str] = tailcut_fabric::SwitchConfig::KEYS;
+    const KEYS: &'static [&'static str] = SWITCH_KEYS;
 }
 
 /// Settings for all, and for some that have a name: a tier, or a single port or switch. What a named table does not say
@@ -84,7 +87,7 @@ pub(super) fn inherit(tree: &mut Tree, key: &str, own: &[&str]) {
     let all: Vec<(String, Tree)> = entries.iter().filter(|entry| own.contains(&entry.0.as_str())).cloned().collect();
     for (name, over) in named {
         // Wrapped into the table's own key, so that seats are merged by their type.
-        let wrapped = |table: Tree| Tree { value: Value::Table(vec![(key.to_owned(), table)]), ..Tree::table() };
+        let wrapped = |table: Tree| Tree::of_entries([(key, table)]);
         let base = Tree { value: Value::Table(all.clone()), ..over.clone() };
         let mut merged = wrapped(base);
         merged.merge(wrapped(over));
@@ -92,6 +95,24 @@ pub(super) fn inherit(tree: &mut Tree, key: &str, own: &[&str]) {
             *place = merged.take(key).expect("it was put there");
         }
     }
+}
+
+/// What `over` says for all ports and switches, for the named tables of `scenario` that say something else there: a
+/// scheme whose ports mark nothing marks nothing at the spines either, whatever the scenario says of theirs.
+pub(crate) fn for_named(scenario: &Tree, over: &Tree) -> Tree {
+    let mut named = Tree::table();
+    for (table, own) in [("port", PORT_KEYS), ("switch", SWITCH_KEYS)] {
+        let Some(said) = over.get(table) else { continue };
+        for (name, at) in scenario.get(table).map_or(&[][..], Tree::entries) {
+            if own.contains(&name.as_str()) || said.get(name).is_some() {
+                continue;
+            }
+            let again = said.entries().iter().filter(|(key, _)| own.contains(&key.as_str()) && at.get(key).is_some());
+            let again = Tree::of_entries(again.map(|(key, tree)| (key.as_str(), tree.clone())));
+            named.merge(Tree::of_entries([(table, Tree::of_entries([(name.as_str(), again)]))]));
+        }
+    }
+    named
 }
 
 impl<T: Serialize> Serialize for Tiered<T> {

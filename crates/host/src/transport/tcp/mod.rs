@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, Instant, Span};
+use tailcut_base::{Bytes, Instant, MTU_BYTES, Span};
 use tailcut_model::seat::{CongestionControl, HostCx, Pacer, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
     Around, Build, Direction, Facts, Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
@@ -287,6 +287,21 @@ impl Parameters for Config {
             warnings.push(format!(
                 "min_rto, {}, is below the round-trip time of the longest path, {}: packets are sent again before their ACK can come",
                 self.min_rto, around.rtt
+            ));
+        }
+        if self.min_rto < around.drain {
+            warnings.push(format!(
+                "min_rto, {}, is below the {} that a full port takes to drain: packets are sent again while they wait",
+                self.min_rto, around.drain
+            ));
+        }
+        let first = u64::from(self.initial_window) * MTU_BYTES;
+        if first > around.port_limit {
+            warnings.push(format!(
+                "an initial window of {} packets, {}, is more than a port holds, {}: a burst of one flow can overflow it",
+                self.initial_window,
+                Bytes(first),
+                Bytes(around.port_limit)
             ));
         }
         if around.sprays && self.fast_retransmit && self.dup_thresh < 20 {

@@ -1,0 +1,226 @@
+//! What is different between the schemes of a run and their presets, and what of a scenario counts for none of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tailcut_sim::{Config, Problem, SCHEME_TABLES, Tree};
+
+use super::schemes::RunScheme;
+use super::{Layers, SweptLayer};
+
+/// A value that is not as it would be otherwise.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Difference {
+    /// Its dotted path. What names a model has the path of the seat: `port.marker`.
+    pub path: String,
+    /// The value here; `None` if there is none.
+    pub here: Option<String>,
+    /// What it would be otherwise.
+    pub otherwise: Option<String>,
+}
+
+/// What is different between one scheme of a run and its preset, at its first point.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Differences {
+    /// The scheme, as results call it.
+    pub scheme: String,
+    /// The preset that it is built on.
+    pub preset: Option<String>,
+    /// What the scenario says of this scheme by its name, and what would hold if it did not.
+    pub by_name: Vec<Difference>,
+    /// What the scenario says of all schemes and holds for this one, and what the preset has.
+    pub surroundings: Vec<Difference>,
+    /// What the scheme keeps, and what the scenario says of all schemes.
+    pub kept: Vec<Difference>,
+}
+
+impl Differences {
+    /// What the scenario makes of the scheme by its name, if anything: `dctcp*: port.limit = 4MB (otherwise: 1MB)`.
+    pub fn changes(&self) -> Option<String> {
+        let built_on = match &self.preset {
+            Some(preset) if self.scheme.strip_suffix('*') != Some(preset) => format!("{preset} with "),
+            _ => String::new(),
+        };
+        let changes = (!self.by_name.is_empty()).then(|| listed(&self.by_name, "otherwise"))?;
+        Some(format!("{}: {built_on}{changes}", self.scheme))
+    }
+
+    /// What a reader of results should know of the scheme, a sentence each.
+    pub fn sentences(&self) -> Vec<String> {
+        let told = |what: &str, differences: &[Difference], otherwise: &str| {
+            (!differences.is_empty()).then(|| format!("{} {what} {}", self.scheme, listed(differences, otherwise)))
+        };
+        let surroundings = told("takes from the scenario", &self.surroundings, "preset");
+        let kept = told("keeps", &self.kept, "scenario");
+        self.changes().into_iter().chain(surroundings).chain(kept).collect()
+    }
+}
+
+/// `port.limit = 4MB (preset: 1MB), ...`
+fn listed(differences: &[Difference], otherwise: &str) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    let one = |d: &Difference| format!("{} = {} ({otherwise}: {})", d.path, value(&d.here), value(&d.otherwise));
+    differences.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// What was found.
+pub(super) struct Found {
+    pub(super) of_schemes: Vec<Differences>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Finds the differences of all schemes of a run with so many combinations of swept values, and puts a star behind the
+/// name of a preset that is changed by its name.
+///
+/// # Errors
+/// If no scheme takes a swept value.
+pub(super) fn find(layers: &mut Layers, combinations: usize) -> Result<Found, Problem> {
+    let mut found = Found { of_schemes: Vec::new(), warnings: Vec::new() };
+    let mut taken = BTreeSet::new();
+    let mut labels = Vec::new();
+    for scheme in &layers.schemes {
+        let mut differences = Differences { preset: scheme.preset.clone(), ..Differences::default() };
+        for combination in 0..combinations {
+            let (_, swept) = layers.swept(scheme, combination)?;
+            let is_first = combination == 0;
+            let by_name = by_name(layers, scheme, &swept);
+            if !by_name.is_empty() && differences.by_name.is_empty() {
+                differences.by_name = by_name;
+            }
+            if is_first {
+                let around = layers.around_with(scheme, &swept);
+                (differences.surroundings, differences.kept) = around_it(scheme, &around, &mut taken);
+            }
+        }
+        let is_changed = scheme.has_name_of_preset() && !differences.by_name.is_empty();
+        differences.scheme = if is_changed { format!("{}*", scheme.name) } else { scheme.name.clone() };
+        labels.push(differences.scheme.clone());
+        found.of_schemes.push(differences);
+    }
+    void(layers, &taken, &mut found)?;
+    for (scheme, label) in layers.schemes.iter_mut().zip(labels) {
+        scheme.label = label;
+    }
+    Ok(found)
+}
+
+/// The values of a configuration that a scheme may set; none if it is not valid, which is said elsewhere.
+fn values(tree: &Tree) -> Option<BTreeMap<String, String>> {
+    Config::from_tree(tree).ok().map(|config| config.values(&SCHEME_TABLES))
+}
+
+/// What the scenario changes of a scheme by its name.
+fn by_name(layers: &Layers, scheme: &RunScheme, swept: &[SweptLayer]) -> Vec<Difference> {
+    let around = layers.around_with(scheme, swept);
+    let without = match &scheme.preset {
+        // What a scheme with a preset's name took away from the preset is a change too.
+        Some(preset) => {
+            let preset = tailcut_sim::Preset::scheme(preset).expect("it was found before");
+            preset.in_scenario(&around.surroundings, &[])
+        }
+        None => return Vec::new(),
+    };
+    match (values(&around.tree(&scheme.scheme)), values(&without)) {
+        (Some(here), Some(otherwise)) => between(&here, &otherwise),
+        _ => Vec::new(),
+    }
+}
+
+/// What a scheme takes from the scenario and what it keeps; `taken` collects the paths of what is taken.
+fn around_it(
+    scheme: &RunScheme,
+    around: &super::Around<'_>,
+    taken: &mut BTreeSet<String>,
+) -> (Vec<Difference>, Vec<Difference>) {
+    let whole = around.tree(&scheme.scheme);
+    let Some(here) = values(&whole) else { return Default::default() };
+    // The same traffic in the same network, and nothing said of hosts and ports.
+    let mut bare = Tree::layered(around.surroundings.iter().copied());
+    let said = Tree::of_entries(SCHEME_TABLES.iter().filter_map(|key| Some((*key, bare.take(key)?))));
+    let alone = values(&scheme.scheme.in_scenario(&[&bare], &around.by_name));
+    let surroundings = alone.map_or_else(Vec::new, |alone| between(&here, &alone));
+    let mut kept = Vec::new();
+    said.each(&mut |path, value| {
+        // A parameter of another model than the scheme's waits for a scheme that has it.
+        let Some(model_path) = named_at(path, &here) else { return };
+        let Some(over) = value.origin.as_ref().and_then(|o| Tree::at_path(path, value.clone(), o).ok()) else { return };
+        let Some(if_it_counted) = values(&Tree::layered([&whole, &over])) else { return };
+        let differences = between(&if_it_counted, &here);
+        match differences.into_iter().find(|d| d.path == path || d.path == model_path) {
+            Some(d) => kept.push(Difference { path: d.path, here: d.otherwise, otherwise: d.here }),
+            None => _ = taken.insert(path.to_owned()),
+        }
+    });
+    kept.sort();
+    kept.dedup();
+    (surroundings, kept)
+}
+
+/// The path under which a value is compared: its own, or that of the seat if it names a model there. `None` if it is a
+/// parameter of a model that does not sit there.
+fn named_at(path: &str, here: &BTreeMap<String, String>) -> Option<String> {
+    let mut at = 0;
+    while let Some(dot) = path[at..].find('.') {
+        let (seat, below) = (&path[..at + dot], &path[at + dot + 1..]);
+        if let Some(model) = here.get(seat) {
+            let named = below.split('.').next().unwrap_or(below);
+            if named != model {
+                // A model without parameters of its own names itself: `marker.off = {}`.
+                return (below == named).then(|| seat.to_owned());
+            }
+        }
+        at += dot + 1;
+    }
+    Some(path.to_owned())
+}
+
+/// The values that differ. Of a seat with another model only the seat is named, and not what belongs to either model.
+fn between(here: &BTreeMap<String, String>, otherwise: &BTreeMap<String, String>) -> Vec<Difference> {
+    let paths: BTreeSet<&String> = here.keys().chain(otherwise.keys()).collect();
+    let mut differences: Vec<Difference> = Vec::new();
+    for path in paths {
+        let is_below = |d: &Difference| path.strip_prefix(d.path.as_str()).is_some_and(|rest| rest.starts_with('.'));
+        if here.get(path) != otherwise.get(path) && !differences.iter().any(is_below) {
+            let value = |values: &BTreeMap<String, String>| values.get(path).cloned();
+            differences.push(Difference { path: path.clone(), here: value(here), otherwise: value(otherwise) });
+        }
+    }
+    differences
+}
+
+/// Says what of the scenario counts for no scheme, and refuses to sweep over it.
+fn void(layers: &Layers, taken: &BTreeSet<String>, found: &mut Found) -> Result<(), Problem> {
+    for swept in &layers.axes {
+        let path = &swept.axis.path;
+        let table = path.split('.').next().unwrap_or(path);
+        if !SCHEME_TABLES.contains(&table) {
+            continue;
+        }
+        let is_below = |other: &String| other == path || other.starts_with(&format!("{path}."));
+        if !taken.iter().any(is_below) {
+            return Err(Problem::new(format!("no scheme of this run takes `{path}` from the sweep"))
+                .help("expected a parameter that a scheme leaves to the scenario; what makes a scheme that scheme is swept by its name: \"scheme.NAME.PATH\"")
+                .or_at(&swept.origin));
+        }
+        for of_scheme in &found.of_schemes {
+            if of_scheme.kept.iter().any(|kept| kept.path == *path)
+                || of_scheme.by_name.iter().any(|own| own.path == *path)
+            {
+                found.warnings.push(format!(
+                    "{}: the sweep over {path} does not change this scheme, which has a value of its own",
+                    of_scheme.scheme
+                ));
+            }
+        }
+    }
+    let mut around = Tree::layered(layers.scenario.iter().chain([&layers.over.surroundings]));
+    let said = Tree::of_entries(SCHEME_TABLES.iter().filter_map(|key| Some((*key, around.take(key)?))));
+    said.each(&mut |path, value| {
+        if !taken.contains(path) && !layers.axes.iter().any(|swept| swept.axis.path == path) {
+            let kept = found.of_schemes.iter().any(|of| of.kept.iter().any(|kept| kept.path == path));
+            let why = if kept { "every scheme has a value of its own" } else { "no scheme here has a use for it" };
+            let place = value.key_or_value().map_or_else(String::new, |o| format!(" (line {})", o.line()));
+            found.warnings.push(format!("`{path}`{place} sets nothing: {why}"));
+        }
+    });
+    Ok(())
+}
