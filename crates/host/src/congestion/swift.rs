@@ -28,7 +28,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Instant, MSS_BYTES, Span};
+use tailcut_base::{Instant, MSS_BYTES, MTU_BYTES, Span};
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 use tailcut_model::{Around, Build, Invalid, Parameters, PathFacts};
 
@@ -104,15 +104,36 @@ impl Parameters for Config {
     ];
 
     fn warnings(&self, around: &Around) -> Vec<String> {
-        let queue = around.bdp as f64 * (self.base_target.as_secs_f64() / around.rtt.as_secs_f64());
-        let queue = queue.round() as u64;
-        if queue <= around.port_limit {
+        let target = Target::new(self, &PathFacts { hops: around.hops, rtt: around.rtt });
+        let aimed = Span::from_ps(target.fixed as u64);
+        if aimed <= around.rtt {
+            return vec![format!(
+                "swift aims for a round trip of {aimed} between the hosts that are furthest apart, and it is {} where \
+                 nothing waits: large windows do not grow, and links stay empty",
+                around.rtt
+            )];
+        }
+        let waits = aimed - around.rtt;
+        // At the rate of a host.
+        let bytes = |waits: f64| (around.bdp as f64 * (waits / around.rtt.as_ps() as f64)).round() as u64;
+        let (port, queue) = (around.port_limit, bytes(waits.as_ps() as f64));
+        if queue > port {
+            return vec![format!(
+                "swift aims for {queue} B in queues ({waits} at the rate of a host), and a port holds {port} B: it \
+                 drops before the delay is seen"
+            )];
+        }
+        if bytes(waits.as_ps() as f64 + target.range) <= port {
             return Vec::new();
         }
+        // The window at which the delay that is aimed for is that of a full port, and how many of it fill way and port.
+        let room = around.rtt.as_ps() as f64 * (port as f64 / around.bdp as f64) - waits.as_ps() as f64;
+        let cwnd = (target.alpha / (room - target.beta)).powi(2);
+        let flows = ((around.bdp + port) as f64 / (cwnd * MTU_BYTES as f64)).ceil();
         vec![format!(
-            "swift aims for {queue} B in queues ({} at the rate of a host), and a port holds {} B: it drops before \
-             the delay is seen",
-            self.base_target, around.port_limit
+            "swift aims for more in queues than the {port} B of a port where about {flows} flows or more meet: it \
+             drops before the delay is seen (`fs_range` adds up to {})",
+            self.fs_range
         )]
     }
 }
@@ -519,10 +540,28 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_no_port_holds_is_warned_of() {
-        let around = |port_limit| Around { rtt: Span::from_us(80), bdp: 100_000, port_limit, sprays: false };
-        // 20 us at 10 Gb/s are 25,000 B.
-        assert!(Config::default().warnings(&around(25_000)).is_empty());
-        assert_eq!(Config::default().warnings(&around(24_000)).len(), 1);
+    fn a_target_that_no_port_holds_and_one_below_the_idle_round_trip_are_warned_of() {
+        let warning = |config: &Config, port_limit| {
+            let around = Around { rtt: Span::from_us(80), hops: 4, bdp: 100_000, port_limit, sprays: false };
+            config.warnings(&around).join("; ")
+        };
+        let says = |config: &Config, port_limit, words: &str| {
+            let warning = warning(config, port_limit);
+            assert!(warning.contains(words), "{warning}");
+        };
+        // 20 us at 10 Gb/s are 25,000 B, and 120 us 150,000 B.
+        let usual = Config::default();
+        assert_eq!(warning(&usual, 150_000), "");
+        says(&usual, 24_000, "aims for 25000 B in queues (20us at the rate of a host), and a port holds 24000 B");
+        // With the 29.389889 us that scaling adds for a window of one packet it is 49.389889 us, or 61,737 B. The way
+        // and the port hold 161,737 B then, which are 108 such windows.
+        says(&usual, 61_737, "than the 61737 B of a port where about 108 flows or more meet");
+        let unscaled = Config { fs_range: Span::ZERO, ..Config::default() };
+        assert_eq!(warning(&unscaled, 61_737), "");
+        // Three switches: 20 + 3 x 30 us are 30 us above the idle round trip, 3 x 20 us are not above it.
+        let per_hop = |us| Config { per_hop: Some(Span::from_us(us)), ..unscaled.clone() };
+        assert_eq!(warning(&per_hop(30), 37_500), "");
+        says(&per_hop(30), 37_499, "aims for 37500 B in queues (30us");
+        says(&per_hop(20), 250_000, "a round trip of 80us between the hosts that are furthest apart");
     }
 }
