@@ -87,6 +87,8 @@ pub trait Demand {
 pub struct Around {
     /// Round-trip time between the hosts that are furthest apart, of a full packet and its ACK in an idle network.
     pub rtt: tailcut_base::Span,
+    /// Links between these hosts.
+    pub hops: u8,
     /// Bytes that the link of a host carries in that time.
     pub bdp: u64,
     /// Bytes that may wait in a port.

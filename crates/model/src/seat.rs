@@ -329,7 +329,7 @@ pub struct Window {
     /// Largest `cwnd` allowed.
     pub max: f64,
     /// Packets follow each other no closer than this, start to start: how a congestion control holds a flow below one
-    /// packet in a round trip, or to a rate. Zero if it does not.
+    /// packet in a round trip, or to a rate. Zero if it does not. It holds at once, also for a packet that waits.
     pub gap: Span,
 }
 

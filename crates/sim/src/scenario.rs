@@ -243,7 +243,7 @@ impl Scenario {
         for (link, utilisation) in self.overloaded() {
             warnings.push(format!("{link} is offered {utilisation:.2} times what it carries: queues and completion times grow with the length of the run"));
         }
-        let rtt = self.longest_rtt();
+        let (rtt, hops) = self.longest_way();
         let rate = self.network.host_link();
         let bdp = (rate.as_bps() as f64 / 8.0 * rtt.as_secs_f64()) as u64;
         if config.port.all.limit.0 < bdp {
@@ -254,6 +254,7 @@ impl Scenario {
         }
         let around = Around {
             rtt,
+            hops,
             bdp,
             port_limit: config.port.limit.0,
             drain: rate.tx_time(config.port.limit.0),
@@ -282,11 +283,13 @@ impl Scenario {
         over
     }
 
-    /// Round-trip time between the hosts that are furthest apart, of a full packet and its ACK in an idle network.
-    pub fn longest_rtt(&self) -> Span {
-        let hosts = self.network.hosts();
+    /// Round-trip time between the hosts that are furthest apart, of a full packet and its ACK in an idle network, and
+    /// how many links are between them.
+    fn longest_way(&self) -> (Span, u8) {
         let first = tailcut_base::HostId(0);
-        (1..hosts).map(|h| self.network.rtt(first, tailcut_base::HostId(h))).max().unwrap_or(Span::ZERO)
+        let ways = (1..self.network.hosts()).map(tailcut_base::HostId);
+        let longest = ways.map(|host| (self.network.rtt(first, host), host)).max_by_key(|&(rtt, _)| rtt);
+        longest.map_or((Span::ZERO, 0), |(rtt, host)| (rtt, self.network.route(first, host).facts().hops))
     }
 }
 

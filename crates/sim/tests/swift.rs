@@ -97,6 +97,18 @@ fn queues_are_held_near_the_target_and_the_link_is_full() {
     }
 }
 
+/// Section 3.4 and table 3: where windows are around one packet, a pause is the one of the newest ACK. While it was the
+/// one of the ACK before, which a flow whose window was back at one packet sat out all the same, 128 flows had 82 % of
+/// the link.
+#[test]
+fn flows_that_go_below_one_packet_and_above_it_again_fill_the_link() {
+    let slow = format!("{DEEP}[host.congestion.swift]\nai = 0.1\n");
+    for (flows, settings) in [(96, DEEP), (128, DEEP), (256, DEEP), (128, &slow)] {
+        let used: f64 = shares(&long_flows("swift", flows, settings)).iter().sum();
+        assert!(used > 0.99, "{flows} flows use {used} of the link");
+    }
+}
+
 /// Section 3.5: what flow scaling adds to the queue grows with the root of the number of flows.
 #[test]
 fn flow_scaling_lets_queues_grow_with_the_root_of_the_number_of_flows() {

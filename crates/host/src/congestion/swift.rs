@@ -3,23 +3,34 @@
 //! Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter" (SIGCOMM 2020),
 //! algorithm 1: while the delay of an acknowledged packet is below its target the window grows by `ai` packets in a
 //! round trip; once it is above, the window is cut by the share by which it is, at most once in a round trip and by at
-//! most `max_mdf`. The target (section 3.5) is `base_target`, and `per_hop` for each link of the way, and what flow
+//! most `max_mdf`. The target (section 3.5) is `base_target`, and `per_hop` for each switch of the way, and what flow
 //! scaling adds for small windows: queues of N flows grow with the square root of N, and so do the targets of windows
 //! that N flows share. A window below one packet sends one, and the next one after the round-trip time over the window
-//! (section 3.4). Losses cut by `max_mdf`, as little as once in a round trip (section 3.6).
+//! (section 3.4). A loss or a timeout cuts by `max_mdf`, also at most once in a round trip (algorithm 1, section 3.6).
 //!
 //! The paper splits the delay into that of the fabric and that of the end points, with a window for either, and takes
 //! the smaller one (section 3.3). Hosts have no delay here: a packet is stamped when it begins to leave, and its ACK is
-//! made when it has landed. The window of the end points would never be the smaller one, and there is none.
+//! made when it has landed. The window of the end points would never be the smaller one, and there is none. (ACKs that
+//! the transport is told to delay would count as delay of the fabric; the paper delays none, section 3.6.)
 //!
 //! What the paper leaves to the transport is TCP's here: the window of a new flow (`initial_window`), the largest one
-//! (`max_window`), what means a loss, and timeouts. There is no slow start. Without ECN.
+//! (`max_window`), what means a loss, one cut for all losses of a recovery, and timeouts. There is no slow start.
+//! Without ECN.
+//!
+//! Three things are not as in algorithm 1:
+//!
+//! - A window that is not used up does not grow, as in TCP (RFC 7661). The paper says nothing of it.
+//! - The time of the last cut is set by a cut alone, as section 3.2 says in words, and as csg-htsim and Falcon do it.
+//!   Line 27 of the listing sets it also when the window stays as it is (`cwnd <= cwnd_prev`): above the target that
+//!   is at each ACK, and no cut would follow the first one before the delay has fallen.
+//! - Below one packet a flow waits for the ACK of a packet before the next one, too, as the window of the transport is
+//!   one packet then: where the round trip has grown beyond the pause, the next packet comes that much later.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Instant, MSS_BYTES, Span};
+use tailcut_base::{Instant, MSS_BYTES, MTU_BYTES, Span};
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
-use tailcut_model::{Around, Build, Invalid, Parameters};
+use tailcut_model::{Around, Build, Invalid, Parameters, PathFacts};
 
 use super::FlowContext;
 
@@ -27,37 +38,44 @@ const MSS: f64 = MSS_BYTES as f64;
 
 /// What delay is aimed at, and how the window follows it.
 ///
-/// Where no other source is given, a default is that of the public htsim (Broadcom/csg-htsim, `sim/swift.cpp`), whose
-/// authors call most of them guesses.
+/// The paper names these parameters and gives values for few of them. The others are from two public programs: Falcon,
+/// the transport of Google's network cards, as in its simulator (falcon-transport/isekai,
+/// `isekai/host/falcon/rue/algorithm/swift.cc`, "many of the default values comes from Swift in Pony", the stack of the
+/// paper), and csg-htsim (Broadcom/csg-htsim, `sim/swift.cpp`), which calls its own guesses. What Pony itself uses is
+/// not public.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Additive increase in packets per round trip (algorithm 1, ai; csg-htsim: 1).
+    /// Additive increase in packets per round trip (algorithm 1, ai; Falcon, csg-htsim: 1).
     pub ai: f64,
-    /// How much of the share of the delay that is above the target the window is cut by (algorithm 1, beta; csg-htsim:
-    /// 0.8).
+    /// How much of the share of the delay that is above the target the window is cut by (algorithm 1, beta; Falcon,
+    /// csg-htsim: 0.8).
     pub beta: f64,
-    /// The most that a window is cut by at a time, as a share of it (algorithm 1, max_mdf; csg-htsim: 0.5).
+    /// The most that a window is cut by at a time, as a share of it (algorithm 1, max_mdf; Falcon, csg-htsim: 0.5).
     pub max_mdf: f64,
-    /// The target of a large window on a way without links: what may wait in queues (section 3.5, base target;
-    /// csg-htsim: 20 us).
+    /// The target of a large window but for what `per_hop` adds (section 3.5, base_target; csg-htsim: 20 us, and 25 us
+    /// in Falcon and in the experiments of sections 5.1 and 5.2). Together they have to be above the round trip of the
+    /// idle network, by what may wait in queues; without `per_hop` this is what may wait.
     pub base_target: Span,
-    /// What each link of the way adds to the target (section 3.5, topology scaling; csg-htsim: 20 us / 6.55). Without
-    /// it, the round trip of a full packet in the idle network over the links of the way: what a link costs, exactly
-    /// (ours: the paper knows its links, which are all alike, and a scenario may have any).
+    /// What each switch of the way adds to the target (section 3.5, topology scaling, which counts hops by the time to
+    /// live of packets; Falcon: 1 us, csg-htsim: 20 us / 6.55, for each link). Without it, the round trip of a full
+    /// packet over the way in the idle network is added (ours): what the hop count is to stand for, exactly. A fixed
+    /// cost fits one network; where links are longer, targets would be below the idle round trip and leave links empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_hop: Option<Span>,
-    /// What flow scaling adds to the target at most, at windows of `fs_min_cwnd` and less (section 3.5; csg-htsim: five
-    /// base targets). Zero: no flow scaling.
+    /// What flow scaling adds to the target at most, at windows of `fs_min_cwnd` and less (section 3.5; Falcon,
+    /// csg-htsim: 100 us). Zero: no flow scaling.
     pub fs_range: Span,
-    /// The window in packets at and below which flow scaling adds all of `fs_range` (section 3.5; csg-htsim: 0.1).
+    /// The window in packets at and below which flow scaling adds all of `fs_range` (section 3.5; Falcon,
+    /// csg-htsim: 0.1).
     pub fs_min_cwnd: f64,
-    /// The window in packets from which on flow scaling adds nothing (section 3.5; csg-htsim: 100).
+    /// The window in packets from which on flow scaling adds nothing (section 3.5; csg-htsim: 100, Falcon: 256, its
+    /// largest window).
     pub fs_max_cwnd: f64,
-    /// Smallest window in packets (algorithm 1, min_cwnd; 0.001 in a public port to INET, and 10 B in csg-htsim).
+    /// Smallest window in packets (algorithm 1, min_cwnd; section 3.4: 0.001).
     pub min_cwnd: f64,
-    /// After so many timeouts in a row the window is the smallest one (algorithm 1, RETX_RESET_THRESHOLD; csg-htsim:
-    /// 5).
+    /// After so many timeouts without an ACK between them the window is the smallest one (algorithm 1,
+    /// RETX_RESET_THRESHOLD; csg-htsim: 5, Falcon: 3).
     pub retx_reset_threshold: u32,
 }
 
@@ -86,15 +104,36 @@ impl Parameters for Config {
     ];
 
     fn warnings(&self, around: &Around) -> Vec<String> {
-        let queue = around.bdp as f64 * (self.base_target.as_secs_f64() / around.rtt.as_secs_f64());
-        let queue = queue.round() as u64;
-        if queue <= around.port_limit {
+        let target = Target::new(self, &PathFacts { hops: around.hops, rtt: around.rtt });
+        let aimed = Span::from_ps(target.fixed as u64);
+        if aimed <= around.rtt {
+            return vec![format!(
+                "swift aims for a round trip of {aimed} between the hosts that are furthest apart, and it is {} where \
+                 nothing waits: large windows do not grow, and links stay empty",
+                around.rtt
+            )];
+        }
+        let waits = aimed - around.rtt;
+        // At the rate of a host.
+        let bytes = |waits: f64| (around.bdp as f64 * (waits / around.rtt.as_ps() as f64)).round() as u64;
+        let (port, queue) = (around.port_limit, bytes(waits.as_ps() as f64));
+        if queue > port {
+            return vec![format!(
+                "swift aims for {queue} B in queues ({waits} at the rate of a host), and a port holds {port} B: it \
+                 drops before the delay is seen"
+            )];
+        }
+        if bytes(waits.as_ps() as f64 + target.range) <= port {
             return Vec::new();
         }
+        // The window at which the delay that is aimed for is that of a full port, and how many of it fill way and port.
+        let room = around.rtt.as_ps() as f64 * (port as f64 / around.bdp as f64) - waits.as_ps() as f64;
+        let cwnd = (target.alpha / (room - target.beta)).powi(2);
+        let flows = ((around.bdp + port) as f64 / (cwnd * MTU_BYTES as f64)).ceil();
         vec![format!(
-            "swift aims for {queue} B in queues ({} at the rate of a host), and a port holds {} B: it drops before \
-             the delay is seen",
-            self.base_target, around.port_limit
+            "swift aims for more in queues than the {port} B of a port where about {flows} flows or more meet: it \
+             drops before the delay is seen (`fs_range` adds up to {})",
+            self.fs_range
         )]
     }
 }
@@ -111,6 +150,8 @@ struct State {
     max_mdf: f64,
     min_cwnd: f64,
     retx_reset_threshold: u32,
+    /// Timeouts since the last ACK or recovery.
+    timeouts: u32,
     target: Target,
     /// The window in packets while it is below one, and `Window::cwnd` is one packet; 1 else.
     below_one: f64,
@@ -131,10 +172,11 @@ struct Target {
 }
 
 impl Target {
-    fn new(config: &Config, flow: &FlowContext) -> Target {
+    fn new(config: &Config, path: &PathFacts) -> Target {
         let way = match config.per_hop {
-            Some(per_hop) => per_hop * u64::from(flow.path.hops),
-            None => flow.path.rtt,
+            // What the time to live of a packet tells the receiver: switches, which are one fewer than links.
+            Some(per_hop) => per_hop * u64::from(path.hops.saturating_sub(1)),
+            None => path.rtt,
         };
         let range = config.fs_range.as_ps() as f64;
         let root = |cwnd: f64| 1.0 / cwnd.sqrt();
@@ -161,7 +203,8 @@ impl Build for Model {
             max_mdf: config.max_mdf,
             min_cwnd: config.min_cwnd,
             retx_reset_threshold: config.retx_reset_threshold,
-            target: Target::new(config, flow),
+            timeouts: 0,
+            target: Target::new(config, &flow.path),
             below_one: 1.0,
             rtt: flow.path.rtt,
             cut: None,
@@ -250,6 +293,7 @@ impl CongestionControl for Model {
 
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         let state = &mut *self.0;
+        state.timeouts = 0;
         state.rtt = ack.rtt;
         let cwnd = state.cwnd(window);
         let delay = ack.rtt.as_ps() as f64;
@@ -267,22 +311,24 @@ impl CongestionControl for Model {
     }
 
     fn on_loss(&mut self, now: Instant, window: &mut Window, _flight: u64) {
+        self.0.timeouts = 0;
         self.0.cut_by_most(now, window);
     }
 
-    fn on_timeout(&mut self, now: Instant, window: &mut Window, _flight: u64, consecutive: u32) {
-        if consecutive >= self.0.retx_reset_threshold {
-            self.0.set(now, window, self.0.min_cwnd);
+    fn on_timeout(&mut self, now: Instant, window: &mut Window, _flight: u64, _consecutive: u32) {
+        let state = &mut *self.0;
+        // The transport counts on until an ACK acknowledges something new; here any ACK ends the row.
+        state.timeouts += 1;
+        if state.timeouts >= state.retx_reset_threshold {
+            state.set(now, window, state.min_cwnd);
         } else {
-            self.0.cut_by_most(now, window);
+            state.cut_by_most(now, window);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tailcut_model::PathFacts;
-
     use super::super::tests::window;
     use super::*;
 
@@ -290,9 +336,9 @@ mod tests {
         Instant::ZERO + Span::from_us(us)
     }
 
-    /// A flow over four links whose target is 32 us, and 100 us more at the smallest windows.
+    /// A flow over four links, so three switches, whose target is 32 us, and 100 us more at the smallest windows.
     fn config() -> Config {
-        Config { per_hop: Some(Span::from_us(3)), ..Config::default() }
+        Config { per_hop: Some(Span::from_us(4)), ..Config::default() }
     }
 
     fn flow(hops: u8) -> FlowContext {
@@ -329,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_has_a_part_for_each_link_and_one_that_falls_with_the_root_of_the_window() {
+    fn the_target_has_a_part_for_each_switch_and_one_that_falls_with_the_root_of_the_window() {
         // alpha = 100 us / (1 / sqrt 0.1 - 1 / sqrt 100) = 32.655432 us, beta = -alpha / sqrt 100 = -3.265543 us.
         for (cwnd, scaling) in [
             (0.001, 100.0),
@@ -340,15 +386,15 @@ mod tests {
             (100.0, 0.0),
             (1_000.0, 0.0),
         ] {
-            for hops in [2, 4, 8] {
-                let model = Model::build(&config(), &flow(hops)).unwrap();
-                close(model.0.target.at(cwnd) / 1e6, 20.0 + f64::from(hops) * 3.0 + scaling);
+            for (links, switches) in [(2, 1.0), (4, 3.0), (8, 7.0)] {
+                let model = Model::build(&config(), &flow(links)).unwrap();
+                close(model.0.target.at(cwnd) / 1e6, 20.0 + switches * 4.0 + scaling);
             }
         }
     }
 
     #[test]
-    fn without_a_cost_for_each_link_the_idle_round_trip_is_that_of_the_way() {
+    fn without_a_cost_for_each_switch_the_idle_round_trip_is_that_of_the_way() {
         let model = Model::build(&Config::default(), &flow(4)).unwrap();
         close(model.0.target.at(100.0) / 1e6, 20.0 + 24.0);
     }
@@ -432,6 +478,21 @@ mod tests {
     }
 
     #[test]
+    fn any_ack_and_any_recovery_end_the_row_of_timeouts() {
+        let mut model = swift(&Config { retx_reset_threshold: 2, ..config() });
+        let mut w = window(64.0);
+        model.on_timeout(us(10_000), &mut w, 0, 1);
+        // Nothing new is acknowledged, and the transport counts on.
+        model.on_ack(&mut w, &ack(20_000, 0, 31));
+        model.on_timeout(us(30_000), &mut w, 0, 2);
+        model.on_loss(us(40_000), &mut w, 0);
+        model.on_timeout(us(50_000), &mut w, 0, 3);
+        close(packets(&model, &w), 4.0);
+        model.on_timeout(us(60_000), &mut w, 0, 4);
+        close(packets(&model, &w), 0.001);
+    }
+
+    #[test]
     fn below_one_packet_the_window_is_one_and_the_pause_a_round_trip_over_it() {
         let mut model = unscaled();
         let mut w = window(1.0);
@@ -479,11 +540,29 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_no_port_holds_is_warned_of() {
-        let around =
-            |port_limit| Around { rtt: Span::from_us(80), bdp: 100_000, port_limit, drain: Span::ZERO, sprays: false };
-        // 20 us at 10 Gb/s are 25,000 B.
-        assert!(Config::default().warnings(&around(25_000)).is_empty());
-        assert_eq!(Config::default().warnings(&around(24_000)).len(), 1);
+    fn a_target_that_no_port_holds_and_one_below_the_idle_round_trip_are_warned_of() {
+        let warning = |config: &Config, port_limit| {
+            let around =
+                Around { rtt: Span::from_us(80), hops: 4, bdp: 100_000, port_limit, drain: Span::ZERO, sprays: false };
+            config.warnings(&around).join("; ")
+        };
+        let says = |config: &Config, port_limit, words: &str| {
+            let warning = warning(config, port_limit);
+            assert!(warning.contains(words), "{warning}");
+        };
+        // 20 us at 10 Gb/s are 25,000 B, and 120 us 150,000 B.
+        let usual = Config::default();
+        assert_eq!(warning(&usual, 150_000), "");
+        says(&usual, 24_000, "aims for 25000 B in queues (20us at the rate of a host), and a port holds 24000 B");
+        // With the 29.389889 us that scaling adds for a window of one packet it is 49.389889 us, or 61,737 B. The way
+        // and the port hold 161,737 B then, which are 108 such windows.
+        says(&usual, 61_737, "than the 61737 B of a port where about 108 flows or more meet");
+        let unscaled = Config { fs_range: Span::ZERO, ..Config::default() };
+        assert_eq!(warning(&unscaled, 61_737), "");
+        // Three switches: 20 + 3 x 30 us are 30 us above the idle round trip, 3 x 20 us are not above it.
+        let per_hop = |us| Config { per_hop: Some(Span::from_us(us)), ..unscaled.clone() };
+        assert_eq!(warning(&per_hop(30), 37_500), "");
+        says(&per_hop(30), 37_499, "aims for 37500 B in queues (30us");
+        says(&per_hop(20), 250_000, "a round trip of 80us between the hosts that are furthest apart");
     }
 }

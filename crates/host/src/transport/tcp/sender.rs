@@ -63,7 +63,9 @@ pub(super) struct Seats {
 /// When the packets of a flow may go.
 #[derive(Debug)]
 struct Pacing {
-    /// The next packet goes no earlier.
+    /// When the last packet left.
+    sent: Instant,
+    /// When the host's pacer lets the next one go.
     release: Instant,
     /// It would be due so many picoseconds before `release`.
     due_before: u32,
@@ -71,6 +73,19 @@ struct Pacing {
     degree: u32,
     /// Whether the host's pacer spaces them; else only the flow's congestion control does, while it has a gap.
     by_host: bool,
+}
+
+impl Pacing {
+    fn new(by_host: bool) -> Pacing {
+        Pacing { sent: Instant::ZERO, release: Instant::ZERO, due_before: 0, degree: 1, by_host }
+    }
+
+    /// When the next packet may go. A gap counts from the packet before it and is the one that holds now: a flow that
+    /// has one packet in flight would follow each ACK by a packet too late if it were the one that held then.
+    #[inline]
+    fn next(&self, gap: Span) -> Instant {
+        if self.by_host { self.release } else { self.sent + gap }
+    }
 }
 
 /// The sending end of one flow.
@@ -154,8 +169,7 @@ impl Sender {
                 max: tcp.max_window.map_or(f64::INFINITY, packets),
                 gap: Span::ZERO,
             },
-            pacing: (seats.paced || congestion.paces())
-                .then(|| Box::new(Pacing { release: Instant::ZERO, due_before: 0, degree: 1, by_host: seats.paced })),
+            pacing: (seats.paced || congestion.paces()).then(|| Box::new(Pacing::new(seats.paced))),
             congestion,
             cwr: false,
             offered: 0,
@@ -345,13 +359,15 @@ impl Sender {
         self.timeouts_in_row += 1;
         let limit = u32::try_from(self.max_rto.as_ps() / self.rto.as_ps()).unwrap_or(u32::MAX).max(1);
         self.backoff = self.backoff.saturating_mul(2).min(limit);
-        self.restart_timer(now);
         if self.gate == Gate::Closed {
+            self.restart_timer(now);
             // RFC 5681, section 3.1: a lost SYN leaves a first window of one segment.
             self.window.cwnd = MSS_BYTES as f64;
             return Fired::Resend(self.syn(now));
         }
+        // The gap may be longer for it.
         self.congestion.on_timeout(now, &mut self.window, self.nxt - self.una, self.timeouts_in_row);
+        self.restart_timer(now);
         if probe_after.is_some_and(|after| self.timeouts_in_row >= after) {
             self.gate = Gate::ProbeDue;
         }
@@ -370,7 +386,7 @@ impl Sender {
     pub(super) fn newly_sendable(&mut self, now: Instant) -> u32 {
         let mut more = self.sendable().saturating_sub(u64::from(self.offered));
         if let Some(pacing) = &self.pacing {
-            self.waits = more > 0 && self.offered == 0 && now < pacing.release;
+            self.waits = more > 0 && self.offered == 0 && now < pacing.next(self.window.gap);
             if self.waits {
                 more = 0;
             } else if pacing.by_host || self.window.gap > Span::ZERO {
@@ -405,10 +421,8 @@ impl Sender {
         // Without a gap the window alone decides, as it does for a flow that is never paced.
         self.waits = is_spaced && self.sendable() > 0;
         let Some(pacing) = &mut self.pacing else { return };
-        let Some(pacer) = pacer.filter(|pacer| pacer.is_on()) else {
-            pacing.release = pacing.release.max(now) + gap;
-            return;
-        };
+        pacing.sent = now;
+        let Some(pacer) = pacer.filter(|pacer| pacer.is_on()) else { return };
         let view = PaceView { srtt: self.srtt, cwnd: self.window.cwnd, degree: pacing.degree, gap };
         let due = Instant::from_ps(pacing.release.as_ps() - u64::from(pacing.due_before));
         let due = pacer.next_due(due, now, &view);
@@ -498,7 +512,7 @@ impl Sender {
     #[inline]
     pub(super) fn wanted_timer(&mut self) -> Option<Instant> {
         let due = match &self.pacing {
-            Some(pacing) if self.waits => self.deadline.min(pacing.release),
+            Some(pacing) if self.waits => self.deadline.min(pacing.next(self.window.gap)),
             _ => self.deadline,
         };
         if due >= self.timer {
@@ -653,7 +667,7 @@ impl Sender {
     #[cold]
     fn restart_timer(&mut self, now: Instant) {
         match &self.pacing {
-            Some(pacing) if !pacing.by_host => self.start_timer(now.max(pacing.release)),
+            Some(pacing) if !pacing.by_host => self.start_timer(now.max(pacing.next(self.window.gap))),
             _ => self.start_timer(now),
         }
     }

@@ -180,7 +180,7 @@ fn a_flow_costs_its_two_ends_and_its_place_in_the_send_order() {
     }
 }
 
-/// A window of its own that stands still, with a gap while its packets come back marked.
+/// A window of its own that stands still, with a gap while its packets come back marked. Timeouts double the gap.
 struct Spaces(Span);
 
 impl CongestionControl for Spaces {
@@ -193,6 +193,10 @@ impl CongestionControl for Spaces {
     }
     fn paces(&self) -> bool {
         true
+    }
+    fn on_timeout(&mut self, _: Instant, window: &mut tailcut_model::seat::Window, _flight: u64, _consecutive: u32) {
+        window.cwnd = 1460.0;
+        window.gap = window.gap * 2;
     }
 }
 
@@ -225,11 +229,11 @@ fn a_congestion_control_spaces_packets_while_it_has_a_gap_and_costs_no_timers_ot
     assert_eq!(around.send(), []);
     around.wait(at_ms(1) + Span::from_us(50));
     assert_eq!(around.send().len(), 1);
-    // The gap is over: what the next ACK lets out goes at once, after the moment that was set before.
+    // The next ACK ends the gap: what it lets out goes at once, and not 50 us after the packet before it.
+    around.wait(at_ms(1) + Span::from_us(60));
     around.ack(0, 5 * 1460, false);
-    assert_eq!(around.send(), []);
-    around.wait(at_ms(1) + Span::from_us(100));
     assert_eq!(around.send().len(), 3);
+    assert_eq!(timers(&around), 0, "nothing waits any more");
 }
 
 #[test]
@@ -239,10 +243,12 @@ fn a_timer_that_is_shorter_than_the_gap_fires_once_for_each_packet() {
     assert_eq!(around.send().len(), 10);
     around.now = Instant::ZERO + Span::from_us(150);
     around.ack(0, 2 * 1460, true);
-    // Nothing comes back any more: a packet in a millisecond, each with 200 us for its answer.
-    for ms in 0..5 {
-        around.wait(at_ms(ms) + Span::from_us(155));
-        assert_eq!(around.send().len(), 1);
-        assert_eq!(around.report(0).timeouts, ms, "after {ms} ms");
+    // Nothing comes back any more: the rest of the window is lost at once, and then a packet after each gap, which is
+    // twice as long each time. Each has 200 us for its answer, from when it left.
+    for (timeouts, ms) in [(1, 2), (2, 6), (3, 14), (4, 30)] {
+        around.wait(at_ms(ms - 1) + Span::from_us(999));
+        assert_eq!((around.send(), around.report(0).timeouts), (vec![], timeouts));
+        around.wait(at_ms(ms) + Span::from_us(199));
+        assert_eq!((around.send().len(), around.report(0).timeouts), (1, timeouts), "after {ms} ms");
     }
 }
