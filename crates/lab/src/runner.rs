@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tailcut_record::write_atomically;
-use tailcut_report::{ReportError, WrittenResults, remove_results, write_results};
+use tailcut_report::{ReportError, WrittenResults, remove_results};
 use tailcut_results::{Point, PointSummary, ResultsError, RunInfo};
 
 use crate::cores::{CoreDivision, Parallelism};
@@ -20,6 +20,7 @@ use crate::cpu::CpuClock;
 use crate::error::RunError;
 use crate::plan::{Plan, PlannedPoint};
 use crate::progress::{Failure, Progress};
+use crate::report;
 use crate::run_folder;
 use crate::simulate::simulate;
 use crate::version::version;
@@ -130,7 +131,7 @@ impl<'a> Session<'a> {
 
     /// Writes statistics, tables, plots and the page.
     pub(crate) fn report(self, plan: &Plan) -> Result<RunReport, RunError> {
-        let results = self.read(plan, write_results)?;
+        let results = self.read(plan, report::write)?;
         let summary = |planned: &PlannedPoint| PointSummary::read(&self.summary_file(&planned.point)).ok();
         let points = plan.points.iter().filter_map(summary).collect();
         Ok(RunReport { results, points, failures: self.failures, reused: self.reused })
