@@ -27,7 +27,8 @@ pub struct FolderReport {
 /// If a file cannot be written.
 pub fn report(folder: &Path, info: &RunInfo) -> Result<FolderReport, RunError> {
     // The lock keeps a run from beginning in the folder before the results are written.
-    let lock = File::create(folder.join("run.lock")).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
+    let lock =
+        File::create(folder.join("run.lock")).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
     let in_use = lock.try_lock().is_err();
     let go_on = || false;
     let analysis = Analysis::of(folder, info, &go_on).map_err(ReportError::from)?;
@@ -102,16 +103,15 @@ mod tests {
         let analysis = Analysis::of(folder.path(), &info, &|| false).unwrap();
         let ratios = annotations(&analysis).ratios.unwrap();
         assert_eq!(ratios.baseline, "dctcp");
-        let side = |scheme: &str| crate::compare::Side {
-            folder: folder.path().to_owned(),
-            scheme: Some(scheme.to_owned()),
-        };
+        let side =
+            |scheme: &str| crate::compare::Side { folder: folder.path().to_owned(), scheme: Some(scheme.to_owned()) };
         let selection = crate::compare::Selection::default();
         let compared = crate::compare::compare(&side("dctcp"), &side("pias"), &selection).unwrap();
         for row in &compared.rows {
-            let found = ratios.ratios.iter().find(|one| {
-                (&one.values, &one.class, &one.metric) == (&row.values, &row.class, &row.metric)
-            });
+            let found = ratios
+                .ratios
+                .iter()
+                .find(|one| (&one.values, &one.class, &one.metric) == (&row.values, &row.class, &row.metric));
             let found = found.unwrap();
             assert_eq!((Some(found.ratio), found.interval), (row.ratio.ratio, row.ratio.low.zip(row.ratio.high)));
             assert_eq!((found.scheme.as_str(), found.seeds), ("pias", 3));

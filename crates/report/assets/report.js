@@ -117,15 +117,23 @@
   };
   const onLog = { splits: decades, filter: (u, splits) => splits };
   const labels = { values: (u, splits) => splits.map((v) => (v === null ? "" : number(v))) };
+  // The font of the title of an axis: smaller for a long one, so that it is not cut.
+  const titleFont = (text, room) => {
+    const ctx = document.createElement("canvas").getContext("2d");
+    ctx.font = "13px system-ui, sans-serif";
+    const size = Math.max(8, Math.min(13, (13 * room) / Math.max(1, ctx.measureText(text).width)));
+    return `${size.toFixed(1)}px system-ui, sans-serif`;
+  };
   // Frames `u` in `holder`, keeps it as wide as the page, and follows the pointer with a table of what is under it.
   const show = (holder, state, options, values, tip) => {
-    const height = () => (holder.clientWidth < 600 ? 300 : 360);
+    const height = () => (holder.clientWidth < 600 ? 320 : 400);
     if (state.u) state.u.destroy();
     holder.replaceChildren();
     const box = document.createElement("div");
     box.className = "tip";
     options.width = holder.clientWidth;
     options.height = height();
+    options.axes[1].labelFont = titleFont(options.axes[1].label, options.height - 80);
     options.legend = { show: false };
     options.cursor = { ...options.cursor, drag: { x: true, y: false } };
     options.hooks = {
@@ -291,7 +299,7 @@
       fixed.forEach((one, i) => { one.wrap.hidden = i === axisAt; one.wrap.style.display = i === axisAt ? "none" : ""; });
       const values = (i) => data.axes.map((_, a) => (a === axisAt ? i : fixed[a].value));
       $("metric-meaning").textContent =
-        `${data.metrics[m].meaning} ${data.metrics[m].unit ? `In ${data.metrics[m].unit}. ` : ""}Bands and bars: 95 % intervals; one that ends in an arrow goes on.`;
+        `${data.metrics[m].meaning} Bands and bars: 95 % intervals; one that ends in an arrow goes on.`;
       const other = data.classes.find((_, i) => data.rows.some((row) => row[M] === m && row[C] === i && row[V] !== null));
       pointsChart(holder, state, axisAt, (s, i) => rowAt(s, values(i), c, m), {
         words: metricWords(m, c), unit: data.metrics[m].unit, log: log.checked,
@@ -300,9 +308,9 @@
       });
       if (!beside) return;
       const baseline = data.schemes[data.ratios.baseline];
-      $("ratio-meaning").textContent = `On the right the same over that of ${baseline}, seed by seed: below 1 it is lower than with ${baseline}, and an interval that leaves out 1 is more than chance.`;
+      $("ratio-meaning").textContent = `On the right the same over that of ${baseline}, seed by seed: below 1 it is lower than with ${baseline}. Where the interval leaves out 1 they differ at 95 % confidence, even if the intervals on the left overlap.`;
       pointsChart(beside, besideState, axisAt, (s, i) => ratioAt(s, values(i), c, m), {
-        words: `ratio to ${baseline}`, unit: "", reference: 1, nothing: `no ratio to ${baseline} here`,
+        words: `ratio to that of ${baseline}`, unit: "", reference: 1, nothing: `no ratio to ${baseline} here`,
         note: (row) => `${row[N]} seed${row[N] === 1 ? "" : "s"}${row[7] ? "" : ", not paired"}`,
       });
     };
@@ -352,7 +360,7 @@
         return data.heat[Math.round(share * (data.heat.length - 1))];
       };
       const words = metricWords(m, c) + (over.checked ? ` over that of ${data.schemes[data.ratios.baseline]}` : "");
-      $("heat-meaning").textContent = `${withUnit(words, scale === 1 ? unit : "ms")}. ${over.checked ? "Blue is lower, red higher; in bold what differs by more than chance." : "The same colours for every scheme."} Point at a cell for its interval.`;
+      $("heat-meaning").textContent = `${withUnit(words, scale === 1 ? unit : "ms")}. ${over.checked ? "Blue is lower, red higher; in bold where the interval leaves out 1." : "The same colours for every scheme."} Point at a cell for its interval.`;
       holder.innerHTML = found.length ? schemes.map((s) => `<table class="map"><caption>${icon(s)} ${escaped(data.schemes[s])}</caption>` +
         `<thead><tr><th>${escaped(labelOf({ ...data.axes[dy], unit: "" }))} \\ ${escaped(labelOf({ ...data.axes[ax], unit: "" }))}</th>${columns.map((i) => `<th>${escaped(data.axes[ax].values[i])}</th>`).join("")}</tr></thead><tbody>` +
         rows.map((j) => `<tr><th>${escaped(data.axes[dy].values[j])}</th>${columns.map((i) => {
@@ -384,7 +392,8 @@
     const top = Math.max(...lines.flatMap((line) => line.y.filter((v) => v !== null)));
     const highest = Math.max(top, ...lines.flatMap((line) => (line.high || []).filter((v) => v !== null)));
     const least = Math.min(...lines.flatMap((line) => line.y.filter((v) => v > 0)));
-    const range = look.logY ? [least / 1.2, Math.max(top, Math.min(highest, 2 * top)) * 1.15] : [0, top > 0 ? top * 1.06 : 1];
+    const lowest = Math.min(least, ...lines.flatMap((line) => (line.low || []).filter((v) => v > 0)));
+    const range = look.logY ? [Math.max(lowest, least / 2) / 1.15, Math.max(top, Math.min(highest, 2 * top)) * 1.15] : [0, top > 0 ? top * 1.06 : 1];
     const marks = (u) => {
       const ratio = devicePixelRatio || 1;
       lines.forEach((line, k) => {
@@ -472,8 +481,8 @@
       }));
       linesChart(holder, state, lines, { x: "time, ms", y: `${options[what.value][0]}: ${words}, ${unit}`, thin: true,
         nothing: "nothing was recorded here", head: (x) => `${number(x)} ms` });
-      const seeds = [...new Set(here.map((point) => point.seed))], bins = [...new Set(here.map((point) => `${number(point.bin)} µs`))];
-      $(`${id}-meaning`).textContent = `${meaning} Bins of ${bins.join(", ")}. One seed is shown, without an average: ${seeds.join(", ")}.`;
+      const seeds = [...new Set(here.map((point) => point.seed))], bins = [...new Set(here.map((point) => `${number(Number(point.bin.toPrecision(2)))} µs`))];
+      $(`${id}-meaning`).textContent = `${meaning} Bins of about ${bins.join(", ")}. One seed is shown, without an average: ${seeds.join(", ")}.`;
     };
     rebuilds.push(draw);
     draw();

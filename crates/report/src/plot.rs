@@ -73,9 +73,6 @@ pub(crate) fn draw_all<D: Drawing + Sync>(
     })
 }
 
-/// An end of an interval that lies outside of the picture by less than this many points is inside, but for rounding.
-const WHOLE: f64 = 0.5;
-
 /// The rectangle of the picture in which the data stand, and its axes.
 struct Frame {
     left: f64,
@@ -223,8 +220,9 @@ fn points<DB: DrawingBackend>(
             let (bottom, top) = (frame.at(point.x, low).1, frame.at(point.x, high).1);
             let ends = [frame.clamp((x, bottom)).1, frame.clamp((x, top)).1];
             canvas.line([(x, ends[0]), (x, ends[1])], ink, 1.3)?;
-            let downwards = (ends[0], bottom <= frame.bottom + WHOLE, -7.0);
-            let upwards = (ends[1], top >= frame.top - WHOLE, 7.0);
+            // A logarithmic axis has every smaller value at its low end: values are compared, not places.
+            let downwards = (ends[0], low >= frame.y.low * (1.0 - 1e-9), -7.0);
+            let upwards = (ends[1], high <= frame.y.high * (1.0 + 1e-9), 7.0);
             for (end, inside, back) in [downwards, upwards] {
                 if inside {
                     canvas.line([(x - 3.5, end), (x + 3.5, end)], ink, 1.3)?;

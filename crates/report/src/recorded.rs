@@ -125,7 +125,9 @@ fn queue_traces(points: &[QueuePoint], end: Instant, name: impl Fn(u32) -> Strin
             while let Some(point) = points.get(next).filter(|point| point.at == time) {
                 let before = now.insert(point.port, point.bytes).unwrap_or(0);
                 total = total - before + point.bytes;
-                if before > 0 && let Some(count) = lengths.get_mut(&before) {
+                if before > 0
+                    && let Some(count) = lengths.get_mut(&before)
+                {
                     *count -= 1;
                     if *count == 0 {
                         lengths.remove(&before);
@@ -187,8 +189,14 @@ mod tests {
     #[test]
     fn a_bin_shows_the_longest_queue_in_it_and_a_queue_stays_until_it_changes() {
         let end = Instant::ZERO + Span::from_us(BINS as u64);
-        let points =
-            [point(2, 7, 3_000), point(2, 9, 2_000), point(2, 8, 0), point(4, 7, 0), point(4, 9, 1_000), point(9, 9, 0)];
+        let points = [
+            point(2, 7, 3_000),
+            point(2, 9, 2_000),
+            point(2, 8, 0),
+            point(4, 7, 0),
+            point(4, 9, 1_000),
+            point(9, 9, 0),
+        ];
         let traces = queue_traces(&points, end, |port| format!("p{port}"));
         assert_eq!((traces.bin_us, traces.longest.len()), (1.0, BINS));
         assert_eq!(traces.longest[..11], [0.0, 0.0, 3.0, 3.0, 3.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0]);

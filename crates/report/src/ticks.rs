@@ -85,7 +85,9 @@ pub(crate) fn x_axis(figure: &Figure) -> PlotAxis {
             let positive = figure.points().map(|point| point.x).filter(|x| *x > 0.0);
             let (low, _) = ends(positive);
             let low = if low.is_finite() { low } else { 1.0 };
-            PlotAxis::log(low / 1.05, high.max(low) * 1.05)
+            // Markers with intervals of several schemes stand side by side and need room.
+            let room = if figure.kind == FigureKind::Points { 1.2 } else { 1.05 };
+            PlotAxis::log(low / room, high.max(low) * room)
         }
         // The values of a distribution are counts, and its axis begins at zero.
         (AxisScale::Linear, FigureKind::Steps) => PlotAxis::linear(0.0, high.max(1.0) * 1.02, 8.0),

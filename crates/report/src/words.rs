@@ -110,7 +110,8 @@ pub(crate) fn with_unit(words: &str, of: &str) -> String {
 /// `setting.traffic`; the last two parts of its path where they say enough, and never the same as another one.
 pub(crate) fn axis(run: &RunInfo, path: &str) -> String {
     let words = |path: &str| {
-        let parts: Vec<&str> = path.split('.').filter(|part| !["workload", "setting", "topology"].contains(part)).collect();
+        let parts: Vec<&str> =
+            path.split('.').filter(|part| !["workload", "setting", "topology"].contains(part)).collect();
         parts[parts.len().saturating_sub(2)..].join(" ").replace('_', " ")
     };
     let own = words(path);

@@ -3,12 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tailcut_fixtures::{FakeRun, USUAL, fabricate, run_info};
 use tailcut_base::{Instant, Span};
+use tailcut_fixtures::{FakeRun, USUAL, fabricate, run_info};
 use tailcut_record::{QueuePoint, ThroughputBin, read_flows, write_queue_series, write_throughput};
-use tailcut_report::{
-    Annotations, RatiosToBaseline, SchemeDifferences, SchemeRatio, WrittenResults, write_results,
-};
+use tailcut_report::{Annotations, RatiosToBaseline, SchemeDifferences, SchemeRatio, WrittenResults, write_results};
 use tailcut_results::{Analysis, Measurement, Measurements, Row, RunInfo, table};
 
 /// A run folder with results. With `TAILCUT_KEEP` in the environment it is made there and stays, for a human to look
@@ -315,7 +313,7 @@ fn ratios_notes_and_differences_stand_below_the_tables() {
     assert!(below.contains("<b>dctcp</b> differs from its preset:"));
     assert!(below.contains("<dd>`port.limit` is 240KB instead of &#60;4MB&#62;</dd>"));
     assert!(below.contains("<li>`tcp` and `dctcp` are the same at every point</li>"));
-    assert!(below.contains("short over <b>pias</b>"));
+    assert!(below.contains("short flows over <b>pias</b>"));
     let cell = "<td class=\"number lower\" data-value=\"0.63\">0.63 <span class=\"interval\">[0.57, 0.69]</span></td>";
     assert!(below.contains(cell), "{cell}");
     let svg = fs::read_to_string(dir.join("plots/ratio_fct_p99_short.svg")).unwrap();
@@ -370,7 +368,8 @@ fn queues_and_throughput_over_time_are_drawn_where_they_are_recorded() {
     for point in run.points.iter().filter(|point| point.seed == 1 && point.values == ["0.6"]) {
         let folder = dir.join("points").join(&point.key);
         let queue = |us, port, bytes| QueuePoint { at: at(us), port, bytes };
-        write_queue_series(&folder.join("queue_series.parquet"), &[queue(10, 0, 30_000), queue(900, 1, 60_000)]).unwrap();
+        write_queue_series(&folder.join("queue_series.parquet"), &[queue(10, 0, 30_000), queue(900, 1, 60_000)])
+            .unwrap();
         let bin = |us, class| ThroughputBin { from: at(us), class, bytes: 12_500 };
         let bins = [bin(0, 0), bin(20, 2), bin(40, 2)];
         write_throughput(&folder.join("throughput.parquet"), &run.classes, Span::from_us(20), &bins).unwrap();

@@ -141,8 +141,12 @@ fn slowdowns(analysis: &Analysis) -> Vec<Value> {
             let bin = |bin: &SizeBin| {
                 let kb = |size: f64| rounded(Some(size / 1e3), 5);
                 json!([
-                    kb(bin.sizes.0 as f64), kb(bin.mean_size), kb(bin.sizes.1 as f64), bin.n,
-                    estimate(&bin.median), estimate(&bin.p99)
+                    kb(bin.sizes.0 as f64),
+                    kb(bin.mean_size),
+                    kb(bin.sizes.1 as f64),
+                    bin.n,
+                    estimate(&bin.median),
+                    estimate(&bin.p99)
                 ])
             };
             all.push(json!({ "g": at, "c": set, "bins": bins.iter().map(bin).collect::<Vec<_>>() }));

@@ -38,6 +38,7 @@ impl PointFiles {
 
 /// The data files of a run beside those of its simulations.
 pub(super) fn of_run(tables: &[ClassTable]) -> Vec<String> {
-    let tables = tables.iter().flat_map(|table| ["txt", "csv"].map(|end| format!("tables/{}.{end}", slug(&table.class))));
+    let tables =
+        tables.iter().flat_map(|table| ["txt", "csv"].map(|end| format!("tables/{}.{end}", slug(&table.class))));
     ["scenario.toml", "run.json", "summary.csv"].into_iter().map(str::to_owned).chain(tables).collect()
 }

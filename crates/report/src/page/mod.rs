@@ -247,10 +247,8 @@ fn costs(material: &Material<'_>, files: &PointFiles) -> Option<Costs> {
             run.schemes[point.scheme] == cost.scheme && material.values_of(point) == cost.values
         };
         let group = analysis.design_points.iter().position(|point| here(&point)).unwrap_or_default();
-        let point = run
-            .points
-            .iter()
-            .find(|p| p.scheme == cost.scheme && p.values == cost.values && p.seed == cost.seed);
+        let point =
+            run.points.iter().find(|p| p.scheme == cost.scheme && p.values == cost.values && p.seed == cost.seed);
         let key = point.map_or_else(String::new, |point| point.key.clone());
         let files = files.of_point(&key).to_vec();
         CostRow { group, cells, end: cost.end.clone(), digest: engine.digest.clone(), key, files }

@@ -37,6 +37,8 @@ pub(super) struct TableRow {
 /// The tables of one set of flows.
 pub(super) struct ClassView {
     pub(super) name: String,
+    /// Its flows in words.
+    pub(super) flows: String,
     pub(super) heads: Vec<Head>,
     pub(super) rows: Vec<TableRow>,
     pub(super) notes: Vec<String>,
@@ -134,7 +136,7 @@ fn class_view(material: &Material<'_>, set: usize, class: &str) -> ClassView {
     // A ratio has no unit.
     let without_unit = |name: &str| name.split('(').next().unwrap_or(name).trim_end().to_owned();
     ratio_heads.extend(with_ratio.iter().map(|(_, name)| head(&without_unit(name), true)));
-    ClassView { name: class.to_owned(), heads, rows, notes, ratio_heads, ratio_rows }
+    ClassView { name: class.to_owned(), flows: words::flows_of(class), heads, rows, notes, ratio_heads, ratio_rows }
 }
 
 fn statistic(row: Option<&Row>) -> Cell {
@@ -152,27 +154,31 @@ fn statistic(row: Option<&Row>) -> Cell {
 
 fn ratio(one: Option<&SchemeRatio>) -> Cell {
     let Some(one) = one else { return Cell::missing() };
-    let (low, high) = one.interval.unzip();
-    let note = if one.paired {
-        String::new()
-    } else {
-        "not seed by seed: the flows or seeds of the two differ".to_owned()
+    let verdict = match one.interval {
+        Some((_, high)) if high < 1.0 => "lower",
+        Some((low, _)) if low > 1.0 => "higher",
+        _ => "",
     };
+    // An end that leaves out 1 does not look like 1.
+    let hides = |decimals: usize| {
+        let shown = |end: f64| format!("{end:.decimals$}").trim_end_matches('0') == "1.";
+        verdict != "" && one.interval.is_some_and(|(low, high)| shown(low) || shown(high))
+    };
+    let decimals = (2..6).find(|&decimals| !hides(decimals)).unwrap_or(6);
+    let short = |ratio| short(ratio, decimals);
+    let note =
+        if one.paired { String::new() } else { "not seed by seed: the flows or seeds of the two differ".to_owned() };
     Cell {
         small: one.interval.map_or_else(String::new, |(low, high)| format!("[{}, {}]", short(low), short(high))),
         note,
-        verdict: match (low, high) {
-            (_, Some(high)) if high < 1.0 => "lower",
-            (Some(low), _) if low > 1.0 => "higher",
-            _ => "",
-        },
+        verdict,
         ..Cell::number(one.ratio, short(one.ratio))
     }
 }
 
-/// A ratio: two decimals around 1, and never so few digits that two ratios look alike.
-fn short(ratio: f64) -> String {
-    if (0.095..100.0).contains(&ratio) { format!("{ratio:.2}") } else { significant(ratio, 2) }
+/// A ratio with so many decimals; two significant digits where that would be too few or too many.
+fn short(ratio: f64, decimals: usize) -> String {
+    if (0.095..100.0).contains(&ratio) { format!("{ratio:.decimals$}") } else { significant(ratio, 2) }
 }
 
 /// The heads of the table of all statistics, which the page fills in.
@@ -219,6 +225,8 @@ mod tests {
         assert_eq!(said(0.63, Some((0.571, 0.694))), "0.63 [0.57, 0.69] lower");
         assert_eq!(said(1.2, Some((1.01, 1.4))), "1.20 [1.01, 1.40] higher");
         assert_eq!(said(0.99, Some((0.9, 1.1))), "0.99 [0.90, 1.10] ");
+        assert_eq!(said(0.996, Some((0.992, 0.9996))), "0.9960 [0.9920, 0.9996] lower");
+        assert_eq!(said(0.996, Some((0.992, 1.0004))), "1.00 [0.99, 1.00] ");
         assert_eq!(said(0.0012, None), "0.0012  ");
         assert_eq!(ratio(None).text, "–");
     }

@@ -70,9 +70,8 @@ fn figures(
     let mut figures = Vec::new();
     for values in places {
         let here = || material.recorded.iter().filter(|point| point.values == *values);
-        let drawn = here().flat_map(|point| {
-            trace(point).into_iter().flatten().map(move |plotted| (point.scheme, plotted))
-        });
+        let drawn =
+            here().flat_map(|point| trace(point).into_iter().flatten().map(move |plotted| (point.scheme, plotted)));
         let series = series_of(material.run, drawn);
         if series.is_empty() {
             continue;
@@ -82,8 +81,16 @@ fn figures(
         let mut seeds: Vec<u64> = here().map(|point| point.seed).collect();
         seeds.dedup();
         let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
-        let seeds = format!("{} {}", words::counted(seeds.len(), "seed").split_once(' ').map_or("", |two| two.1), seeds.join(", "));
-        figures.push(figure(ending, [said, seeds].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", "), series));
+        let seeds = format!(
+            "{} {}",
+            words::counted(seeds.len(), "seed").split_once(' ').map_or("", |two| two.1),
+            seeds.join(", ")
+        );
+        figures.push(figure(
+            ending,
+            [said, seeds].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", "),
+            series,
+        ));
     }
     figures
 }
