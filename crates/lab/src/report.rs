@@ -20,8 +20,8 @@ pub struct FolderReport {
     pub in_use: bool,
 }
 
-/// Writes the results of the run `info`, which is that of the run folder `folder`, from whatever is finished; nothing is
-/// simulated. A run that goes on in the folder meanwhile is not disturbed, and writes its own results at its end.
+/// Writes the results of the run `info`, which is that of the run folder `folder`, from whatever is finished; nothing
+/// is simulated. A run that goes on in the folder meanwhile is not disturbed, and writes its own results at its end.
 ///
 /// # Errors
 /// If a file cannot be written.

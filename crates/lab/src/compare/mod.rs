@@ -110,8 +110,8 @@ pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, 
     Ok(Comparison { a: a.found(), b: b.found(), axes, rows, warnings })
 }
 
-/// The ratio of a metric of `b` to that of `a`, and the seeds of the two that count; `None` if one of them does not have
-/// the metric.
+/// The ratio of a metric of `b` to that of `a`, and the seeds of the two that count; `None` if one of them does not
+/// have the metric.
 pub(crate) fn ratio_at(
     a: Measured<'_>,
     b: Measured<'_>,

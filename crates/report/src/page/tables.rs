@@ -162,7 +162,7 @@ fn ratio(one: Option<&SchemeRatio>) -> Cell {
     // An end that leaves out 1 does not look like 1.
     let hides = |decimals: usize| {
         let shown = |end: f64| format!("{end:.decimals$}").trim_end_matches('0') == "1.";
-        verdict != "" && one.interval.is_some_and(|(low, high)| shown(low) || shown(high))
+        !verdict.is_empty() && one.interval.is_some_and(|(low, high)| shown(low) || shown(high))
     };
     let decimals = (2..6).find(|&decimals| !hides(decimals)).unwrap_or(6);
     let short = |ratio| short(ratio, decimals);

@@ -10,12 +10,15 @@ use crate::words;
 
 use super::{Material, fixed_values, series_of, slices};
 
+/// A statistic of a bin: its name in the names of files, the same in words, and where it stands.
+type Statistic = (&'static str, &'static str, fn(&SizeBin) -> &Estimate);
+
 /// The pictures of all flows; the page has those of single classes too. There is none if all flows have one size.
 pub(super) fn slowdowns(material: &Material<'_>) -> Vec<Figure> {
     let Material { run, analysis, .. } = material;
     let Some(set) = analysis.sets.iter().position(|set| set.kind == FlowSetKind::All) else { return Vec::new() };
     let flows = words::flows_of(&analysis.sets[set].name);
-    let statistics: [(&str, &str, fn(&SizeBin) -> &Estimate); 2] =
+    let statistics: [Statistic; 2] =
         [("p99", "99th percentile of slowdown", |bin| &bin.p99), ("p50", "median slowdown", |bin| &bin.median)];
     let mut figures = Vec::new();
     for (short, what, of) in statistics {
