@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -11,9 +12,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
-from command import Folder
+from command import SMALL, Folder, run, succeeded
 
-WIDTHS = {"desk": 1280, "telephone": 390}
+WIDTHS = {"wide": 1440, "desk": 1280, "telephone": 390}
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -74,7 +75,19 @@ def report(small: Folder) -> Path:
     return small.path / "report.html"
 
 
-CHARTS = ("metric-chart", "fct-chart", "queue-chart")
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Folder:
+    """A run over two axes with everything over time: the widest tables and the most charts."""
+    where = tmp_path_factory.mktemp("swept")
+    text = SMALL.replace("[sweep]", '[sweep]\n"port.limit" = ["60KB", "240KB"]').replace("flows = 600", "flows = 400")
+    text = text.replace("[record]", '[record]\nqueue_series = true\nqueue_sample = "10us"')
+    (where / "small.toml").write_text(text, encoding="utf-8")
+    succeeded(run("run", "small.toml", "--out", "run", cwd=where))
+    return Folder(where / "run")
+
+
+#: The charts of every page; beside them there are those of what is recorded or swept.
+CHARTS = ("metric-chart", "ratio-chart", "slowdown-chart", "fct-chart", "queue-chart")
 
 #: Numbers of pixels of a chart's canvas by their colour, those without any left out.
 COLOURS = """id => {
@@ -177,20 +190,26 @@ def test_tables_show_the_numbers_of_the_summary(browser: Browser, report: Path, 
 def test_a_scheme_is_hidden_and_shown_by_its_button(browser: Browser, report: Path) -> None:
     with opened(browser, report) as page:
         chips = page.locator("#schemes button")
+        rows = page.locator("table.headline").first.locator("tbody tr")
         assert chips.all_inner_texts() == ["dctcp", "slytherin"]
-        whole = {chart: colours(page, chart) for chart in CHARTS}
+        charts = [chart for chart in CHARTS if chart != "ratio-chart"]
+        whole = {chart: colours(page, chart) for chart in charts}
+        assert rows.count() == rows.locator("visible=true").count() == 4
         listed = page.locator("#all-table tbody tr").count()
         page.locator("#schemes button", has_text="slytherin").click()
         chip = page.locator("#schemes button", has_text="slytherin")
         assert chip.get_attribute("aria-pressed") == "false"
-        for chart in CHARTS:
+        for chart in charts:
             assert vivid(colours(page, chart)) < vivid(whole[chart]), f"{chart} still shows it"
             assert vivid(colours(page, chart)) > 50, f"{chart} shows nothing at all"
+        assert "no ratio to dctcp here" in page.inner_text("#ratio-chart")
+        shown = rows.locator("visible=true").all_inner_texts()
+        assert len(shown) == 2 and all(text.startswith("dctcp") for text in shown)
         assert 0 < page.locator("#all-table tbody tr").count() < listed
         assert "slytherin" not in page.inner_text("#all-table tbody")
         chip.click()
         assert page.locator("#schemes button", has_text="slytherin").get_attribute("aria-pressed") == "true"
-        assert {chart: colours(page, chart) for chart in CHARTS} == whole
+        assert {chart: colours(page, chart) for chart in charts} == whole
 
 
 def test_the_metric_and_class_of_a_chart_can_be_chosen(browser: Browser, report: Path) -> None:
@@ -222,3 +241,85 @@ def test_every_statistic_can_be_found(browser: Browser, report: Path, small: Fol
         page.fill("#all-controls input[type=search]", "slytherin fct_p99 short")
         found = page.locator("#all-table tbody tr").all_inner_texts()
         assert found and all("slytherin" in text and "fct_p99" in text and "short" in text for text in found)
+
+
+def test_a_swept_value_is_hidden_and_shown_by_its_button(browser: Browser, swept: Folder) -> None:
+    with opened(browser, swept.path / "report.html") as page:
+        chips = page.locator("#axis-0 button")
+        assert page.inner_text("#axis-0 span") == "port limit" and page.inner_text("#axis-1 span") == "load"
+        assert chips.all_inner_texts() == ["60KB", "240KB"]
+        visible = page.locator("table.headline").first.locator("tbody tr >> visible=true")
+        cells = page.locator("#heat-chart table.map").first.locator("td")
+        before = str(colours(page, "fct-chart"))
+        assert (visible.count(), cells.count()) == (8, 4)
+        page.locator("#axis-0 button", has_text="240KB").click()
+        assert (visible.count(), cells.count()) == (4, 2)
+        assert all("60KB" in text for text in visible.all_inner_texts())
+        assert "240KB" not in page.inner_text("#all-table tbody")
+        assert str(colours(page, "fct-chart")) != before, "the chart was of a value that is hidden now"
+        page.locator("#axis-0 button", has_text="240KB").click()
+        assert (visible.count(), cells.count()) == (8, 4)
+
+
+def test_no_column_is_cut_on_a_desk(browser: Browser, swept: Folder) -> None:
+    with opened(browser, swept.path / "report.html", 1440) as page:
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+        cut = page.evaluate(
+            """() => [...document.querySelectorAll(".scroll, .heat")].filter(one => one.scrollWidth > one.clientWidth + 1)
+                .map(one => `${one.scrollWidth} > ${one.clientWidth}: ${one.textContent.slice(0, 80)}`)"""
+        )
+        assert not cut, cut
+
+
+def test_what_is_recorded_is_drawn(browser: Browser, swept: Folder, report: Path) -> None:
+    with opened(browser, swept.path / "report.html", 1440) as page:
+        for chart in ("series-chart", "throughput-chart"):
+            assert vivid(colours(page, chart)) > 300, f"{chart} has axes and no curve"
+        options = page.locator("#series-controls select").first.locator("option").all_inner_texts()
+        assert options[:2] == ["longest queue of a switch port", "all switch ports together"]
+        assert any("->" in name for name in options[2:]), "single ports"
+        before = str(colours(page, "series-chart"))
+        page.locator("#series-controls select").first.select_option("1")
+        assert str(colours(page, "series-chart")) != before
+        classes = page.locator("#throughput-controls select").first.locator("option").all_inner_texts()
+        assert classes == ["all flows", "short", "long", "incast"]
+    with opened(browser, report) as page:
+        assert page.locator("#series-chart").count() == 0, "the small run records no queues over time"
+        assert vivid(colours(page, "throughput-chart")) > 300
+
+
+def test_ratios_are_those_of_a_comparison(browser: Browser, report: Path, small: Folder) -> None:
+    command = ("compare", "run:dctcp", "run:slytherin", "--format", "json", "--class", "short", "--metric", "fct_p99")
+    compared = json.loads(succeeded(run(*command, cwd=small.path.parent)).stdout)["rows"]
+    with opened(browser, report) as page:
+        table = page.locator("table.ratios").first
+        heads = [text.split("\u2195")[0].strip() for text in table.locator("thead th").all_inner_texts()]
+        at = heads.index("FCT p99") + 1
+        shown = table.locator(f"tbody tr td:nth-child({at})").all_inner_texts()
+        expected = [f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]" for row in compared]
+        assert [" ".join(text.split()) for text in shown] == expected
+
+
+def test_the_page_can_be_read_without_scripts(browser: Browser, swept: Folder) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, offline=True, java_script_enabled=False)
+    try:
+        page = context.new_page()
+        page.goto((swept.path / "report.html").as_uri())
+        pictures = page.locator(".pictures img")
+        assert pictures.count() >= 8
+        pictures.first.scroll_into_view_if_needed()
+        assert page.locator("table.headline").first.locator("tbody tr").count() == 8
+        assert page.locator("table.ratios").first.is_visible()
+        assert not page.locator("#metric-chart").is_visible(), "no empty frames of charts"
+    finally:
+        context.close()
+
+
+def test_links_lead_to_files(browser: Browser, swept: Folder) -> None:
+    with opened(browser, swept.path / "report.html") as page:
+        links = page.evaluate("[...document.querySelectorAll('main a')].map(one => decodeURIComponent(one.getAttribute('href')))")
+    missing = [link for link in links if not (swept.path / link).exists()]
+    assert not missing
+    data = {str(file.relative_to(swept.path)) for file in swept.path.rglob("*") if file.is_file()}
+    unlinked = data - set(links) - {"report.html", "run.lock"}
+    assert not unlinked, "every data file of the folder is one click away"

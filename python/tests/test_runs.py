@@ -431,3 +431,57 @@ def test_a_file_that_cannot_be_written_leaves_no_half(small: Folder, tmp_path: P
     assert not [file for file in broken.path.rglob("*") if ".tmp" in file.name], "a half is left"
     succeeded(run("run", "small.toml", "--out", "run", cwd=tmp_path))
     assert broken.summary() == small.summary() and broken.flow_files() == reference
+
+
+def test_a_report_is_made_again_without_any_simulation(small: Folder, tmp_path: Path) -> None:
+    shutil.copytree(small.path, tmp_path / "run")
+    again = Folder(tmp_path / "run")
+    stamps = {key: (again.path / "points" / key / "flows.parquet").stat().st_mtime_ns for key in again.points()}
+    for name in ("report.html", "summary.csv"):
+        (again.path / name).unlink()
+    shutil.rmtree(again.path / "plots")
+    done = succeeded(run("report", "run", cwd=tmp_path))
+    same_results(again, small, complete=True)
+    assert "FCT p99" in done.stdout and "page: run/report.html" in done.stdout
+    assert stamps == {key: (again.path / "points" / key / "flows.parquet").stat().st_mtime_ns for key in again.points()}
+
+
+def test_a_report_of_a_killed_run_is_of_what_is_finished(tmp_path: Path) -> None:
+    write(tmp_path, LONG)
+    process = start(tmp_path, "broken")
+    broken = Folder(tmp_path / "broken")
+    until = time.monotonic() + 60
+    while len(broken.points()) < 4 and time.monotonic() < until:
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    finished = len(broken.points())
+    assert 4 <= finished < LONG_POINTS, "the run was killed too late for this test"
+    done = succeeded(run("report", "broken", cwd=tmp_path))
+    assert f"{LONG_POINTS - finished} of {LONG_POINTS} points have no results" in done.stderr
+    page = (broken.path / "report.html").read_text(encoding="utf-8")
+    assert f"{finished} of {LONG_POINTS} points" in page
+    assert broken.rows() and len(broken.points()) == finished, "nothing was simulated"
+    # The run goes on from there, as if there had been no report.
+    succeeded(run("run", "small.toml", "--out", "broken", cwd=tmp_path))
+    assert f"{LONG_POINTS} points" in (broken.path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "help"),
+    [
+        ("nowhere", "nowhere is no run folder", "expected a folder that `tailcut run` has written, such as runs/tail"),
+        ("empty", "empty is no run folder", "expected a folder that `tailcut run` has written"),
+        ("small.toml", "small.toml is no run folder", "expected a folder that `tailcut run` has written"),
+        ("odd", "odd/run.json: ", "expected what `tailcut run` has written"),
+    ],
+)
+def test_a_report_of_what_is_no_run_is_refused(tmp_path: Path, name: str, message: str, help: str) -> None:
+    write(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "run.json").write_text('{"name": 1}', encoding="utf-8")
+    done = run("report", name, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert f"error: {message}" in done.stderr and help in done.stderr, done.stderr
+    assert not list((tmp_path / "empty").iterdir()) and len(list((tmp_path / "odd").iterdir())) == 1, "nothing half-written"

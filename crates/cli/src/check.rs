@@ -1,6 +1,5 @@
 //! `tailcut check`.
 
-use tailcut_lab::Differences;
 use tailcut_sim::{Problem, Scenario};
 
 use crate::ScenarioArguments;
@@ -51,8 +50,10 @@ pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
         network.oversubscription().map_or_else(String::new, |ratio| format!(", oversubscribed {ratio:.2}:1"))
     ));
     out.line(format_args!("  schemes    {}", plan.schemes.join(", ")));
-    for sentence in plan.differences.iter().flat_map(Differences::sentences) {
-        out.line(format_args!("    {sentence}"));
+    for of_scheme in &plan.differences {
+        for differences in of_scheme.by_name().into_iter().chain(of_scheme.around()) {
+            out.line(format_args!("    {}", differences.sentence()));
+        }
     }
     for axis in &plan.axes {
         out.line(format_args!("  sweep      {} = {}", axis.path, axis.values.join(", ")));

@@ -8,6 +8,7 @@ mod describe;
 mod list;
 mod page;
 mod progress;
+mod report;
 mod reproduce;
 mod run;
 mod show;
@@ -34,6 +35,8 @@ struct Arguments {
 enum Command {
     /// Run every point of a scenario on all cores and write a run folder with results, plots and a page
     Run(RunCommand),
+    /// Write the results, plots and page of a run folder again, from whatever is finished; nothing is simulated
+    Report(report::ReportCommand),
     /// Compare two runs, or two schemes, point by point: ratios with intervals, seed by seed where flows are the same
     Compare(compare::CompareCommand),
     /// List what documents claim, what was measured, and the verdicts; or write a scoreboard of them
@@ -147,6 +150,7 @@ impl From<RunError> for Stop {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments).map_err(Stop::from),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Claims(arguments) => claims::claims(&arguments).map_err(Stop::from),

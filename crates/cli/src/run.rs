@@ -1,11 +1,13 @@
 //! `tailcut run`.
 
+use std::path::Path;
 use std::time::Instant;
 
 use tailcut_lab::{
     Parallelism, PrecisionCheck, RunError, RunOptions, RunReport, StoppingRule, UntilError, default_folder,
     run as run_plan, run_until, shell_word,
 };
+use tailcut_report::WrittenResults;
 use tailcut_sim::Problem;
 
 use crate::page::Page;
@@ -47,20 +49,30 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
         still_wide(&check);
     }
     let mut out = Page::default();
-    for table in &report.results.tables {
-        out.line(&table.text);
-    }
-    for note in &report.notes {
-        out.line(note);
-    }
-    for warning in &report.results.warnings {
-        eprintln!("warning: {warning}");
-    }
+    tables(&mut out, &report.results);
     costs(&mut out, &report, began);
-    let page = options.out.join("report.html");
-    out.line(format_args!("results: {}, page: {}", options.out.join("summary.csv").display(), page.display()));
+    whereabouts(&mut out, &options.out);
     out.print();
     if report.failures.is_empty() { Ok(()) } else { Err(Stop::Points(report.failures.len())) }
+}
+
+/// The tables of a run, and its warnings.
+pub(crate) fn tables(out: &mut Page, results: &WrittenResults) {
+    for table in &results.tables {
+        out.line(&table.text);
+    }
+    for note in &results.notes {
+        out.line(note);
+    }
+    for warning in &results.warnings {
+        eprintln!("warning: {warning}");
+    }
+}
+
+/// Where the results of a run are.
+pub(crate) fn whereabouts(out: &mut Page, folder: &Path) {
+    let page = folder.join("report.html");
+    out.line(format_args!("results: {}, page: {}", folder.join("summary.csv").display(), page.display()));
 }
 
 /// The command as it can be typed again.

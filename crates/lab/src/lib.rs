@@ -14,6 +14,7 @@ mod progress;
 #[cfg(test)]
 mod queueing;
 mod recording;
+mod report;
 mod run_folder;
 mod runner;
 mod seeds;
@@ -29,6 +30,8 @@ pub use error::RunError;
 pub use plan::{Difference, Differences, Plan, PlannedPoint, RunArguments};
 pub use precision::{Precision, PrecisionCheck, StoppingRule, WideInterval};
 pub use progress::{Failure, Progress};
+pub use report::{FolderReport, report};
+pub use run_folder::read_info;
 pub use runner::{RunOptions, RunReport, default_folder, run};
 pub use seeds::SeedChoice;
 pub use size::Size;

@@ -5,8 +5,23 @@ use std::path::Path;
 
 use tailcut_report::ReportError;
 use tailcut_results::{RunInfo, replace};
+use tailcut_sim::Problem;
 
 use crate::error::RunError;
+
+/// What was run in a run folder; `example` says what would have been one.
+///
+/// # Errors
+/// If there is no such folder, it holds no run, or its `run.json` cannot be read.
+pub fn read_info(folder: &Path, example: &str) -> Result<RunInfo, Problem> {
+    let path = folder.join("run.json");
+    if !path.exists() {
+        return Err(Problem::new(format!("{} is no run folder", folder.display()))
+            .help(format!("expected a folder that `tailcut run` has written, {example}")));
+    }
+    RunInfo::read(&path)
+        .map_err(|error| Problem::new(error.to_string()).help("expected what `tailcut run` has written"))
+}
 
 /// Makes sure that `out` is the folder of this run, or an empty one, and locks it for this process. The lock ends when
 /// the file is dropped.

@@ -4,7 +4,7 @@
 //! again by their key, which stands for the whole scenario, the seed and the program: a run that was stopped goes on
 //! where it was.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tailcut_record::write_atomically;
-use tailcut_report::{ReportError, WrittenResults, remove_results, write_results};
+use tailcut_report::{ReportError, WrittenResults, remove_results};
 use tailcut_results::{Point, PointSummary, ResultsError, RunInfo};
 
 use crate::cores::{CoreDivision, Parallelism};
@@ -20,6 +20,7 @@ use crate::cpu::CpuClock;
 use crate::error::RunError;
 use crate::plan::{Differences, Plan, PlannedPoint};
 use crate::progress::{Failure, Progress};
+use crate::report;
 use crate::run_folder;
 use crate::simulate::simulate;
 use crate::version::version;
@@ -40,8 +41,6 @@ pub struct RunOptions {
 pub struct RunReport {
     /// The results that were written.
     pub results: WrittenResults,
-    /// What a reader of the tables should know of the schemes: which are not as in their presets, which are the same.
-    pub notes: Vec<String>,
     /// The summaries of all finished points.
     pub points: Vec<PointSummary>,
     /// Points that failed.
@@ -132,16 +131,10 @@ impl<'a> Session<'a> {
 
     /// Writes statistics, tables, plots and the page.
     pub(crate) fn report(self, plan: &Plan) -> Result<RunReport, RunError> {
-        let summary = |point: &Point| PointSummary::read(&self.summary_file(point)).ok();
-        let same = same_schemes(plan, |point| summary(point).map(|summary| summary.engine.digest));
-        let results = self.read(plan, |folder, info, stop| {
-            let notes = info.notes.iter().chain(&same).cloned().collect();
-            write_results(folder, &RunInfo { notes, ..info.clone() }, stop)
-        })?;
-        let points = plan.points.iter().filter_map(|planned| summary(&planned.point)).collect();
-        let changed = plan.differences.iter().filter_map(Differences::changes);
-        let notes = changed.chain(same).collect();
-        Ok(RunReport { results, notes, points, failures: self.failures, reused: self.reused })
+        let results = self.read(plan, report::write)?;
+        let summary = |planned: &PlannedPoint| PointSummary::read(&self.summary_file(&planned.point)).ok();
+        let points = plan.points.iter().filter_map(summary).collect();
+        Ok(RunReport { results, points, failures: self.failures, reused: self.reused })
     }
 
     fn stopped(&self, plan: &Plan) -> RunError {
@@ -166,30 +159,10 @@ fn info(plan: &Plan, options: &RunOptions) -> RunInfo {
         classes: plan.classes.clone(),
         class_sets: plan.class_sets.clone(),
         size_bounds: plan.size_bounds.clone(),
-        notes: plan.differences.iter().flat_map(Differences::sentences).collect(),
+        notes: plan.differences.iter().filter_map(Differences::by_name).map(|changes| changes.sentence()).collect(),
+        differences: plan.differences.iter().flat_map(Differences::around).collect(),
         points: plan.points.iter().map(|planned| planned.point.clone()).collect(),
     }
-}
-
-/// Says which schemes did the same at every point that both have finished: two names for one thing.
-fn same_schemes(plan: &Plan, digest_of: impl Fn(&Point) -> Option<String>) -> Vec<String> {
-    let mut by_scheme: BTreeMap<&str, BTreeMap<(&[String], u64), String>> = BTreeMap::new();
-    for planned in &plan.points {
-        let Point { scheme, values, seed, .. } = &planned.point;
-        if let Some(digest) = digest_of(&planned.point) {
-            by_scheme.entry(scheme).or_default().insert((values, *seed), digest);
-        }
-    }
-    let mut alike: Vec<Vec<&str>> = Vec::new();
-    for scheme in plan.schemes.iter().map(String::as_str).filter(|scheme| by_scheme.contains_key(scheme)) {
-        let same = |group: &&mut Vec<&str>| by_scheme[group[0]] == by_scheme[scheme];
-        match alike.iter_mut().find(same) {
-            Some(group) => group.push(scheme),
-            None => alike.push(vec![scheme]),
-        }
-    }
-    let sentence = |group: Vec<&str>| format!("{} are the same here: equal events at every point", group.join(" and "));
-    alike.into_iter().filter(|group| group.len() > 1).map(sentence).collect()
 }
 
 /// Runs some points side by side, and returns those that failed.

@@ -136,7 +136,11 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
 
     /// The title, and beside it what holds for the whole picture.
     pub(crate) fn title(&self, title: &str, subtitle: &str) -> Drawn {
-        self.text(title, (18.0, 16.0), 15.0, INK, HPos::Left, VPos::Top)?;
+        let beside = if subtitle.is_empty() { 0.0 } else { self.width(subtitle, 12.0) + 16.0 };
+        // A long title is written smaller, so that it neither leaves the picture nor covers what stands beside it.
+        let room = f64::from(SIZE.0) - 40.0 - beside;
+        let size = (15.0 * room / self.width(title, 15.0).max(1.0)).clamp(9.0, 15.0);
+        self.text(title, (18.0, 16.0), size, INK, HPos::Left, VPos::Top)?;
         if subtitle.is_empty() {
             return Ok(());
         }

@@ -40,6 +40,8 @@ pub enum FigureKind {
     Points,
     /// A cumulative distribution: steps, without intervals.
     Steps,
+    /// A course of many points: a line with a few markers, without intervals.
+    Line,
 }
 
 /// One picture.
@@ -61,6 +63,8 @@ pub struct Figure {
     pub y: AxisScale,
     /// Whether the y axis begins at zero.
     pub from_zero: bool,
+    /// A value of y at which a line stands for comparison, such as 1 for ratios; it is always in the picture.
+    pub reference: Option<f64>,
     /// How the points are drawn.
     pub kind: FigureKind,
     /// What is drawn.

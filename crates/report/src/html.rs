@@ -1,14 +1,24 @@
 //! What all pages share: their frame, their style, and text that cannot break out of its place.
 
+use askama::Template;
+use askama::filters::{Html, escape};
+
 /// The style of every page.
 pub const CSS: &str = include_str!("../assets/report.css");
 
 /// `text` as HTML shows it.
 pub fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    escape(text, Html).map(|text| text.to_string()).unwrap_or_default()
+}
+
+/// The text of a template, which shows texts and numbers alone.
+pub(crate) fn rendered(template: &impl Template) -> String {
+    template.render().expect("a text or a number can always be written into a text")
 }
 
 /// A page that needs nothing beside it.
+#[derive(Template)]
+#[template(path = "document.html")]
 pub struct HtmlDocument<'a> {
     /// Its title, as plain text.
     pub title: &'a str,
@@ -27,15 +37,6 @@ pub struct HtmlDocument<'a> {
 impl HtmlDocument<'_> {
     /// The page as HTML.
     pub fn html(&self) -> String {
-        let styles: String = self.styles.iter().map(|style| format!("<style>{style}</style>\n")).collect();
-        let HtmlDocument { body, credits, scripts, .. } = self;
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"generator\" content=\"tailcut {version}\">\n<title>{title}</title>\n{styles}</head>\n<body>\n\
-             <main>\n{body}<footer>Made by tailcut {version}.{credits}</footer>\n</main>\n{scripts}</body>\n</html>\n",
-            version = escaped(self.version),
-            title = escaped(self.title),
-        )
+        rendered(self)
     }
 }

@@ -5,18 +5,24 @@
 //!
 //! This crate draws numbers and names. It does not know the simulator, so that a change of a model does not rebuild it.
 
+mod annotations;
 mod canvas;
 mod diagram;
 mod error;
 mod figure;
+mod heat;
 pub mod html;
 mod page;
+mod picture;
 mod plot;
+mod recorded;
 mod run_figures;
 mod style;
 mod ticks;
+mod words;
 mod write;
 
+pub use annotations::{Annotations, RatiosToBaseline, SchemeRatio};
 pub use diagram::{Diagram, NetworkNode};
 pub use error::ReportError;
 pub use figure::{AxisScale, Figure, FigureKind, PlotPoint, Series};

@@ -25,10 +25,23 @@ pub fn draw_figures(
     files: &mut OutputFolder<'_>,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<(), ReportError> {
+    draw_all(figures, |figure| &figure.name, files, stop)
+}
+
+/// Draws everything into the folder `plots/`, under the name that `name` gives it.
+///
+/// # Errors
+/// As [`draw_figures`].
+pub(crate) fn draw_all<D: Drawing + Sync>(
+    drawings: &[D],
+    name: impl Fn(&D) -> &str,
+    files: &mut OutputFolder<'_>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<(), ReportError> {
     let (mut rasters, mut vectors) = (Vec::new(), Vec::new());
-    for figure in figures {
-        vectors.push((figure, files.file(&format!("plots/{}.svg", figure.name))?));
-        rasters.push((figure, files.file(&format!("plots/{}.png", figure.name))?));
+    for drawing in drawings {
+        vectors.push((drawing, files.file(&format!("plots/{}.svg", name(drawing)))?));
+        rasters.push((drawing, files.file(&format!("plots/{}.png", name(drawing)))?));
     }
     let next = AtomicUsize::new(0);
     let work = || -> Result<(), ReportError> {
@@ -40,16 +53,16 @@ pub fn draw_figures(
             }
             // The rasters take longer and come first, so that no thread has a long one left when the others are done.
             let at = next.fetch_add(1, Ordering::Relaxed);
-            if let Some((figure, path)) = rasters.get(at) {
-                write_png(*figure, path, &mut canvas)?;
-            } else if let Some((figure, path)) = vectors.get(at - rasters.len()) {
-                write_svg(*figure, path)?;
+            if let Some((drawing, path)) = rasters.get(at) {
+                write_png(*drawing, path, &mut canvas)?;
+            } else if let Some((drawing, path)) = vectors.get(at - rasters.len()) {
+                write_svg(*drawing, path)?;
             } else {
                 return Ok(());
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(figures.len());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(drawings.len());
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut result = work();
@@ -97,6 +110,7 @@ impl Drawing for Figure {
             match self.kind {
                 FigureKind::Points => points(canvas, self, &frame, series, at, count)?,
                 FigureKind::Steps => steps(canvas, &frame, series, at, count)?,
+                FigureKind::Line => course(canvas, &frame, series, at, count)?,
             }
         }
         Ok(())
@@ -158,13 +172,17 @@ fn axes<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, figure: &Figure, frame: &Fr
             free_from = at + half + 4.0;
         }
     }
+    if let Some(reference) = figure.reference {
+        let at = frame.at(x.low, reference).1;
+        canvas.line([(*left, at), (*right, at)], PALE_INK, 1.4)?;
+    }
     canvas.line([(*left, *bottom), (*right, *bottom)], INK, 1.0)?;
     canvas.line([(*left, *top), (*left, *bottom)], INK, 1.0)?;
     let middle = (left + right) / 2.0;
     canvas.text(&figure.x_label, (middle, f64::from(SIZE.1) - 11.0), 12.5, INK, HPos::Center, VPos::Bottom)?;
     if figure.points().any(|point| point.interval.is_some()) {
         let at = (*right, f64::from(SIZE.1) - 11.0);
-        canvas.text("bars: 95 % intervals", at, 10.0, PALE_INK, HPos::Right, VPos::Bottom)?;
+        canvas.text("bars: 95 % intervals; an arrow: it goes on", at, 10.0, PALE_INK, HPos::Right, VPos::Bottom)?;
     }
     canvas.upward(&figure.y_label, (19.0, (top + bottom) / 2.0), 12.5, INK)
 }
@@ -202,10 +220,15 @@ fn points<DB: DrawingBackend>(
             let (bottom, top) = (frame.at(point.x, low).1, frame.at(point.x, high).1);
             let ends = [frame.clamp((x, bottom)).1, frame.clamp((x, top)).1];
             canvas.line([(x, ends[0]), (x, ends[1])], ink, 1.3)?;
-            for (end, inside) in [(ends[0], bottom <= frame.bottom), (ends[1], top >= frame.top)] {
-                // An end that lies outside of the picture has no bar across.
+            // A logarithmic axis has every smaller value at its low end: values are compared, not places.
+            let downwards = (ends[0], low >= frame.y.low * (1.0 - 1e-9), -7.0);
+            let upwards = (ends[1], high <= frame.y.high * (1.0 + 1e-9), 7.0);
+            for (end, inside, back) in [downwards, upwards] {
                 if inside {
                     canvas.line([(x - 3.5, end), (x + 3.5, end)], ink, 1.3)?;
+                } else {
+                    // The interval goes on outside of the picture.
+                    canvas.polygon([(x, end), (x - 4.0, end + back), (x + 4.0, end + back)], ink)?;
                 }
             }
         }
@@ -249,6 +272,26 @@ fn steps<DB: DrawingBackend>(
             if i > 0 {
                 canvas.marker(series.style, frame.clamp(frame.at(series.points[i].x, share)), 3.6)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// A course of many points, with a few markers that tell the schemes apart without colour.
+fn course<DB: DrawingBackend>(
+    canvas: &Canvas<'_, DB>,
+    frame: &Frame,
+    series: &Series,
+    at: usize,
+    count: usize,
+) -> Drawn {
+    let (r, g, b) = colour(series.style);
+    let place = |point: &PlotPoint| frame.clamp(frame.at(point.x, point.y));
+    canvas.line(series.points.iter().map(place), RGBColor(r, g, b), 1.5)?;
+    for part in 0..4 {
+        let fraction = 0.05 + 0.25 * (f64::from(part) + at as f64 / count as f64);
+        if let Some(point) = series.points.get((fraction * series.points.len() as f64) as usize) {
+            canvas.marker(series.style, place(point), 3.6)?;
         }
     }
     Ok(())

@@ -85,10 +85,13 @@ pub(crate) fn x_axis(figure: &Figure) -> PlotAxis {
             let positive = figure.points().map(|point| point.x).filter(|x| *x > 0.0);
             let (low, _) = ends(positive);
             let low = if low.is_finite() { low } else { 1.0 };
-            PlotAxis::log(low / 1.05, high.max(low) * 1.05)
+            // Markers with intervals of several schemes stand side by side and need room.
+            let room = if figure.kind == FigureKind::Points { 1.2 } else { 1.05 };
+            PlotAxis::log(low / room, high.max(low) * room)
         }
         // The values of a distribution are counts, and its axis begins at zero.
         (AxisScale::Linear, FigureKind::Steps) => PlotAxis::linear(0.0, high.max(1.0) * 1.02, 8.0),
+        (AxisScale::Linear, FigureKind::Line) => PlotAxis::linear(0.0, high, 8.0),
         (AxisScale::Linear, FigureKind::Points) => {
             let margin = if high > low { 0.04 * (high - low) } else { 0.5 * high.abs().max(1.0) };
             let mut axis = PlotAxis::linear(low - margin, high + margin, 9.0);
@@ -120,6 +123,14 @@ pub(crate) fn y_axis(figure: &Figure) -> PlotAxis {
     if figure.y == AxisScale::Log {
         let low = least.min(lowest.max(least / 2.0)) / 1.15;
         return PlotAxis::log(low, most.max(highest.min(2.0 * most)) * 1.15);
+    }
+    if let Some(reference) = figure.reference {
+        let (least, most) = (least.min(reference), most.max(reference));
+        // A tenth of the reference on both sides where all values lie close to it.
+        let room = (0.75 * (most - least)).max(0.1 * reference.abs());
+        let (low, high) = (least.min(lowest.max(least - room)), most.max(highest.min(most + room)));
+        let margin = 0.06 * (high - low).max(0.1 * reference.abs());
+        return PlotAxis::linear(low - margin, high + margin, 6.0);
     }
     let low = if figure.from_zero { 0.0 } else { least.min(lowest) };
     let high = most.max(highest.min(1.6 * most));

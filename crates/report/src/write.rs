@@ -7,10 +7,13 @@ use tailcut_record::RecordError;
 use tailcut_results::number::slug;
 use tailcut_results::{Analysis, ClassTable, Measurements, MissingPoint, OutputFolder, Row, RunInfo, csv, table};
 
+use crate::annotations::Annotations;
 use crate::error::ReportError;
-use crate::page::page;
-use crate::plot::draw_figures;
-use crate::run_figures::figures;
+use crate::page::{PointFiles, page};
+use crate::picture::Picture;
+use crate::plot::draw_all;
+use crate::recorded;
+use crate::run_figures::{Material, pictures};
 
 /// The results of a run, as they were written.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +22,8 @@ pub struct WrittenResults {
     pub rows: Vec<Row>,
     /// A table of the headline statistics for each set of flows, to print.
     pub tables: Vec<ClassTable>,
+    /// What the reader should know of the schemes.
+    pub notes: Vec<String>,
     /// What the reader of the results should know before believing them.
     pub warnings: Vec<String>,
     /// Points without results.
@@ -29,19 +34,20 @@ pub struct WrittenResults {
     pub files: Vec<PathBuf>,
 }
 
-/// Reads every finished point of `run` in the run folder `dir`, and writes `run.json`, `summary.csv`, `tables/`,
-/// `plots/` and `report.html`. Every file appears complete or not at all, and the same points give the same bytes. A
-/// point that cannot be read is listed as missing; it does not stop the others.
+/// Writes the results of `run` into the run folder `dir`, of which `analysis` has read the finished points: `run.json`,
+/// `summary.csv`, `tables/`, `plots/` and `report.html`. Every file appears complete or not at all, and the same points
+/// give the same bytes. Points that could not be read are listed on the page.
 ///
 /// # Errors
 /// If a file of results cannot be written, or [`tailcut_results::ResultsError::Stopped`] if `stop` says so: it is asked
-/// often, between points and between pictures.
+/// often, between pictures.
 pub fn write_results(
     dir: &Path,
     run: &RunInfo,
+    analysis: Analysis,
+    annotations: &Annotations,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<WrittenResults, ReportError> {
-    let analysis = Analysis::of(dir, run, stop)?;
     let mut files = OutputFolder::new(dir);
     // The file is not written again if an earlier command, or the start of this run, has written the same.
     let info = files.file("run.json")?;
@@ -54,12 +60,15 @@ pub fn write_results(
         files.write(&format!("tables/{}.txt", slug(&table.class)), &table.text)?;
         files.write(&format!("tables/{}.csv", slug(&table.class)), &table.csv)?;
     }
-    let figures = figures(run, &analysis);
-    draw_figures(&figures, &mut files, stop)?;
-    files.write("report.html", &page(run, &analysis, &figures))?;
+    let recorded = recorded::read(dir, run, &analysis);
+    let material = Material { run, analysis: &analysis, recorded: &recorded, ratios: annotations.ratio_index() };
+    let pictures = pictures(&material);
+    draw_all(&pictures, Picture::name, &mut files, stop)?;
+    files.write("report.html", &page(&material, annotations, &tables, &pictures, &PointFiles::of(dir, run)))?;
     Ok(WrittenResults {
         rows: analysis.rows,
         tables,
+        notes: annotations.notes.clone(),
         warnings: analysis.warnings,
         missing: analysis.missing,
         measurements: analysis.measurements,

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tailcut_base::{Instant, Span};
 use tailcut_fixtures::{FakeRun, USUAL, fabricate, run_info};
-use tailcut_record::read_flows;
-use tailcut_report::{WrittenResults, write_results};
-use tailcut_results::{Measurement, Measurements, Row, RunInfo, table};
+use tailcut_record::{QueuePoint, ThroughputBin, read_flows, write_queue_series, write_throughput};
+use tailcut_report::{Annotations, RatiosToBaseline, SchemeRatio, WrittenResults, write_results};
+use tailcut_results::{Analysis, Measurement, Measurements, Row, RunInfo, SchemeDifferences, table};
 
 /// A run folder with results. With `TAILCUT_KEEP` in the environment it is made there and stays, for a human to look
 /// at.
@@ -29,7 +30,12 @@ fn folder(name: &str) -> (PathBuf, Option<tempfile::TempDir>) {
 
 /// Writes the results of a run.
 fn written(dir: &Path, run: &RunInfo) -> WrittenResults {
-    write_results(dir, run, &|| false).unwrap()
+    annotated(dir, run, &Annotations::default())
+}
+
+fn annotated(dir: &Path, run: &RunInfo, annotations: &Annotations) -> WrittenResults {
+    let analysis = Analysis::of(dir, run, &|| false).unwrap();
+    write_results(dir, run, analysis, annotations, &|| false).unwrap()
 }
 
 fn make(name: &str, plan: &FakeRun) -> Made {
@@ -143,7 +149,7 @@ fn failed_points_are_listed_and_do_not_stop_the_others() {
     assert!(missing[2].0 == "icon-0.9-2" && missing[2].1.contains("flows.parquet"), "{missing:?}");
     assert_eq!(summary.warnings[0], "3 of 24 points have no results");
     let page = fs::read_to_string(dir.join("report.html")).unwrap();
-    assert!(page.contains("the buffer &lt;overflowed&gt;") && page.contains("21 of 24 points"));
+    assert!(page.contains("the buffer &#60;overflowed&#62;") && page.contains("21 of 24 points"));
     // Of pias at a load of 0.6 one seed is left, so that it has rows; of icon at 0.9 no seed is left.
     let rows = |scheme: &str, load: &str| {
         summary
@@ -167,10 +173,14 @@ fn a_run_of_which_nothing_finished_has_a_page_that_says_so() {
 #[test]
 fn the_page_needs_no_network_and_hides_no_script_in_a_text() {
     let page = make("page", &FakeRun { flows: 400, ..USUAL }).text("report.html");
-    for reference in ["src=\"", "href=\"http", "@import", "url(", "fetch(", "XMLHttpRequest"] {
+    for reference in ["href=\"http", "src=\"http", "src=\"//", "@import", "url(", "fetch(", "XMLHttpRequest"] {
         assert!(!page.contains(reference), "{reference}");
     }
-    assert!(page.contains("load = 0.6 # &lt;/script&gt; is not the end"));
+    // A picture beside the page is asked for where there are no scripts, and by nothing else.
+    let (before, rest) = page.split_once("<noscript>").unwrap();
+    let (_, after) = rest.split_once("</noscript>").unwrap();
+    assert!(!before.contains("src=\"") && !after.contains("src=\""));
+    assert!(page.contains("load = 0.6 # &#60;/script&#62; is not the end"));
     assert_eq!(page.matches("</script>").count(), 3);
     let (_, data) = page.split_once("id=\"data\">").unwrap();
     let data: serde_json::Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
@@ -212,7 +222,7 @@ fn pictures_follow_the_axes() {
     // The swept parameter whose values are numbers is the x axis. The other one, whose values are names, has a figure
     // for each of its values, with the value in the name of the file.
     assert!(two.plots().contains(&"fct_p99_short_path-spray.svg".to_owned()), "{:?}", two.plots());
-    assert!(two.text("plots/fct_p99_short_path-spray.svg").contains("fabric.buffer (KB)"));
+    assert!(two.text("plots/fct_p99_short_path-spray.svg").contains("fabric buffer, KB"));
     assert!(two.plots().contains(&"queue_cdf_path-ecmp_buffer-1MB.png".to_owned()));
     let names = make("names", &FakeRun { axes: &axes[..1], flows: 400, classes: &["flows"], ..USUAL });
     assert!(names.plots().contains(&"fct_p99_flows.svg".to_owned()), "{:?}", names.plots());
@@ -270,4 +280,115 @@ fn over_all_seeds_they_are_those_of_the_summary() {
     }
     let drops = |seeds: &Measurement| seeds.by_seed.iter().map(|seed| seed.0).collect::<Vec<_>>();
     assert_eq!(drops(read.get("pias", &["0.6".to_owned()], "all", "drops").unwrap()), [2, 3]);
+}
+
+/// What the page says of ratios, notes and differences comes from outside, and texts of users cannot break the page.
+#[test]
+fn ratios_notes_and_differences_stand_below_the_tables() {
+    let (dir, _folder) = folder("annotated");
+    let run = fabricate(&dir, &SMALL);
+    let ratio = |load: &str, ratio, interval| SchemeRatio {
+        scheme: "dctcp".to_owned(),
+        values: vec![load.to_owned()],
+        class: "short".to_owned(),
+        metric: "fct_p99".to_owned(),
+        ratio,
+        interval: Some(interval),
+        paired: true,
+        seeds: 3,
+    };
+    let ratios = vec![ratio("0.3", 0.63, (0.57, 0.69)), ratio("0.6", 1.02, (0.2, 9.0))];
+    let annotations = Annotations {
+        ratios: Some(RatiosToBaseline { baseline: "pias".to_owned(), ratios }),
+        differences: vec![SchemeDifferences {
+            scheme: "dctcp".to_owned(),
+            from: "its preset".to_owned(),
+            differences: vec!["`port.limit` is 240KB instead of <4MB>".to_owned()],
+        }],
+        notes: vec!["`tcp` and `dctcp` are the same at every point".to_owned()],
+    };
+    annotated(&dir, &run, &annotations);
+    let page = fs::read_to_string(dir.join("report.html")).unwrap();
+    let below = page.split_once("Headline statistics").unwrap().1;
+    assert!(below.contains("<b>dctcp</b> differs from its preset:"));
+    assert!(below.contains("<dd>`port.limit` is 240KB instead of &#60;4MB&#62;</dd>"));
+    assert!(below.contains("<li>`tcp` and `dctcp` are the same at every point</li>"));
+    assert!(below.contains("short flows over <b>pias</b>"));
+    let cell = "<td class=\"number lower\" data-value=\"0.63\">0.63 <span class=\"interval\">[0.57, 0.69]</span></td>";
+    assert!(below.contains(cell), "{cell}");
+    let svg = fs::read_to_string(dir.join("plots/ratio_fct_p99_short.svg")).unwrap();
+    assert!(svg.contains("ratio to pias"));
+    // Nothing of it is there if there is nothing to say.
+    written(&dir, &run);
+    let page = fs::read_to_string(dir.join("report.html")).unwrap();
+    for id in ["id=\"notes\"", "id=\"differences\"", "class=\"data ratios\"", "id=\"ratio-chart\""] {
+        assert!(!page.contains(id), "{id}");
+    }
+}
+
+#[test]
+fn axes_are_said_in_words_and_every_file_is_linked() {
+    let made = make("words", &SMALL);
+    let svg = made.text("plots/fct_p99_short.svg");
+    assert!(svg.contains("99th percentile of FCT of short flows, µs") && svg.contains("\nload\n"), "{svg}");
+    let page = made.text("report.html");
+    let mut links = vec!["summary.csv".to_owned(), "run.json".to_owned(), "scenario.toml".to_owned()];
+    for point in &made.run.points {
+        for file in ["flows.parquet", "ports.parquet", "queues.parquet", "queries.parquet", "summary.json"] {
+            links.push(format!("points/{}/{file}", point.key));
+        }
+    }
+    links.extend(made.plots().iter().map(|name| format!("plots/{}", name.replace('+', "%2B"))));
+    links.extend(["tables/short.csv", "tables/all.txt"].map(str::to_owned));
+    for link in links {
+        assert!(page.contains(&format!("href=\"{link}\"")), "{link}");
+    }
+}
+
+#[test]
+fn a_sweep_over_two_axes_has_a_heat_map_for_each_scheme() {
+    let axes: &[(&str, &[&str])] = &[("workload.load", &["0.3", "0.6"]), ("port.limit", &["100KB", "1MB", "4MB"])];
+    let made = make("heat", &FakeRun { axes, ..SMALL });
+    let svg = made.text("plots/heat_fct_p99_short_dctcp.svg");
+    assert!(svg.contains("port limit") && svg.contains("4MB") && svg.contains("dctcp"), "{svg}");
+    assert!(made.plots().contains(&"heat_fct_p99_short_pias.png".to_owned()));
+    assert!(made.text("report.html").contains("id=\"heat-chart\""));
+    assert!(!make("no-heat", &SMALL).text("report.html").contains("id=\"heat-chart\""));
+}
+
+/// What the scenario records over time is drawn; what it does not record has no chart and no picture.
+#[test]
+fn queues_and_throughput_over_time_are_drawn_where_they_are_recorded() {
+    let (dir, _folder) = folder("recorded");
+    let run = fabricate(&dir, &SMALL);
+    let page = |dir: &Path| fs::read_to_string(dir.join("report.html")).unwrap();
+    written(&dir, &run);
+    assert!(!page(&dir).contains("Queues over time") && !page(&dir).contains("Throughput over time"));
+    let at = |us| Instant::ZERO + Span::from_us(us);
+    for point in run.points.iter().filter(|point| point.seed == 1 && point.values == ["0.6"]) {
+        let folder = dir.join("points").join(&point.key);
+        let queue = |us, port, bytes| QueuePoint { at: at(us), port, bytes };
+        write_queue_series(&folder.join("queue_series.parquet"), &[queue(10, 0, 30_000), queue(900, 1, 60_000)])
+            .unwrap();
+        let bin = |us, class| ThroughputBin { from: at(us), class, bytes: 12_500 };
+        let bins = [bin(0, 0), bin(20, 2), bin(40, 2)];
+        write_throughput(&folder.join("throughput.parquet"), &run.classes, Span::from_us(20), &bins).unwrap();
+    }
+    written(&dir, &run);
+    assert!(page(&dir).contains("Queues over time") && page(&dir).contains("Throughput over time"));
+    assert!(page(&dir).contains("leaf1->spine0") || page(&dir).contains("leaf1-\\u003espine0"));
+    for name in ["queue_series_load-0.6", "throughput_load-0.6"] {
+        let svg = fs::read_to_string(dir.join(format!("plots/{name}.svg"))).unwrap();
+        assert!(svg.contains("time, ms") && svg.contains("load = 0.6, seed 1"), "{svg}");
+    }
+    assert!(!dir.join("plots/queue_series_load-0.3.svg").exists());
+}
+
+/// The figure of the field: of sizes that differ, with the number of flows in each bin.
+#[test]
+fn slowdown_is_drawn_against_the_size_of_flows() {
+    let made = make("sizes", &FakeRun { flows: 6_000, ..SMALL });
+    let svg = made.text("plots/slowdown_p99_by_size_all_load-0.6.svg");
+    assert!(svg.contains("flow size, KB") && svg.contains("99th percentile of slowdown"));
+    assert!(made.plots().contains(&"slowdown_p50_by_size_all_load-0.3.png".to_owned()));
 }

@@ -56,6 +56,7 @@ fn figure(name: String, title: &str, panel: Panel<'_>) -> Figure {
         y_label: figure.y_label.clone(),
         y: if figure.log && is_positive { AxisScale::Log } else { AxisScale::Linear },
         from_zero: !is_distribution,
+        reference: None,
         kind: if is_distribution { FigureKind::Steps } else { FigureKind::Points },
         series,
     }

@@ -6,9 +6,9 @@ use std::path::Path;
 use tailcut_claims::{Judgement, Verdict};
 use tailcut_fixtures::{FakeRun, USUAL, fabricate};
 use tailcut_lab::RunArguments;
-use tailcut_report::write_results;
+use tailcut_report::{Annotations, write_results};
 use tailcut_reproduce::{Reproduced, Scale, StudyRun, find, reproduce, study};
-use tailcut_results::Measurements;
+use tailcut_results::{Analysis, Measurements};
 
 const SMALL: FakeRun = FakeRun { flows: 500, ..USUAL };
 const SLYTHERIN: FakeRun = FakeRun { schemes: &["dctcp", "pias", "sjf", "slytherin"], ..SMALL };
@@ -21,7 +21,8 @@ fn made(id: &str, fake: &FakeRun, folder: &Path) -> (Reproduced, Measurements) {
     let plan = study.plan(Scale::Quick, None, &RunArguments::default()).unwrap();
     let run_folder = folder.join("run");
     let info = fabricate(&run_folder, fake);
-    let results = write_results(&run_folder, &info, &|| false).unwrap();
+    let analysis = Analysis::of(&run_folder, &info, &|| false).unwrap();
+    let results = write_results(&run_folder, &info, analysis, &Annotations::default(), &|| false).unwrap();
     let run = StudyRun {
         study: &study,
         scale: Scale::Quick,

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use tailcut_record::Histogram;
 
+use crate::by_size::{SizeBin, SizeBounds};
 use crate::curve::Curve;
 use crate::design_points;
 use crate::error::ResultsError;
@@ -26,6 +27,8 @@ pub struct DesignPoint {
     rows: Vec<Range<usize>>,
     /// The distribution of the FCTs in µs of each set of flows.
     pub fct: Vec<Curve>,
+    /// The slowdown by flow size of each set of flows; none of a set that is one of sizes itself.
+    pub slowdown: Vec<Vec<SizeBin>>,
     /// The distribution of the queue lengths in packets.
     pub queue: Curve,
 }
@@ -88,6 +91,7 @@ impl Analysis {
         };
         let mut measurements = Measurements::new(run, &analysis.sets);
         let mut facts = WarningFacts::default();
+        let mut bounds = SizeBounds::default();
         analysis.missing = design_points::visit(dir, run, stop, |scheme, values, replications| {
             let statistics: Vec<FlowSetStatistics> =
                 analysis.sets.iter().map(|set| FlowSetStatistics::of(set, replications)).collect();
@@ -98,7 +102,12 @@ impl Analysis {
                 }
             }
             facts.add_points(replications);
-            analysis.add(run, scheme, values, replications, statistics);
+            let slowdown = analysis.sets.iter().map(|set| match set.kind {
+                FlowSetKind::Size { .. } => Vec::new(),
+                _ => bounds.bins(values, set, replications),
+            });
+            let slowdown = slowdown.collect();
+            analysis.add(run, scheme, values, replications, statistics, slowdown);
         })?;
         measurements.set_missing(&analysis.missing);
         analysis.measurements = measurements;
@@ -113,6 +122,7 @@ impl Analysis {
         values: &[usize],
         replications: &[Replication],
         statistics: Vec<FlowSetStatistics>,
+        slowdown: Vec<Vec<SizeBin>>,
     ) {
         let texts = run.value_texts(values);
         let (mut fct, mut ranges) = (Vec::new(), Vec::new());
@@ -152,7 +162,7 @@ impl Analysis {
             });
         }
         let queue = Curve::of_histogram(&queues);
-        self.design_points.push(DesignPoint { scheme, values: values.to_vec(), rows: ranges, fct, queue });
+        self.design_points.push(DesignPoint { scheme, values: values.to_vec(), rows: ranges, fct, slowdown, queue });
     }
 
     /// The statistics of the set of flows at the index `set` at a design point.

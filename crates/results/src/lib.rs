@@ -10,6 +10,7 @@
 //! This crate knows files and records. It does not know the simulator, so that a change of a model does not rebuild it.
 
 mod analysis;
+mod by_size;
 mod collector;
 pub mod csv;
 mod curve;
@@ -36,6 +37,7 @@ pub mod text;
 mod warnings;
 
 pub use analysis::{Analysis, DesignPoint, PointCost};
+pub use by_size::SizeBin;
 pub use curve::Curve;
 pub use error::ResultsError;
 pub use files::{OutputFolder, replace};
@@ -44,6 +46,6 @@ pub use measurements::{Measurement, Measurements, MetricAtDesignPoint, measure_o
 pub use metrics::{METRICS, Metric, describe};
 pub use point::{EngineFacts, FlowCounts, Load, PointSummary};
 pub use replication::ports_to_aggregators;
-pub use run::{Axis, ClassSet, MissingPoint, Point, RunInfo, scheme_called};
+pub use run::{Axis, ClassSet, MissingPoint, Point, RunInfo, SchemeDifferences, scheme_called};
 pub use statistics::Row;
 pub use table::ClassTable;

@@ -75,12 +75,32 @@ pub struct RunInfo {
     /// Sizes at which results tell flows apart, whatever their class; ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub size_bounds: Vec<Bytes>,
-    /// What a reader should know of the schemes, a sentence each: what is not as in their presets, and which of them are
-    /// the same here.
+    /// What a reader of every table should know, a sentence each: which schemes are not what they are called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What schemes take from the scenario, and what they keep.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<SchemeDifferences>,
     /// Every simulation of the run, the failed ones included.
     pub points: Vec<Point>,
+}
+
+/// In what a scheme differs from something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SchemeDifferences {
+    /// The scheme.
+    pub scheme: String,
+    /// What it is compared with, such as "its preset".
+    pub from: String,
+    /// Each difference as a plain text, such as "port.limit is 240KB instead of 4MB".
+    pub differences: Vec<String>,
+}
+
+impl SchemeDifferences {
+    /// All of it in a sentence.
+    pub fn sentence(&self) -> String {
+        format!("{} differs from {}: {}", self.scheme, self.from, self.differences.join(", "))
+    }
 }
 
 /// The scheme that a name means among those of a run: the one of this name, or the preset of this name that the run has

@@ -20,7 +20,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("record", MODELS_MAY),
     ("sim", &["base", "calendar", "model", "fabric", "host", "control", "topology", "workload", "record"]),
     ("results", &["base", "record"]),
-    ("report", &["record", "results", "fixtures"]),
+    ("report", &["base", "record", "results", "fixtures"]),
     ("fixtures", &["base", "model", "record", "results"]),
     ("claims", &["base", "record", "results", "report"]),
     ("lab", &["base", "workload", "record", "sim", "results", "report", "fixtures"]),

@@ -15,9 +15,19 @@ use tailcut_results::{ALL, METRICS, Measurement, Measurements, RunInfo, describe
 use tailcut_sim::Problem;
 use tailcut_sim::config::suggest;
 
+use crate::run_folder::read_info;
+
 pub use comparison::{ComparedRow, Comparison, Selection, Side, SideInfo};
 pub use ratio::{Difference, Method, RatioEstimate};
 use ratio::{ratio_of_pairs, ratio_of_samples};
+
+/// A scheme at some swept values, in what was measured of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Measured<'a> {
+    pub(crate) run: &'a Measurements,
+    pub(crate) scheme: &'a str,
+    pub(crate) values: &'a [String],
+}
 
 /// The metrics that are compared if none is named.
 pub const USUAL_METRICS: [&str; 4] = ["fct_mean", "fct_p99", "goodput_mean", "slowdown_mean"];
@@ -35,7 +45,7 @@ struct LoadedSide {
 /// If a folder holds no run, a name is unknown, or they have nothing in common.
 pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, Problem> {
     let metrics = metrics_of(selection)?;
-    let (info_a, info_b) = (read_info(a)?, read_info(b)?);
+    let (info_a, info_b) = (info_of(a)?, info_of(b)?);
     let (schemes_a, schemes_b) = schemes_of(a, &info_a, b, &info_b)?;
     let classes = classes_of(selection, &info_a, &info_b)?;
     let order = axes_of(a, &info_a, b, &info_b)?;
@@ -46,12 +56,10 @@ pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, 
     for (scheme_a, scheme_b) in a.schemes.iter().zip(&b.schemes) {
         for values in a.measured.values_of(scheme_a) {
             let values_b: Vec<String> = order.iter().map(|&at| values[at].clone()).collect();
-            let (flows_a, flows_b) = (a.measured.flows(scheme_a, &values), b.measured.flows(scheme_b, &values_b));
-            if flows_b.is_empty() {
+            if b.measured.flows(scheme_b, &values_b).is_empty() {
                 continue;
             }
             common += 1;
-            let pairs = pairs_of(flows_a, flows_b);
             for class in &classes {
                 let open = |side: &LoadedSide, scheme: &str, values: &[String]| {
                     side.measured.get(scheme, values, class, "censored").is_some_and(|m| m.pooled.value > 0.0)
@@ -61,8 +69,9 @@ pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, 
                     let found_a = a.measured.get(scheme_a, &values, class, metric);
                     let found_b = b.measured.get(scheme_b, &values_b, class, metric);
                     let (Some(found_a), Some(found_b)) = (found_a, found_b) else { continue };
-                    let (a, b) = samples_of(found_a, found_b, pairs.as_deref());
-                    let paired = pairs.is_some();
+                    let at_a = Measured { run: &a.measured, scheme: scheme_a, values: &values };
+                    let at_b = Measured { run: &b.measured, scheme: scheme_b, values: &values_b };
+                    let Some((ratio, (seeds_a, seeds_b))) = ratio_at(at_a, at_b, class, metric) else { continue };
                     rows.push(ComparedRow {
                         scheme_a: scheme_a.clone(),
                         scheme_b: scheme_b.clone(),
@@ -72,9 +81,9 @@ pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, 
                         unit: found_a.unit,
                         a: found_a.pooled.value,
                         b: found_b.pooled.value,
-                        ratio: if paired { ratio_of_pairs(&a, &b) } else { ratio_of_samples(&a, &b) },
-                        seeds_a: a.len(),
-                        seeds_b: b.len(),
+                        ratio,
+                        seeds_a,
+                        seeds_b,
                     });
                 }
                 if rows.len() > before && (open(&a, scheme_a, &values) || open(&b, scheme_b, &values_b)) {
@@ -99,6 +108,22 @@ pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, 
     let warnings = warnings(&a, &b, &rows, censored);
     let axes = a.measured.axes.iter().map(|axis| axis.path.clone()).collect();
     Ok(Comparison { a: a.found(), b: b.found(), axes, rows, warnings })
+}
+
+/// The ratio of a metric of `b` to that of `a`, and the seeds of the two that count; `None` if one of them does not
+/// have the metric.
+pub(crate) fn ratio_at(
+    a: Measured<'_>,
+    b: Measured<'_>,
+    class: &str,
+    metric: &str,
+) -> Option<(RatioEstimate, (usize, usize))> {
+    let pairs = pairs_of(a.run.flows(a.scheme, a.values), b.run.flows(b.scheme, b.values));
+    let found_a = a.run.get(a.scheme, a.values, class, metric)?;
+    let found_b = b.run.get(b.scheme, b.values, class, metric)?;
+    let (a, b) = samples_of(found_a, found_b, pairs.as_deref());
+    let ratio = if pairs.is_some() { ratio_of_pairs(&a, &b) } else { ratio_of_samples(&a, &b) };
+    Some((ratio, (a.len(), b.len())))
 }
 
 impl LoadedSide {
@@ -132,16 +157,8 @@ fn metrics_of(selection: &Selection) -> Result<Vec<String>, Problem> {
     Ok(if selection.metrics.is_empty() { usual() } else { selection.metrics.clone() })
 }
 
-fn read_info(side: &Side) -> Result<RunInfo, Problem> {
-    let folder = side.folder.display();
-    let path = side.folder.join("run.json");
-    if !path.exists() {
-        return Err(Problem::new(format!("{folder} is no run folder")).help(
-            "expected a folder that `tailcut run` has written, such as runs/tail, or runs/tail:dctcp for a scheme",
-        ));
-    }
-    RunInfo::read(&path)
-        .map_err(|error| Problem::new(error.to_string()).help("expected what `tailcut run` has written"))
+fn info_of(side: &Side) -> Result<RunInfo, Problem> {
+    read_info(&side.folder, "such as runs/tail, or runs/tail:dctcp for a scheme")
 }
 
 /// The schemes of A that are compared, and in the same order the scheme of B that each is compared with.

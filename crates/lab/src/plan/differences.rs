@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tailcut_results::SchemeDifferences;
 use tailcut_sim::{Config, Problem, SCHEME_TABLES, Tree};
 
 use super::schemes::RunScheme;
@@ -34,32 +35,27 @@ pub struct Differences {
 }
 
 impl Differences {
-    /// What the scenario makes of the scheme by its name, if anything: `dctcp*: port.limit = 4MB (otherwise: 1MB)`.
-    pub fn changes(&self) -> Option<String> {
-        let built_on = match &self.preset {
-            Some(preset) if self.scheme.strip_suffix('*') != Some(preset) => format!("{preset} with "),
-            _ => String::new(),
-        };
-        let changes = (!self.by_name.is_empty()).then(|| listed(&self.by_name, "otherwise"))?;
-        Some(format!("{}: {built_on}{changes}", self.scheme))
+    /// What the scenario makes of the scheme by its name, if anything.
+    pub fn by_name(&self) -> Option<SchemeDifferences> {
+        let name = self.preset.as_deref().unwrap_or_else(|| self.scheme.trim_end_matches('*'));
+        self.told(&self.by_name, &format!("{name} in this scenario"))
     }
 
-    /// What a reader of results should know of the scheme, a sentence each.
-    pub fn sentences(&self) -> Vec<String> {
-        let told = |what: &str, differences: &[Difference], otherwise: &str| {
-            (!differences.is_empty()).then(|| format!("{} {what} {}", self.scheme, listed(differences, otherwise)))
-        };
-        let surroundings = told("takes from the scenario", &self.surroundings, "preset");
-        let kept = told("keeps", &self.kept, "scenario");
-        self.changes().into_iter().chain(surroundings).chain(kept).collect()
+    /// What the scheme takes from the scenario, and what it keeps.
+    pub fn around(&self) -> Vec<SchemeDifferences> {
+        let surroundings = self.told(&self.surroundings, "its preset");
+        surroundings.into_iter().chain(self.told(&self.kept, "what the scenario says of all schemes")).collect()
     }
-}
 
-/// `port.limit = 4MB (preset: 1MB), ...`
-fn listed(differences: &[Difference], otherwise: &str) -> String {
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
-    let one = |d: &Difference| format!("{} = {} ({otherwise}: {})", d.path, value(&d.here), value(&d.otherwise));
-    differences.iter().map(one).collect::<Vec<_>>().join(", ")
+    fn told(&self, differences: &[Difference], from: &str) -> Option<SchemeDifferences> {
+        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not there".to_owned());
+        let one = |d: &Difference| format!("{} is {} instead of {}", d.path, value(&d.here), value(&d.otherwise));
+        (!differences.is_empty()).then(|| SchemeDifferences {
+            scheme: self.scheme.clone(),
+            from: from.to_owned(),
+            differences: differences.iter().map(one).collect(),
+        })
+    }
 }
 
 /// What was found.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use tailcut_results::SchemeDifferences;
 use tailcut_sim::Origin;
 
 use super::*;
@@ -272,10 +273,17 @@ fn a_scheme_stays_what_it_is_called_whatever_the_scenario_says_of_all() {
     ] {
         assert_eq!(values(&plan, scheme).get(path).map(String::as_str), Some(value), "{scheme} {path}");
     }
-    let of = |scheme: &str| plan.differences.iter().find(|d| d.scheme == scheme).unwrap().sentences().join("\n");
-    assert!(of("spq").contains("spq keeps host.order = las (scenario: fifo)"), "{}", of("spq"));
-    assert!(of("dctcp").contains("port.limit = 4MB (preset: 360KB)"), "{}", of("dctcp"));
-    assert!(!of("tcp").contains("keeps"), "parameters of another model are nobody's to keep: {}", of("tcp"));
+    let of = |scheme: &str| {
+        let found = plan.differences.iter().find(|d| d.scheme == scheme).unwrap();
+        found.around().iter().map(SchemeDifferences::sentence).collect::<Vec<_>>().join("\n")
+    };
+    assert!(
+        of("spq").contains("spq differs from what the scenario says of all schemes: host.order is las instead of fifo"),
+        "{}",
+        of("spq")
+    );
+    assert!(of("dctcp").contains("port.limit is 4MB instead of 360KB"), "{}", of("dctcp"));
+    assert!(!of("tcp").contains("of all schemes"), "parameters of another model are nobody's to keep: {}", of("tcp"));
 }
 
 #[test]
@@ -286,10 +294,10 @@ fn what_is_changed_by_name_counts_and_shows_in_the_label() {
     let arguments = RunArguments { set: vec!["scheme.spq.host.order=fifo".to_owned()], seeds: None };
     let plan = plan_with(&head, &arguments).unwrap_or_else(|p| panic!("{}", p.render(false)));
     assert_eq!(plan.schemes, ["dctcp*", "spq*", "mine"]);
-    let changes: Vec<String> = plan.differences.iter().filter_map(Differences::changes).collect();
-    assert_eq!(changes[0], "dctcp*: port.limit = 1MB (otherwise: 4MB)");
-    assert_eq!(changes[1], "spq*: host.order = fifo (otherwise: las)");
-    assert_eq!(changes[2], "mine: spq with host.order = fifo (otherwise: las)");
+    let changes: Vec<String> = plan.differences.iter().filter_map(Differences::by_name).map(|d| d.sentence()).collect();
+    assert_eq!(changes[0], "dctcp* differs from dctcp in this scenario: port.limit is 1MB instead of 4MB");
+    assert_eq!(changes[1], "spq* differs from spq in this scenario: host.order is fifo instead of las");
+    assert_eq!(changes[2], "mine differs from spq in this scenario: host.order is fifo instead of las");
     assert_eq!(values(&plan, "mine"), values(&plan, "spq*"));
     assert_eq!(values(&plan, "dctcp*")["port.limit"], "1MB");
     // A command for one of them means it by its name, and the scenario spelled out gives it the same label.

@@ -1,0 +1,30 @@
+//! `tailcut report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use tailcut_lab::{read_info, report as report_on};
+
+use crate::Stop;
+use crate::page::Page;
+use crate::run::{tables, whereabouts};
+
+#[derive(Args)]
+pub(crate) struct ReportCommand {
+    /// A run folder, such as runs/tail
+    folder: PathBuf,
+}
+
+pub(crate) fn report(arguments: &ReportCommand) -> Result<(), Stop> {
+    let folder = &arguments.folder;
+    let info = read_info(folder, "such as runs/tail")?;
+    let report = report_on(folder, &info)?;
+    if report.in_use {
+        eprintln!("warning: a run goes on in {}: this is what is finished so far", folder.display());
+    }
+    let mut out = Page::default();
+    tables(&mut out, &report.results);
+    whereabouts(&mut out, folder);
+    out.print();
+    Ok(())
+}

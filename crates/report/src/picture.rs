@@ -1,0 +1,41 @@
+//! The pictures of a run: figures and heat maps.
+
+use plotters::prelude::DrawingBackend;
+
+use crate::canvas::{Canvas, Drawing, Drawn};
+use crate::figure::Figure;
+use crate::heat::HeatMap;
+
+/// A picture of a run.
+pub(crate) enum Picture {
+    Figure(Figure),
+    HeatMap(HeatMap),
+}
+
+impl Picture {
+    /// File name without ending.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Picture::Figure(figure) => &figure.name,
+            Picture::HeatMap(map) => &map.name,
+        }
+    }
+
+    /// What it shows, in words.
+    pub(crate) fn words(&self) -> String {
+        let (title, subtitle) = match self {
+            Picture::Figure(figure) => (&figure.title, &figure.subtitle),
+            Picture::HeatMap(map) => (&map.title, &map.subtitle),
+        };
+        if subtitle.is_empty() { title.clone() } else { format!("{title}, {subtitle}") }
+    }
+}
+
+impl Drawing for Picture {
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn {
+        match self {
+            Picture::Figure(figure) => figure.draw(canvas),
+            Picture::HeatMap(map) => map.draw(canvas),
+        }
+    }
+}
