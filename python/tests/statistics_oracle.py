@@ -70,5 +70,12 @@ def ratio(parts: list[tuple], n: int, most: float | None = None) -> Statistic:
     return Statistic(value, max(0.0, float(value) - half), high if most is None else min(most, high), n)
 
 
+def sectioned(value, seeds: list, n: int) -> Statistic:
+    """A value over both seeds, with an interval by how far that of each seed alone is from it."""
+    assert len(seeds) == 2, "the quantile of Student's t is that of two seeds"
+    half = T975 * math.sqrt(sum(Fraction(seed - value) ** 2 for seed in seeds) / 2)
+    return Statistic(value, max(0.0, float(value) - half), float(value) + half, n)
+
+
 def counted(value, n: int) -> Statistic:
     return Statistic(value, None, None, n)

@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
+use tailcut_results::stats::IN_WORDS;
 use tailcut_results::number::{numeric, significant};
 use tailcut_results::table::{cell_of, headlines, short_path, values_of};
 use tailcut_results::{ALL, Analysis, Curve, DesignPoint, FlowSetKind, METRICS, PointCost, Row, RunInfo, describe};
@@ -349,12 +350,7 @@ fn method(out: &mut String, run: &RunInfo) {
         out,
         "<details><summary>What the statistics mean</summary>\n\
          <p>Only flows that started after the warm-up count, and queries that were asked after it. {class_sets}<code>{ALL}</code> are \
-         all flows. Percentiles are the nearest rank over the flows of \
-         all seeds. With five seeds or more their interval is Woodruff's: the share of flows at or below the percentile \
-         has an interval by Student's t over seeds, and the flows at its ends are the ends. With fewer seeds it is two order \
-         statistics whose ranks a binomial distribution gives. There is none if fewer than ten flows lie above the \
-         percentile. Means, shares and rates are ratios of sums over all seeds, with Student's t over seeds, or over \
-         twenty batches of flows if there is one seed. The same holds for queries.</p>\n\
+         all flows. {IN_WORDS}</p>\n\
          <div class=\"scroll\"><table class=\"data\"><thead><tr><th>metric</th><th>unit</th><th>n counts</th><th>meaning</th>\
          </tr></thead><tbody>{rows}</tbody></table></div></details>\n"
     );
