@@ -14,7 +14,7 @@ import pyarrow.compute as compute
 import pyarrow.parquet as parquet
 import pytest
 
-from command import DEGREE, HOSTS, Folder, run, succeeded
+from command import DEGREE, HOSTS, SMALL, Folder, run, succeeded
 from statistics_oracle import Statistic, counted, nearest_rank, quantile, ratio, sectioned
 
 MSS, HEADER = 1460, 40
@@ -476,9 +476,10 @@ def test_the_summary_says_why_an_interval_is_missing(small: Folder) -> None:
 
 def test_swept_quantities_are_numbers_in_columns_of_their_own(small: Folder) -> None:
     where = small.path.parent
-    sweep = ("--set", "sweep.\"port.limit\"=[\"60KB\", \"1.2MB\"]", "--set", "sweep.\"port.marker.step.threshold\"=[\"5%\", \"20%\"]")
-    few = ("--set", "workload.load=0.5", "--set", "workload.flows=200", "--set", "schemes=[\"dctcp\"]", "--seeds", "1")
-    succeeded(run("run", "small.toml", "--out", "swept", *sweep, *few, cwd=where))
+    sweep = '"port.limit" = ["60KB", "1.2MB"]\n"port.marker.step.threshold" = ["5%", "20%"]'
+    (where / "swept.toml").write_text(SMALL.replace('"workload.load" = [0.4, 0.8]', sweep), encoding="utf-8")
+    few = ("--set", "workload.flows=200", "--set", 'schemes=["dctcp"]', "--seeds", "1")
+    succeeded(run("run", "swept.toml", "--out", "swept", *few, cwd=where))
     rows = Folder(where / "swept").rows()
     pairs = {(row["port.limit"], float(row["port.limit_bytes"])) for row in rows}
     assert pairs == {("60KB", 60_000.0), ("1.2MB", 1_200_000.0)}

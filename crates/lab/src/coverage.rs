@@ -1,7 +1,9 @@
 //! How often intervals hold the true value, where that is known: M/M/1, whose sojourn times depend on each other.
 
 use tailcut_base::{Seeds, Stream};
-use tailcut_results::stats::{Difference, Estimate, Interval, Method, SeedValues, nearest_rank, quantile, quotient, ratio};
+use tailcut_results::stats::{
+    Difference, Estimate, Interval, Method, SeedValues, nearest_rank, quantile, quotient, ratio,
+};
 
 use crate::precision::{Precision, StoppingRule, relative_half_width};
 use crate::queueing::MM1;
@@ -74,7 +76,8 @@ fn a_queue_compared_with_itself_under_other_seeds_does_not_differ_in_95_of_100_c
             });
             let means = |side: &Runs| side.runs.iter().map(|run| run.iter().sum::<f64>() / samples as f64).collect();
             let tails = |side: &Runs| side.runs.iter().map(|run| nearest_rank(run, 990).unwrap()).collect();
-            let of: [(fn(&Runs) -> Estimate, &dyn Fn(&Runs) -> Vec<f64>); 2] = [(Runs::mean, &means), (Runs::p99, &tails)];
+            let of: [(fn(&Runs) -> Estimate, &dyn Fn(&Runs) -> Vec<f64>); 2] =
+                [(Runs::mean, &means), (Runs::p99, &tails)];
             for (same, (all, each)) in same.iter_mut().zip(of) {
                 let (all_a, all_b, a, b) = (all(&a), all(&b), each(&a), each(&b));
                 let (a, b) = (SeedValues { all: &all_a, seeds: &a }, SeedValues { all: &all_b, seeds: &b });

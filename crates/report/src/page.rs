@@ -7,8 +7,8 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use tailcut_results::stats::IN_WORDS;
 use tailcut_results::number::{numeric, significant};
+use tailcut_results::stats::IN_WORDS;
 use tailcut_results::table::{cell_of, headlines, short_path, values_of};
 use tailcut_results::{ALL, Analysis, Curve, DesignPoint, FlowSetKind, METRICS, PointCost, Row, RunInfo, describe};
 

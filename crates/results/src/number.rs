@@ -82,11 +82,7 @@ const KINDS: [Kind; 4] = [
         units: &[("Gbps", 1e9), ("Mbps", 1e6), ("bps", 1.0)],
         base: ("bps", 1.0),
     },
-    Kind {
-        parse: |text| text.strip_suffix('%').and_then(plain_number),
-        units: &[("%", 1.0)],
-        base: ("share", 100.0),
-    },
+    Kind { parse: |text| text.strip_suffix('%').and_then(plain_number), units: &[("%", 1.0)], base: ("share", 100.0) },
 ];
 
 fn plain_number(text: &str) -> Option<f64> {

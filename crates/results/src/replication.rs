@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use tailcut_record::{FlowColumns, Histogram, PortRow, QueryRow, QueueLengths, read_flows, read_ports, read_queries, read_queues};
+use tailcut_record::{
+    FlowColumns, Histogram, PortRow, QueryRow, QueueLengths, read_flows, read_ports, read_queries, read_queues,
+};
 
 use crate::point::PointSummary;
 use crate::run::{Point, RunInfo};

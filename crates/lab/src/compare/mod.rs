@@ -100,13 +100,8 @@ pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, 
         }
     }
     if common == 0 {
-        return Err(Problem::new(format!("{} and {} have no swept values in common", a.name(), b.name())).help(format!(
-            "{} has {}; {} has {}",
-            a.name(),
-            a.places(),
-            b.name(),
-            b.places()
-        )));
+        return Err(Problem::new(format!("{} and {} have no swept values in common", a.name(), b.name()))
+            .help(format!("{} has {}; {} has {}", a.name(), a.places(), b.name(), b.places())));
     }
     if rows.is_empty() {
         return Err(Problem::new(format!("no common point has {} of {}", metrics.join(", "), classes.join(", ")))

@@ -13,9 +13,11 @@
 //!   interval of the percentile. Seeds are independent; flows of one run are not. Where the upper end of the shares is
 //!   above 1, the samples do not reach that far; then the largest of them is the upper end, or that of the seeds' own
 //!   percentiles around the value if it is higher.
-//! - with fewer seeds: two order statistics of the samples of all seeds, whose ranks a binomial distribution gives. No shape
-//!   of the distribution is assumed, but that flows are independent is, so that under congestion the interval is somewhat
-//!   too narrow.
+//! - with two to four seeds: Student's t for the spread of the seeds' own percentiles around the value ([`sectioned`]; see
+//!   below). It is wide, as that of a mean of so few seeds is.
+//! - with one seed: two order statistics, whose ranks a binomial distribution gives. No shape of the distribution is
+//!   assumed, but that flows are independent is, so that under congestion the interval is somewhat too narrow; and it knows
+//!   nothing of what another seed would do.
 //! - refused if fewer than ten samples lie above the percentile. It rests on too little then, and if not even one lies
 //!   above it, it is the maximum under another name; both are said in a note ([`Estimate::thin`]).
 //!
@@ -97,13 +99,14 @@ impl Estimate {
 /// The policy in a few sentences, for pages.
 pub const IN_WORDS: &str = "Percentiles are the nearest rank over the flows of all seeds. With five seeds or more their \
     interval is Woodruff's: the share of flows at or below the percentile has an interval by Student's t over seeds, and the \
-    flows at its ends are the ends. With fewer seeds it is two order statistics whose ranks a binomial distribution gives. \
+    flows at its ends are the ends. With fewer it is Student's t for the spread of the seeds, \
+    and with one two order statistics whose ranks a binomial distribution gives. \
     There is none if fewer than ten flows lie above the percentile. Means, shares and rates are ratios of sums over all \
     seeds, with Student's t over seeds, or over twenty batches of flows if there is one seed. The same holds for queries. \
     Percentiles of queue lengths have Student's t over seeds. Counts and maxima have no interval.";
 
-/// Samples that should lie above a percentile for an interval to be given.
-const ENOUGH_ABOVE: u64 = 10;
+/// Samples that must lie above a percentile for an interval to be given.
+pub const ENOUGH_ABOVE: u64 = 10;
 /// Seeds from which on their spread is preferred to order statistics.
 const ENOUGH_SEEDS: usize = 5;
 /// Batches into which the flows of a single seed are divided.

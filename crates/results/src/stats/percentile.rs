@@ -44,8 +44,11 @@ pub fn quantile(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, what: &str) -
     if seeds.len() >= ENOUGH_SEEDS {
         return Some(Estimate::new(value, Some(woodruff(seeds, pooled, permille, value))));
     }
-    let interval = order_ranks(permille, pooled.len())
-        .map(|(lower, upper)| Interval { low: pooled[lower - 1], high: pooled[upper - 1] });
+    let own: Vec<f64> = seeds.iter().filter_map(|seed| nearest_rank(seed, permille)).collect();
+    let interval = sectioned(value, &own).or_else(|| {
+        let (lower, upper) = order_ranks(permille, pooled.len())?;
+        Some(Interval { low: pooled[lower - 1], high: pooled[upper - 1] })
+    });
     Some(Estimate::new(value, interval))
 }
 

@@ -83,9 +83,7 @@ mod tests {
     fn mean<'a>(values: &'a [f64]) -> impl Fn(Resample<'_>) -> f64 + 'a {
         |resample| match resample {
             Resample::Measured => values.iter().sum::<f64>() / values.len() as f64,
-            Resample::Without(out) => {
-                (values.iter().sum::<f64>() - values[out]) / (values.len() as f64 - 1.0)
-            }
+            Resample::Without(out) => (values.iter().sum::<f64>() - values[out]) / (values.len() as f64 - 1.0),
             Resample::Weights(weights) => {
                 values.iter().zip(weights).map(|(v, w)| v * w).sum::<f64>() / weights.iter().sum::<f64>()
             }
@@ -124,8 +122,12 @@ mod tests {
         use crate::stats::{Estimate, Method, SeedValues, quotient};
         let (a, b) = ([10.0, 20.0, 40.0], [11.0, 0.0, 42.0]);
         // Percentiles over all seeds are not the mean of those of the seeds.
-        let (all_a, all_b) = (Estimate::new(25.0, Some(Interval::around(25.0, 1.0))), Estimate::new(21.0, Some(Interval::around(21.0, 1.0))));
-        let pairs = quotient(SeedValues { all: &all_a, seeds: &a }, SeedValues { all: &all_b, seeds: &b }, Method::Paired);
+        let (all_a, all_b) = (
+            Estimate::new(25.0, Some(Interval::around(25.0, 1.0))),
+            Estimate::new(21.0, Some(Interval::around(21.0, 1.0))),
+        );
+        let pairs =
+            quotient(SeedValues { all: &all_a, seeds: &a }, SeedValues { all: &all_b, seeds: &b }, Method::Paired);
         let ratio = |resample: Resample<'_>| match resample {
             Resample::Without(out) => without(21.0, &b, out) / without(25.0, &a, out),
             _ => 21.0 / 25.0,
