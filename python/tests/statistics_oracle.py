@@ -47,13 +47,19 @@ def order_ranks(permille: int, n: int) -> tuple[int, int] | None:
 
 
 def quantile(seeds: list[list], permille: int) -> Statistic:
-    """Of fewer than five seeds: order statistics, if ten samples or more lie above."""
+    """If ten samples or more lie above: of two seeds by how far they are apart, of one by order statistics."""
     pooled = sorted(value for seed in seeds for value in seed)
     if not pooled:
         return Statistic(None, None, None, 0)
-    ranks = order_ranks(permille, len(pooled)) if len(pooled) * (1000 - permille) >= 10_000 else None
+    value, n = nearest_rank(pooled, permille), len(pooled)
+    if n * (1000 - permille) < 10_000:
+        return Statistic(value, None, None, n)
+    own = [nearest_rank(seed, permille) for seed in seeds if seed]
+    if len(own) == 2:
+        return sectioned(value, own, n)
+    ranks = order_ranks(permille, n)
     low, high = (pooled[rank - 1] for rank in ranks) if ranks else (None, None)
-    return Statistic(nearest_rank(pooled, permille), low, high, len(pooled))
+    return Statistic(value, low, high, n)
 
 
 def ratio(parts: list[tuple], n: int, most: float | None = None) -> Statistic:
@@ -68,6 +74,13 @@ def ratio(parts: list[tuple], n: int, most: float | None = None) -> Statistic:
     half = T975 * math.sqrt(variance)
     high = float(value) + half
     return Statistic(value, max(0.0, float(value) - half), high if most is None else min(most, high), n)
+
+
+def sectioned(value, seeds: list, n: int) -> Statistic:
+    """A value over both seeds, with an interval by how far that of each seed alone is from it."""
+    assert len(seeds) == 2, "the quantile of Student's t is that of two seeds"
+    half = T975 * math.sqrt(sum(Fraction(seed - value) ** 2 for seed in seeds) / 2)
+    return Statistic(value, max(0.0, float(value) - half), float(value) + half, n)
 
 
 def counted(value, n: int) -> Statistic:

@@ -49,19 +49,25 @@ def test_schemes_of_one_run_are_compared_seed_by_seed(small: Folder) -> None:
     assert found["axes"] == ["workload.load"]
     places = [(row["values"], row["class"], row["metric"]) for row in found["rows"]]
     assert places == [([x], c, m) for x in ("0.4", "0.8") for c in ("short", "long", "incast") for m in METRICS]
+    thin = 0
     for row in found["rows"]:
         assert (row["method"], row["seeds_a"], row["seeds_b"]) == ("paired", 2, 2)
+        assert row["ratio"] == pytest.approx(row["b"] / row["a"], rel=1e-12), "the quotient of what is shown"
         if row["metric"] == "fct_mean":
             one, other = (fct_means(small, scheme, row["values"][0], row["class"]) for scheme in ("dctcp", "slytherin"))
-            first, second = ((one[seed], other[seed]) for seed in (1, 2))
-            means = [(first[side] + second[side]) / 2 for side in (0, 1)]
-            # With two seeds the standard error is the difference of one of them.
-            half = T975 * abs(first[1] / means[1] - first[0] / means[0])
-            ratio = means[1] / means[0]
-            expected = [ratio, ratio * math.exp(-half), ratio * math.exp(half)]
-            assert [row["ratio"], row["low"], row["high"]] == pytest.approx(expected, rel=1e-6)
+            # How far each seed is from the value over both, as a share of it, on the one side less on the other.
+            apart = [other[seed] / row["b"] - one[seed] / row["a"] for seed in (1, 2)]
+            half = T975 * math.sqrt(sum(share * share for share in apart) / 2)
+            expected = [row["ratio"] * math.exp(-half), row["ratio"] * math.exp(half)]
+            assert [row["low"], row["high"]] == pytest.approx(expected, rel=1e-6)
+        if row["low"] is None:
+            thin += 1
+            assert (row["metric"], row["verdict"]) == ("fct_p99", "unknown")
+            assert "percentile" in row["note"] and "it needs 1000" in row["note"]
+            continue
         inside = row["low"] <= 1 <= row["high"]
         assert row["verdict"] == ("no difference" if inside else "lower" if row["high"] < 1 else "higher")
+    assert thin == 6, "a p99 of so few flows is refused as in the summary"
     summary = {(r["scheme"], r["workload.load"], r["class"], r["metric"]): r["value"] for r in small.rows()}
     for row in found["rows"]:
         place = (row["values"][0], row["class"], row["metric"])
@@ -79,9 +85,33 @@ def test_runs_with_other_seeds_are_independent_samples(small: Folder, others: Fo
     assert same >= 12, "the same schemes under other seeds"
 
 
+def test_what_is_refused_in_the_summary_is_refused_in_a_comparison(small: Folder) -> None:
+    known = {(r["scheme"], r["workload.load"], r["class"], r["metric"]): r for r in small.rows()}
+    metrics = ("fct_p50", "fct_p95", "fct_p99", "qct_p99", "queue_p99", "queue_max", "drops", "flows")
+    for row in compared(small, "run:dctcp", "run:slytherin", "--metric", *metrics, "--class", "short,incast,all")["rows"]:
+        sides = [known[scheme, row["values"][0], row["class"], row["metric"]] for scheme in ("dctcp", "slytherin")]
+        refused = any(side["low"] == "" for side in sides)
+        assert (row["verdict"] == "unknown") == refused, row
+        assert [row["a"], row["b"]] == pytest.approx([float(side["value"]) for side in sides], rel=1e-9)
+        for side in sides:
+            assert side["note"] in (row["note"] or ""), row
+
+
+def test_sides_with_more_seeds_are_cut_to_the_common_ones(small: Folder) -> None:
+    where = small.path.parent
+    succeeded(run("run", "small.toml", "--out", "more", "--seeds", "3", cwd=where))
+    both = compared(small, "run:dctcp", "run:slytherin")["rows"]
+    cut = compared(small, "more:dctcp", "run:slytherin")["rows"]
+    assert cut == both, "the third seed of A has no partner"
+    other = compared(small, "run:dctcp", "more:slytherin")["rows"]
+    assert other == both
+
+
 def test_a_run_does_not_differ_from_itself(small: Folder) -> None:
     found = compared(small, "run", "run", "--class", "all")
-    assert {(row["ratio"], row["verdict"], row["method"]) for row in found["rows"]} == {(1.0, "no difference", "paired")}
+    assert {(row["ratio"], row["method"]) for row in found["rows"]} == {(1.0, "paired")}
+    verdicts = {(row["verdict"], row["low"] is None) for row in found["rows"]}
+    assert verdicts <= {("no difference", False), ("unknown", True)} and ("no difference", False) in verdicts
 
 
 def test_table_csv_and_json_say_the_same(small: Folder) -> None:
@@ -92,13 +122,17 @@ def test_table_csv_and_json_say_the_same(small: Folder) -> None:
     for row, other in zip(rows, found["rows"], strict=True):
         assert [row["workload.load"]] == other["values"] and row["class"] == other["class"]
         for name in ("a", "b", "ratio", "low", "high"):
-            assert float(row[name]) == pytest.approx(other[name], rel=1e-9)
+            missing = other[name] is None
+            assert row[name] == "" if missing else float(row[name]) == pytest.approx(other[name], rel=1e-9)
+        assert row["note"] == (other["note"] or "")
         assert (row["verdict"], row["method"]) == (other["verdict"], "paired")
     done = succeeded(compare(small, "run:dctcp", "run:slytherin"))
     assert all(len(line) <= 120 for line in done.stdout.splitlines())
     assert done.stdout.startswith("A: run, dctcp, 2 seeds")
     assert "paired by seed" in done.stdout and "unpaired" not in done.stdout
-    assert f"one in twenty differs by chance alone: about 1.2 of these {len(rows)} rows" in done.stdout
+    judged = sum(row["verdict"] != "unknown" for row in rows)
+    assert f"one in twenty differs by chance alone: about {judged / 20:.1f} of these {judged} rows" in done.stdout
+    assert "unknown *" in done.stdout and "\n* A and B: " in done.stdout, "it says why"
     assert done.stderr.count("warning") == len(found["warnings"])
 
 

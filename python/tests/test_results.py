@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 from collections import Counter, defaultdict
@@ -12,8 +14,8 @@ import pyarrow.compute as compute
 import pyarrow.parquet as parquet
 import pytest
 
-from command import DEGREE, HOSTS, Folder
-from statistics_oracle import Statistic, counted, nearest_rank, quantile, ratio
+from command import DEGREE, HOSTS, SMALL, Folder, run, succeeded
+from statistics_oracle import Statistic, counted, nearest_rank, quantile, ratio, sectioned
 
 MSS, HEADER = 1460, 40
 TABLES = ("flows", "queries", "ports", "queues", "throughput")
@@ -354,6 +356,16 @@ def of_queries(seeds: list[list[dict]], warm: list[set[int]], queries: list[list
     return found
 
 
+def length_at(counts: Counter, permille: int) -> int:
+    """The nearest rank among lengths that were counted."""
+    rank, seen = math.ceil(Fraction(permille * counts.total(), 1000)), 0
+    for length in sorted(counts):
+        seen += counts[length]
+        if seen >= rank:
+            return length
+    raise AssertionError("there are samples")
+
+
 def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list[dict]], asked_by: list[set[str]]) -> dict[str, Statistic]:
     found = {}
     for reason in summaries[0]["drops"]:
@@ -385,22 +397,20 @@ def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list
     ]
     if any(sinks):
         found["sink_queue_p99"] = ratio([(sum(seed), len(seed)) for seed in sinks], sum(map(len, sinks)))
-    lengths = [Counter() for _ in queues]
-    for counts, rows in zip(lengths, queues):
-        for row in rows:
-            if row["tier"] != "host":
-                counts[row["queue_packets"]] += row["samples"]
-    pooled = sum(lengths, Counter())
-    n = pooled.total()
-    found["queue_mean"] = ratio([(sum(k * v for k, v in c.items()), c.total()) for c in lengths], n)
-    for name, permille in (("queue_p50", 500), ("queue_p99", 990)):
-        rank, seen = math.ceil(Fraction(permille * n, 1000)), 0
-        for length in sorted(pooled):
-            seen += pooled[length]
-            if seen >= rank:
-                found[name] = counted(length, n)
-                break
-    found["queue_max"] = counted(max(length for length, samples in pooled.items() if samples), n)
+    for unit in ("packets", "bytes"):
+        lengths = [Counter() for _ in queues]
+        for counts, rows in zip(lengths, queues):
+            for row in rows:
+                if row["tier"] != "host":
+                    counts[row[f"queue_{unit}"]] += row["samples"]
+        pooled = sum(lengths, Counter())
+        n = pooled.total()
+        ending = "" if unit == "packets" else "_bytes"
+        found[f"queue_mean{ending}"] = ratio([(sum(k * v for k, v in c.items()), c.total()) for c in lengths], n)
+        for name, permille in (("queue_p50", 500), ("queue_p99", 990)):
+            value, *seeds = (length_at(counts, permille) for counts in (pooled, *lengths))
+            found[f"{name}{ending}"] = sectioned(value, seeds, n)
+        found[f"queue_max{ending}"] = counted(max(length for length, samples in pooled.items() if samples), n)
     for place in summaries[0]["loads"]:
         found[f"load_{place}"] = ratio([(Fraction(s["loads"][place]["realised"]), 1) for s in summaries], len(summaries))
         found[f"load_{place}_offered"] = counted(summaries[0]["loads"][place]["offered"], len(summaries))
@@ -447,6 +457,38 @@ def test_the_summary_is_what_the_files_say(small: Folder, flows: dict, queries: 
         if int(row["n"]) != statistic.n:
             wrong.append((*place, "n", row["n"], statistic.n))
     assert not wrong, wrong[:10]
+
+
+def test_the_summary_says_why_an_interval_is_missing(small: Folder) -> None:
+    for row in small.rows():
+        percentile = next((p for p in ("p999", "p99", "p95", "p50") if row["metric"].endswith(p)), None)
+        if percentile and not row["metric"].startswith(("queue", "sink")):
+            above = int(row["n"]) * {"p50": 500, "p95": 50, "p99": 10, "p999": 1}[percentile]
+            refused = above < 10_000
+            assert (row["low"] == "") == refused, row
+            if refused:
+                maximum = above < 1000
+                assert ("is their maximum" if maximum else "too few for an interval") in row["note"], row
+        elif not row["low"] and row["value"]:
+            assert row["metric"] in ("flows", "queries", "censored") or "max" in row["metric"] or row["metric"].endswith("_offered"), row
+    assert len({row["note"] for row in small.rows()}) > 3
+
+
+def test_swept_quantities_are_numbers_in_columns_of_their_own(small: Folder) -> None:
+    where = small.path.parent
+    sweep = '"port.limit" = ["60KB", "1.2MB"]\n"port.marker.step.threshold" = ["5%", "20%"]'
+    (where / "swept.toml").write_text(SMALL.replace('"workload.load" = [0.4, 0.8]', sweep), encoding="utf-8")
+    few = ("--set", "workload.flows=200", "--set", 'schemes=["dctcp"]', "--seeds", "1")
+    succeeded(run("run", "swept.toml", "--out", "swept", *few, cwd=where))
+    rows = Folder(where / "swept").rows()
+    pairs = {(row["port.limit"], float(row["port.limit_bytes"])) for row in rows}
+    assert pairs == {("60KB", 60_000.0), ("1.2MB", 1_200_000.0)}
+    shares = {(row["port.marker.step.threshold"], float(row["port.marker.step.threshold_share"])) for row in rows}
+    assert shares == {("5%", 0.05), ("20%", 0.2)}
+    assert not any(name.startswith("workload.load_") for name in small.rows()[0]), "plain numbers are numbers already"
+    compared = succeeded(run("compare", "swept", "swept", "--class", "all", "--format", "csv", cwd=where)).stdout
+    assert {row["port.limit_bytes"] for row in csv.DictReader(io.StringIO(compared))} == {"60000", "1200000"}
+    assert "port.limit_bytes" in (where / "swept" / "tables" / "all.csv").read_text(encoding="utf-8")
 
 
 def test_the_tables_are_the_summary(small: Folder) -> None:

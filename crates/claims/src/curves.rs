@@ -1,11 +1,10 @@
 //! Curves: a quantity of a series against coordinates of the sweep points.
 
-use tailcut_results::stats::Interval;
+use tailcut_results::stats::{Interval, Resample, bootstrap};
 
 use crate::catalogue::Claim;
 use crate::evidence::{Coordinate, SweepPoint};
 use crate::finding::{Bounds, Finding, Number};
-use crate::resample::{Resample, bootstrap};
 use crate::samples::{Operand, Samples};
 
 /// What a curve shows.

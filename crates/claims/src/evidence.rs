@@ -54,6 +54,8 @@ pub struct Sample {
     pub n: u64,
     /// What the value needs to be read with.
     pub note: Option<String>,
+    /// Whether too few samples lie beyond the percentile for an interval of anything that is made of it.
+    pub thin: bool,
 }
 
 impl Sample {

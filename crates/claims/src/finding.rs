@@ -85,6 +85,8 @@ pub(crate) struct Finding {
     pub(crate) incomplete: Option<String>,
     /// Whether the numbers depend on the seed, but were measured for one seed only.
     pub(crate) one_seed: bool,
+    /// Whether a sample is too thin for an interval, so that a number without one does not fully speak for the claim.
+    pub(crate) thin: bool,
 }
 
 impl Finding {
@@ -183,7 +185,9 @@ pub(crate) fn conclude(claim: &Claim, found: Result<Finding, String>) -> Judgeme
         for remark in found.remarks.iter().chain(&found.incomplete) {
             text += &format!("; {remark}");
         }
-        if found.one_seed && number.interval.is_none() {
+        if found.thin && number.interval.is_none() {
+            text += "; too thin for an interval, so at most partly";
+        } else if found.one_seed && number.interval.is_none() {
             text += "; one seed, so no interval";
         }
         text
@@ -218,7 +222,8 @@ pub(crate) fn conclude(claim: &Claim, found: Result<Finding, String>) -> Judgeme
             (wide, format!("not {}", wide.bounds.words()))
         }
     };
-    if verdict == Verdict::Reproduced && found.incomplete.is_some() {
+    let thin = found.thin && found.numbers.iter().any(|number| number.interval.is_none());
+    if verdict == Verdict::Reproduced && (found.incomplete.is_some() || thin) {
         verdict = Verdict::Partly;
     }
     judgement(verdict, Some(&found.numbers[limit.number]), say(limit, relation))

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use tailcut_results::csv;
+use tailcut_results::csv::{self, CsvTable};
 use tailcut_results::text::wrapped;
 
 use crate::catalogue::{Claim, Priority, catalogue};
@@ -177,7 +177,7 @@ impl Listing {
 
     /// As CSV: id, scheme, priority, verdict, published, measured, low, high, scale, reason.
     pub fn csv(&self) -> String {
-        let mut text = csv::line([
+        let mut table = CsvTable::new([
             "id",
             "scheme",
             "priority",
@@ -191,7 +191,7 @@ impl Listing {
         ]);
         for line in &self.lines {
             let judgement = &line.judgement;
-            text += &csv::line([
+            table.line([
                 line.claim.id.as_str(),
                 &line.claim.scheme,
                 line.claim.priority.name(),
@@ -204,7 +204,7 @@ impl Listing {
                 &judgement.reason,
             ]);
         }
-        text
+        table.finish()
     }
 
     /// As JSON: a list of objects with the fields of the CSV.

@@ -1,12 +1,13 @@
 //! The operation `order`: the share of comparisons that agree, over sweep points, quantities and pairs of different
 //! tiers.
 
+use tailcut_results::stats::{Resample, bootstrap};
+
 use crate::case::{Case, Outcome};
 use crate::catalogue::{Measure, catalogue};
 use crate::evidence::SweepPoint;
 use crate::expected::{Better, ExpectedOrder};
 use crate::finding::{Bounds, Finding, Number};
-use crate::resample::{Resample, bootstrap};
 use crate::samples::{Operand, Samples, instance, unique};
 
 /// Tiers from best to worst; inside a tier nothing is claimed.

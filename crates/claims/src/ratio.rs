@@ -1,9 +1,10 @@
 //! The operation `ratio`: a quantity of the subject over that of its baselines.
 
+use tailcut_results::stats::{Resample, jackknife};
+
 use crate::case::{Case, Outcome};
 use crate::expected::{Aggregate, ExpectedRatio};
 use crate::finding::Number;
-use crate::resample::{Resample, jackknife};
 use crate::samples::{Quotient, Samples, operands_of, over_baselines};
 use crate::value;
 
@@ -143,7 +144,7 @@ fn single(samples: &Samples, ratio: Ratio<'_>, what: &str) -> Number {
     Number {
         name: format!("{what} {} to {}{}", quotient.0.name(), quotient.1.name(), samples.at(point, measure)),
         value: statistic(Resample::Measured),
-        interval: jackknife(samples.seeds, true, &statistic),
+        interval: jackknife(samples.seeds_of(&[&quotient.0, &quotient.1], point, measure), true, &statistic),
     }
 }
 

@@ -1,10 +1,11 @@
 //! The samples that a claim needs, fetched once and arranged by operand, sweep point and quantity.
 
+use tailcut_results::stats::{Interval, Resample, without};
+
 use crate::case::Case;
 use crate::catalogue::{Claim, Measure};
 use crate::evidence::{Coordinate, Sample, SweepPoint};
 use crate::finding::Finding;
-use crate::resample::Resample;
 use crate::scope;
 
 /// What is measured: a subject in the quantity of the claim. A claim that ranks the values of a coordinate measures its
@@ -93,6 +94,7 @@ impl Quantity {
     /// if it is not positive.
     fn under(&self, resample: Resample<'_>) -> f64 {
         let own = match resample {
+            Resample::Without(out) if !self.seeds.is_empty() => without(self.sample.value, &self.seeds, out),
             Resample::Weights(weights) if !self.seeds.is_empty() => {
                 let count = self.seeds.len() as f64;
                 let mean = self.seeds.iter().sum::<f64>() / count;
@@ -116,6 +118,11 @@ impl Quantity {
         samples
     }
 
+    /// Whether one of its samples is too thin for an interval.
+    fn is_thin(&self) -> bool {
+        self.samples().iter().any(|sample| sample.thin)
+    }
+
     /// Keeps the values of these seeds, if it has all of them.
     fn align(&mut self, seeds: &[u64]) {
         let of = |seed: &u64| self.sample.by_seed.iter().find(|(known, _)| known == seed).map(|(_, value)| *value);
@@ -135,8 +142,10 @@ pub(crate) struct Samples {
     pub(crate) points: Vec<SweepPoint>,
     /// The quantities.
     pub(crate) measures: Vec<Measure>,
-    /// Number of seeds that every sample has.
+    /// Number of seeds over which an interval of what is made of all samples can be taken: 0 if a sample is too thin.
     pub(crate) seeds: usize,
+    /// Number of seeds that every sample has.
+    common: usize,
     /// How many sweep points there should be.
     wanted: usize,
     operands: Vec<Operand>,
@@ -219,7 +228,7 @@ impl Samples {
             return Err(reason.clone());
         }
         let wanted = scope::expected(claim, &points);
-        let mut samples = Samples { points, wanted, measures, seeds: 0, operands, quantities };
+        let mut samples = Samples { points, wanted, measures, seeds: 0, common: 0, operands, quantities };
         samples.align();
         Ok(samples)
     }
@@ -236,10 +245,21 @@ impl Samples {
             });
         }
         let seeds = common.unwrap_or_default();
-        self.seeds = seeds.len();
+        self.common = seeds.len();
+        self.seeds = if self.is_thin() { 0 } else { self.common };
         for quantity in self.quantities.iter_mut().flatten() {
             quantity.align(&seeds);
         }
+    }
+
+    fn is_thin(&self) -> bool {
+        self.quantities.iter().flatten().any(Quantity::is_thin)
+    }
+
+    /// Number of seeds over which an interval of what is made of these operands in a quantity can be taken.
+    pub(crate) fn seeds_of(&self, operands: &[&Operand], point: usize, measure: usize) -> usize {
+        let thin = operands.iter().filter_map(|operand| self.quantity(operand, point, measure)).any(Quantity::is_thin);
+        if thin { 0 } else { self.common }
     }
 
     fn quantity(&self, operand: &Operand, point: usize, measure: usize) -> Option<&Quantity> {
@@ -260,6 +280,12 @@ impl Samples {
     /// The sample itself.
     pub(crate) fn sample(&self, operand: &Operand, point: usize, measure: usize) -> Option<&Sample> {
         self.quantity(operand, point, measure).map(|quantity| &quantity.sample)
+    }
+
+    /// The interval that the value has by itself, if it is no quotient.
+    pub(crate) fn interval(&self, operand: &Operand, point: usize, measure: usize) -> Option<Interval> {
+        let quantity = self.quantity(operand, point, measure)?;
+        quantity.sample.interval.filter(|_| quantity.over.is_none())
     }
 
     /// A quotient at a sweep point; `None` without one of its sides, or if both are zero, so that it says nothing.
@@ -317,7 +343,8 @@ impl Samples {
         let note = quantities().find_map(|quantity| quantity.sample.note.clone());
         let mut found = Finding::with_remarks(std::iter::once(self.coverage()).chain(note).collect());
         found.incomplete = self.incomplete();
-        found.one_seed = self.seeds < 2 && quantities().any(|quantity| !quantity.sample.by_seed.is_empty());
+        found.thin = self.is_thin();
+        found.one_seed = self.common < 2 && quantities().any(|quantity| !quantity.sample.by_seed.is_empty());
         found
     }
 

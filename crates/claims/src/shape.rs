@@ -1,10 +1,11 @@
 //! The operation `shape`: curves that rise or fall, by Spearman's rank correlation with their x.
 
+use tailcut_results::stats::Resample;
+
 use crate::case::{Case, Outcome};
 use crate::curves::{Curves, Series, spearman, words};
 use crate::expected::{ExpectedShape, Form};
 use crate::finding::Bounds;
-use crate::resample::Resample;
 use crate::samples::{Samples, unique};
 
 pub(crate) fn find(case: &Case<'_>, expected: &ExpectedShape) -> Outcome {

@@ -1,11 +1,10 @@
 //! The operation `value`: a quantity of the subject.
 
-use tailcut_results::stats::Interval;
+use tailcut_results::stats::{Interval, Resample, jackknife};
 
 use crate::case::{Case, Outcome};
 use crate::expected::{Aggregate, ExpectedValue, Limits};
 use crate::finding::{Bounds, Finding, Number};
-use crate::resample::{Resample, jackknife};
 use crate::samples::{Operand, Samples};
 
 pub(crate) fn find(case: &Case<'_>, expected: &ExpectedValue) -> Outcome {
@@ -90,8 +89,10 @@ pub(crate) fn number(
 ) -> Option<Number> {
     let value = samples.measured(operand, point, measure)?;
     let statistic = |resample: Resample<'_>| samples.value(operand, point, measure, resample).unwrap_or(f64::NAN);
-    let interval = jackknife(samples.seeds, false, &statistic)
-        .or_else(|| samples.sample(operand, point, measure)?.interval)
+    let seeds = samples.seeds_of(&[operand], point, measure);
+    let interval = samples
+        .interval(operand, point, measure)
+        .or_else(|| jackknife(seeds, false, &statistic))
         .map(|interval| range.clamp(interval, value));
     Some(Number { name, value, interval })
 }

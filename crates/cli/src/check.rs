@@ -1,5 +1,6 @@
 //! `tailcut check`.
 
+use tailcut_results::stats::ENOUGH_ABOVE;
 use tailcut_sim::{Problem, Scenario};
 
 use crate::ScenarioArguments;
@@ -11,9 +12,6 @@ const NS_PER_PACKET_HOP: [f64; 2] = [110.0, 250.0];
 
 /// State in bytes that caches hold most of.
 const CACHED: f64 = 100e6;
-
-/// Flows above the 99th percentile that a class should have, so that its interval means something.
-const TAIL_FLOWS: f64 = 10.0;
 
 /// A rate to three digits where it has no more before the point.
 fn rounded(rate: f64) -> String {
@@ -95,8 +93,8 @@ pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
     }
     for class in &forecast.classes {
         let tail = class.flows * plan.seeds.len() as f64 / 100.0;
-        if tail < TAIL_FLOWS {
-            out.line(format_args!("warning: about {:.0} flows of class {} lie above its 99th percentile: too few for a narrow interval, run longer or with more seeds",
+        if tail < ENOUGH_ABOVE as f64 {
+            out.line(format_args!("warning: about {:.0} flows of class {} lie above its 99th percentile: too few for an interval, run longer or with more seeds",
                 tail, class.name));
         }
     }

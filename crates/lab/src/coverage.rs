@@ -1,7 +1,9 @@
 //! How often intervals hold the true value, where that is known: M/M/1, whose sojourn times depend on each other.
 
 use tailcut_base::{Seeds, Stream};
-use tailcut_results::stats::{Estimate, Interval, quantile, ratio};
+use tailcut_results::stats::{
+    Difference, Estimate, Interval, Method, SeedValues, nearest_rank, quantile, quotient, ratio,
+};
 
 use crate::precision::{Precision, StoppingRule, relative_half_width};
 use crate::queueing::MM1;
@@ -55,6 +57,36 @@ fn intervals_of_mean_and_p99_of_a_queue_hold_the_truth_in_95_of_100_cases() {
         for held in [mean, p99] {
             assert!((930..=970).contains(&held), "load {load}, {seeds} seeds of {samples}: mean {mean}, p99 {p99}");
         }
+    }
+}
+
+/// The same queue on both sides, under other seeds: the true ratio is 1. With few customers, of which those in a row are
+/// alike, as few as ten above the percentile in all seeds are thin: documented as such.
+#[test]
+fn a_queue_compared_with_itself_under_other_seeds_does_not_differ_in_95_of_100_cases() {
+    let queue = MM1 { load: 0.7 };
+    for (seeds, samples, least) in [(3, 500, 940), (5, 500, 930), (5, 2_000, 930), (10, 100, 860)] {
+        let mut stream = Seeds::new(3).stream("itself", (seeds * samples) as u64);
+        let mut same = [0; 2];
+        for _ in 0..REPLICATIONS {
+            let [a, b] = [(); 2].map(|()| {
+                let mut runs = Runs::new(queue, samples);
+                runs.add(seeds, &mut stream);
+                runs
+            });
+            let means = |side: &Runs| side.runs.iter().map(|run| run.iter().sum::<f64>() / samples as f64).collect();
+            let tails = |side: &Runs| side.runs.iter().map(|run| nearest_rank(run, 990).unwrap()).collect();
+            let of: [(fn(&Runs) -> Estimate, &dyn Fn(&Runs) -> Vec<f64>); 2] =
+                [(Runs::mean, &means), (Runs::p99, &tails)];
+            for (same, (all, each)) in same.iter_mut().zip(of) {
+                let (all_a, all_b, a, b) = (all(&a), all(&b), each(&a), each(&b));
+                let (a, b) = (SeedValues { all: &all_a, seeds: &a }, SeedValues { all: &all_b, seeds: &b });
+                let found = quotient(a, b, Method::Unpaired).difference;
+                assert_ne!(found, Difference::Unknown);
+                *same += usize::from(found == Difference::NoDifference);
+            }
+        }
+        assert!(same.iter().all(|&same| same >= least), "mean and p99 of {seeds} seeds of {samples}: {same:?} of 1000");
     }
 }
 

@@ -7,9 +7,10 @@ use std::path::Path;
 use tailcut_report::{
     Annotations, RatiosToBaseline, ReportError, SchemeRatio, WrittenResults, remove_results, write_results,
 };
+use tailcut_results::stats::Method;
 use tailcut_results::{Analysis, Measurements, PointSummary, RunInfo};
 
-use crate::compare::{Measured, Method, ratio_at};
+use crate::compare::{Measured, ratio_at};
 use crate::error::RunError;
 
 /// What [`report`] has written.

@@ -34,7 +34,7 @@ pub use group::{GROUP_ROWS, RowWriter, Sink};
 pub use histogram::Histogram;
 pub use ports::{read_ports, write_ports};
 pub use queries::{QueryFile, QueryRow, read_queries, write_queries};
-pub use queues::{QueueSamples, read_queues, write_queues};
+pub use queues::{QueueLengths, QueueSamples, read_queues, write_queues};
 pub use recorder::{Recorder, Records, Totals};
 pub use row::{DropCounts, FlowRow, PortRow, QueueStatistics};
 pub use series::{QueuePoint, QueueSeries, read_queue_series, write_queue_series};

@@ -238,7 +238,13 @@ pub fn port_columns() -> Vec<Column> {
 pub const QUEUE_COLUMNS: &[Column] = &[
     column("tier", Text, "", "Tier of the switches: leaf, spine ..."),
     column("queue_packets", Integer, "packets", "Packets that wait in a port; the one on the wire is not counted."),
-    column("samples", Integer, "", "How many samples of that length all ports of the tier gave, empty ports included."),
+    column("queue_bytes", Integer, "B", "Bytes of these packets, headers included."),
+    column(
+        "samples",
+        Integer,
+        "",
+        "How many samples of that length in packets and in bytes all ports of the tier gave, empty ports included.",
+    ),
 ];
 
 /// Columns of `queue_series.parquet`: a row for each sample of the queue of a switch port that differs from the one

@@ -72,7 +72,7 @@ impl Made {
 fn a_run_leaves_statistics_tables_plots_and_a_page() {
     let made = make("usual", &USUAL);
     let csv = made.text("summary.csv");
-    assert_eq!(csv.lines().next(), Some("scheme,workload.load,class,metric,value,low,high,n,unit"));
+    assert_eq!(csv.lines().next(), Some("scheme,workload.load,class,metric,value,low,high,n,unit,note"));
     assert_eq!(csv.lines().count(), 1 + made.summary.rows.len());
     for class in ["short", "incast", "long", "short+incast", "all"] {
         assert!(made.text(&format!("tables/{class}.txt")).starts_with(class));

@@ -17,9 +17,7 @@ pub(crate) fn queues(folders: &[PathBuf]) -> Result<Distribution, String> {
     let mut all = Histogram::new();
     for folder in folders {
         let file = folder.join("queues.parquet");
-        for (_, samples) in read_queues(&file).map_err(|e| e.to_string())?.tiers() {
-            all.merge(samples);
-        }
+        all.merge(&read_queues(&file).map_err(|e| e.to_string())?.all().packets());
     }
     Ok(Curve::of_histogram(&all).points)
 }

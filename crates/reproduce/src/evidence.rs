@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use tailcut_base::{Bytes, Span};
 use tailcut_claims::{Coordinate, Evidence, Sample, SweepPoint};
 use tailcut_record::read_throughput;
+use tailcut_results::stats::sectioned;
 use tailcut_results::{Point, scheme_called};
 
 use crate::analytic::{self, Context};
 use crate::measure::MeasureDefinition;
-use crate::samples::{complement, divided, interval_around, times};
+use crate::samples::{complement, divided, times};
 use crate::study::Subject;
 use crate::study_run::StudyRun;
 use crate::throughput::{self, Bins, Convergence};
@@ -142,6 +143,7 @@ impl<'a> StudyEvidence<'a> {
             by_seed: found.by_seed.iter().filter_map(|&(seed, value)| Some((seed, value?))).collect(),
             n: found.n,
             note: found.pooled.note.clone(),
+            thin: found.pooled.thin,
         })
     }
 
@@ -168,11 +170,11 @@ impl<'a> StudyEvidence<'a> {
             bins.map(|(seed, bins)| (seed, convergence.time(&bins).unwrap_or(f64::INFINITY))).collect();
         let seeds: Vec<f64> = by_seed.iter().map(|&(_, time)| time).collect();
         let value = seeds.iter().sum::<f64>() / seeds.len() as f64;
-        let interval = interval_around(value, &seeds);
+        let interval = sectioned(value, &seeds);
         let note = value
             .is_infinite()
             .then(|| format!("the throughput of {scheme} does not stay within {} of its share", convergence.within));
-        Ok(Sample { value, interval, n: by_seed.len() as u64, by_seed, note })
+        Ok(Sample { value, interval, n: by_seed.len() as u64, by_seed, note, thin: false })
     }
 
     /// What a function computes at a sweep point: its values, and a note.

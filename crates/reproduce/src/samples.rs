@@ -1,12 +1,11 @@
 //! Arithmetic with samples: quotients, complements and multiples, seed by seed.
 
 use tailcut_claims::Sample;
-use tailcut_results::stats::{Interval, half_width};
+use tailcut_results::stats::{Estimate, Interval, Method, SeedValues, quotient};
 
-/// The 95 % interval of `value`, the mean over seeds, from the values of the single seeds; `None` with fewer than two.
-pub(crate) fn interval_around(value: f64, seeds: &[f64]) -> Option<Interval> {
-    let half = (seeds.len() > 1 && value.is_finite()).then(|| half_width(seeds))?;
-    Some(Interval { low: value - half, high: value + half })
+fn estimate(sample: &Sample) -> Estimate {
+    let Sample { value, interval, note, thin, .. } = sample.clone();
+    Estimate { value, interval, note, thin }
 }
 
 /// A ratio of two quantities of the same flows, by seed where both have it.
@@ -24,11 +23,16 @@ pub(crate) fn divided(above: &Sample, below: &Sample) -> Result<Sample, String> 
         .iter()
         .filter_map(|&(seed, above)| Some((seed, above / of(seed).filter(|&below| below != 0.0)?)))
         .collect();
-    let ratios: Vec<f64> = by_seed.iter().map(|&(_, ratio)| ratio).collect();
+    let pairs = above.by_seed.iter().filter_map(|&(seed, above)| Some((above, of(seed)?)));
+    let (of_above, of_below): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    let (over, under) = (estimate(above), estimate(below));
+    let (over, under) = (SeedValues { all: &over, seeds: &of_above }, SeedValues { all: &under, seeds: &of_below });
+    let ratio = quotient(under, over, Method::Paired);
     Ok(Sample {
         value,
-        interval: interval_around(value, &ratios),
+        interval: ratio.low.zip(ratio.high).map(|(low, high)| Interval { low, high }),
         by_seed,
+        thin: above.thin || below.thin,
         n: above.n.min(below.n),
         note: above.note.clone().or(below.note.clone()),
     })
@@ -59,7 +63,8 @@ mod tests {
     use super::*;
 
     fn sample(value: f64, by_seed: &[(u64, f64)]) -> Sample {
-        Sample { value, interval: None, by_seed: by_seed.to_vec(), n: 10, note: None }
+        let interval = Some(Interval::around(value, 1.0));
+        Sample { value, interval, by_seed: by_seed.to_vec(), n: 10, ..Sample::default() }
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Collector {
 
 /// A number that was counted, not estimated: it has no interval.
 pub(crate) fn counted(value: f64) -> Estimate {
-    Estimate { value, interval: None, note: None }
+    Estimate::new(value, None)
 }
 
 /// A span in µs.

@@ -5,7 +5,7 @@ use tailcut_record::Histogram;
 
 use crate::collector::{Collector, counted};
 use crate::replication::{PortCounts, Replication};
-use crate::stats::{self, Estimate, Interval};
+use crate::stats::{self, Estimate};
 
 /// Adds the statistics of the network over the replications of a design point.
 pub(crate) fn statistics(replications: &[Replication], out: &mut Collector) {
@@ -64,33 +64,35 @@ fn over_ports(replications: &[Replication], of: fn(&Replication) -> &Vec<f64>) -
     (parts, replications.iter().map(|one| of(one).len() as u64).sum())
 }
 
-/// Adds the sampled lengths of the queues.
+/// Adds the sampled lengths of the queues, in packets and in bytes.
 fn queues(replications: &[Replication], out: &mut Collector) {
-    let mut pooled = Histogram::new();
-    for one in replications {
-        pooled.merge(&one.queues);
+    lengths(&replications.iter().map(|one| &one.queues).collect::<Vec<_>>(), "", out);
+    let bytes: Option<Vec<&Histogram>> = replications.iter().map(|one| one.queues_bytes.as_ref()).collect();
+    if let Some(bytes) = bytes {
+        lengths(&bytes, "_bytes", out);
     }
+}
+
+/// Adds the statistics of queue lengths, of which there is a histogram for each replication; `ending` is what the names
+/// of their metrics end in.
+fn lengths(replications: &[&Histogram], ending: &str, out: &mut Collector) {
+    let mut pooled = Histogram::new();
+    replications.iter().for_each(|one| pooled.merge(one));
     let n = pooled.total();
-    let parts: Vec<(f64, f64)> =
-        replications.iter().map(|one| (one.queues.sum() as f64, one.queues.total() as f64)).collect();
-    out.push("queue_mean", stats::ratio(&parts), n);
+    let parts: Vec<(f64, f64)> = replications.iter().map(|one| (one.sum() as f64, one.total() as f64)).collect();
+    out.push(&format!("queue_mean{ending}"), stats::ratio(&parts), n);
     for (metric, permille) in [("queue_p50", 500), ("queue_p99", 990)] {
-        // Successive samples of a queue are correlated, so that an interval from order statistics would be too narrow.
-        // The interval comes from the spread between five seeds or more; with fewer there is none.
-        let values: Vec<f64> =
-            replications.iter().filter_map(|one| one.queues.quantile(permille)).map(|length| length as f64).collect();
+        // Successive samples of a queue are alike, so that an interval from order statistics would be too narrow. The
+        // interval comes from the spread between seeds; with one seed there is none.
+        let seeds: Vec<f64> =
+            replications.iter().filter_map(|one| one.quantile(permille)).map(|length| length as f64).collect();
         let estimate = pooled.quantile(permille).map(|value| {
             let value = value as f64;
-            let half = (values.len() >= 5).then(|| stats::half_width(&values));
-            Estimate {
-                value,
-                interval: half.map(|half| Interval { low: value - half, high: value + half }),
-                note: None,
-            }
+            Estimate::new(value, stats::sectioned(value, &seeds))
         });
-        out.push(metric, estimate, n);
+        out.push(&format!("{metric}{ending}"), estimate, n);
     }
-    out.push("queue_max", pooled.max().map(|value| counted(value as f64)), n);
+    out.push(&format!("queue_max{ending}"), pooled.max().map(|value| counted(value as f64)), n);
 }
 
 /// Adds the offered and realised loads, and the utilisation of the busiest port.

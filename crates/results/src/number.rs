@@ -56,37 +56,65 @@ pub fn slug(name: &str) -> String {
     if text.trim_matches(['.', '-']).is_empty() { "unnamed".into() } else { text }
 }
 
-/// How values of a quantity are read, and its units with their sizes, the largest first.
-type Quantity<'a> = (&'a dyn Fn(&str) -> Option<f64>, &'a [(&'static str, f64)]);
+/// A kind of quantity that a parameter may be.
+struct Kind {
+    /// Reads a value, in the smallest of the units.
+    parse: fn(&str) -> Option<f64>,
+    /// Its units with their sizes, the largest first.
+    units: &'static [(&'static str, f64)],
+    /// The base unit of result files, as their columns are named, with its size.
+    base: (&'static str, f64),
+}
+
+const KINDS: [Kind; 4] = [
+    Kind {
+        parse: |text| text.parse::<Span>().ok().map(|span| span.as_ps() as f64),
+        units: &[("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3), ("ps", 1.0)],
+        base: ("ns", 1e3),
+    },
+    Kind {
+        parse: |text| text.parse::<Bytes>().ok().map(Bytes::as_f64),
+        units: &[("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)],
+        base: ("bytes", 1.0),
+    },
+    Kind {
+        parse: |text| text.parse::<BitRate>().ok().map(|rate| rate.as_bps() as f64),
+        units: &[("Gbps", 1e9), ("Mbps", 1e6), ("bps", 1.0)],
+        base: ("bps", 1.0),
+    },
+    Kind { parse: |text| text.strip_suffix('%').and_then(plain_number), units: &[("%", 1.0)], base: ("share", 100.0) },
+];
+
+fn plain_number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// All values as numbers; `None` if one of them is none, or if there are no values.
+fn all(values: &[String], parse: impl Fn(&str) -> Option<f64>) -> Option<Vec<f64>> {
+    values.iter().map(|text| parse(text.trim())).collect::<Option<Vec<f64>>>().filter(|numbers| !numbers.is_empty())
+}
+
+/// The values of a swept parameter that are written with units, with their kind.
+fn quantities(values: &[String]) -> Option<(Vec<f64>, &'static Kind)> {
+    KINDS.iter().find_map(|kind| Some((all(values, kind.parse)?, kind)))
+}
 
 /// The values of a swept parameter as numbers, with their unit (empty for plain numbers); `None` if they are names.
 pub fn numeric(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
-    let all = |parse: &dyn Fn(&str) -> Option<f64>| {
-        values.iter().map(|text| parse(text.trim())).collect::<Option<Vec<f64>>>()
-    };
-    if values.is_empty() {
-        return None;
-    }
-    if let Some(numbers) = all(&|text| text.parse().ok().filter(|number: &f64| number.is_finite())) {
+    if let Some(numbers) = all(values, plain_number) {
         return Some((numbers, ""));
     }
-    let kinds: [Quantity<'_>; 3] = [
-        (
-            &|text| text.parse::<Span>().ok().map(|span| span.as_ps() as f64),
-            &[("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3), ("ps", 1.0)],
-        ),
-        (&|text| text.parse::<Bytes>().ok().map(Bytes::as_f64), &[("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)]),
-        (
-            &|text| text.parse::<BitRate>().ok().map(|rate| rate.as_bps() as f64),
-            &[("Gbps", 1e9), ("Mbps", 1e6), ("bps", 1.0)],
-        ),
-    ];
-    kinds.iter().find_map(|(parse, units)| {
-        let numbers = all(parse)?;
-        let smallest = numbers.iter().copied().filter(|&number| number > 0.0).fold(f64::INFINITY, f64::min);
-        let &(unit, scale) = units.iter().find(|(_, scale)| smallest >= *scale).or(units.last())?;
-        Some((numbers.iter().map(|number| number / scale).collect(), unit))
-    })
+    let (numbers, kind) = quantities(values)?;
+    let smallest = numbers.iter().copied().filter(|&number| number > 0.0).fold(f64::INFINITY, f64::min);
+    let &(unit, scale) = kind.units.iter().find(|(_, scale)| smallest >= *scale).or(kind.units.last())?;
+    Some((numbers.iter().map(|number| number / scale).collect(), unit))
+}
+
+/// The values of a swept parameter that are written with units in the base unit of result files, with its name as columns
+/// end: `ns`, `bytes`, `bps`, `share`. `None` if they are plain numbers or names.
+pub fn in_base_units(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
+    let (numbers, Kind { base: (unit, size), .. }) = quantities(values)?;
+    Some((numbers.iter().map(|number| number / size).collect(), unit))
 }
 
 #[cfg(test)]
@@ -124,6 +152,11 @@ mod tests {
         assert_eq!(of(&["ecmp", "spray"]), None);
         assert_eq!(of(&["10us", "1MB"]), None);
         assert_eq!(of(&["nan"]), None);
+        assert_eq!(of(&["5%", "25%"]), Some((vec![5.0, 25.0], "%")));
+        let base = |values: &[&str]| in_base_units(&values.iter().map(|&v| v.to_owned()).collect::<Vec<_>>());
+        assert_eq!(base(&["10us", "1.5ns"]), Some((vec![10_000.0, 1.5], "ns")));
+        assert_eq!(base(&["5%", "25%"]), Some((vec![0.05, 0.25], "share")));
+        assert_eq!((base(&["0.5"]), base(&["ecmp"]), base(&[])), (None, None, None));
     }
 
     #[test]

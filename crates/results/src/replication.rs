@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use tailcut_record::{FlowColumns, Histogram, PortRow, QueryRow, read_flows, read_ports, read_queries, read_queues};
+use tailcut_record::{
+    FlowColumns, Histogram, PortRow, QueryRow, QueueLengths, read_flows, read_ports, read_queries, read_queues,
+};
 
 use crate::point::PointSummary;
 use crate::run::{Point, RunInfo};
@@ -18,6 +20,8 @@ pub(crate) struct Replication {
     pub(crate) queries: Vec<QueryRow>,
     /// Sampled queue lengths of all ports of switches, in packets.
     pub(crate) queues: Histogram,
+    /// The same in bytes; `None` if the files are older than that.
+    pub(crate) queues_bytes: Option<Histogram>,
     /// Packets that ports let into a lower class than their own.
     pub(crate) demotions: u64,
     /// Packets that ports of switches dropped.
@@ -81,7 +85,7 @@ impl Replication {
             to_aggregators.filter_map(|port| port.queue.map(|queue| queue.p99_bytes as f64)).collect();
         queries.retain(|row| row.measured);
         let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
-        let mut queues = Histogram::new();
+        let mut queues = QueueLengths::default();
         for (_, samples) in samples.tiers().filter(|(tier, _)| *tier != HOSTS) {
             queues.merge(samples);
         }
@@ -89,7 +93,8 @@ impl Replication {
             summary,
             flows,
             queries,
-            queues,
+            queues: queues.packets(),
+            queues_bytes: queues.bytes(),
             demotions: ports.iter().map(|port| port.demotions).sum(),
             drops_fabric: drops(false),
             drops_nic: drops(true),

@@ -3,7 +3,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use crate::analysis::{Analysis, DesignPoint};
-use crate::csv;
+use crate::csv::{self, AxisNumbers, CsvTable};
 use crate::number::{aligned, with_interval};
 use crate::run::RunInfo;
 use crate::statistics::Row;
@@ -166,7 +166,11 @@ pub fn values_of<'a>(run: &'a RunInfo, point: &'a DesignPoint) -> impl Iterator<
 fn notes(analysis: &Analysis, set: usize, shown: &[(&str, &str)]) -> String {
     let rows = analysis.design_points.iter().flat_map(|point| analysis.rows_of(point, set));
     let shown = rows.filter(|row| shown.iter().any(|(metric, _)| *metric == row.metric));
-    let mut notes: Vec<&str> = shown.filter_map(|row| row.note.as_deref()).collect();
+    list_of_notes(shown.filter_map(|row| row.note.as_deref()).collect())
+}
+
+/// Notes below a table for the terminal: each once, in lines with stars.
+pub fn list_of_notes(mut notes: Vec<&str>) -> String {
     notes.sort_unstable();
     notes.dedup();
     let more = notes.len().saturating_sub(NOTES);
@@ -188,17 +192,19 @@ const NOTES: usize = 6;
 fn comma_separated(run: &RunInfo, analysis: &Analysis, set: usize) -> String {
     let shown = headlines(analysis, set);
     let mut head = vec!["scheme".to_owned()];
-    head.extend(run.axes.iter().map(|axis| axis.path.clone()));
+    let numbers = AxisNumbers::of(&run.axes);
+    head.extend(run.axes.iter().map(|axis| axis.path.clone()).chain(numbers.heads()));
     head.extend(["flows".to_owned(), "censored".to_owned()]);
     head.extend(
         shown.iter().flat_map(|(metric, _)| [(*metric).to_owned(), format!("{metric}_low"), format!("{metric}_high")]),
     );
-    let mut text = csv::line(head);
+    let mut table = CsvTable::new(head);
     for point in &analysis.design_points {
         let row = |metric: &str| analysis.row(point, set, metric);
         let value = |metric: &str| csv::number(row(metric).and_then(|row| row.value));
         let mut fields = vec![run.schemes[point.scheme].clone()];
-        fields.extend(values_of(run, point).map(str::to_owned));
+        let values = run.value_texts(&point.values);
+        fields.extend(values.iter().cloned().chain(numbers.cells(&values)));
         fields.extend([value("flows"), value("censored")]);
         for (metric, _) in &shown {
             let row = row(metric);
@@ -206,7 +212,7 @@ fn comma_separated(run: &RunInfo, analysis: &Analysis, set: usize) -> String {
                 [row.and_then(|r| r.value), row.and_then(|r| r.low), row.and_then(|r| r.high)].map(csv::number),
             );
         }
-        text += &csv::line(fields);
+        table.line(fields);
     }
-    text
+    table.finish()
 }

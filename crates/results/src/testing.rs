@@ -89,6 +89,10 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
         },
         flows: rows.iter().collect::<FlowColumns>(),
         queries: Vec::new(),
+        queues_bytes: Some([0, 0, 0, 7_000].into_iter().fold(Histogram::new(), |mut histogram, bytes| {
+            histogram.add(bytes);
+            histogram
+        })),
         queues: [0, 0, 0, 5].into_iter().fold(Histogram::new(), |mut histogram, packets| {
             histogram.add(packets);
             histogram

@@ -53,7 +53,7 @@ impl WarningFacts {
                     .to_owned(),
             ),
             Some(seeds @ 2..=4) => warnings.push(format!(
-                "{seeds} seeds: intervals of means are wide, because Student's t has {} degree{} of freedom; five seeds \
+                "{seeds} seeds: intervals are wide, because Student's t has {} degree{} of freedom; five seeds \
                  are recommended",
                 seeds - 1,
                 if seeds == 2 { "" } else { "s" }

@@ -6,6 +6,7 @@
 //!
 //! Left out: HPCC's priority group and port, and the triggers of htsim's connection matrices.
 
+use ::csv::{ReaderBuilder, StringRecord, Trim};
 use tailcut_base::{Instant, Span};
 
 use crate::config::FlowFormat;
@@ -74,7 +75,14 @@ const HEADER: &str = "`start_ns,src,dst,size_bytes` and optionally `class` and `
 
 fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
     let header = lines[0];
-    let names: Vec<&str> = header.text.split(',').map(str::trim).collect();
+    // Without comments and empty lines, so that the number of a record's line is its place among these.
+    let text = lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
+    let mut reader =
+        ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(text.as_bytes());
+    let mut read = |record: &mut StringRecord| reader.read_record(record).expect("the text is UTF-8 in memory");
+    let mut names = StringRecord::new();
+    read(&mut names);
+    let names: Vec<&str> = names.iter().collect();
     let first_is_number = names.iter().all(|name| name.parse::<f64>().is_ok());
     if first_is_number {
         let help = format!("expected the columns {HEADER}");
@@ -104,29 +112,31 @@ fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
     let (class_at, deadline_at) = (column("class"), column("deadline_ns"));
 
     let mut list = FlowList::default();
-    for &line in &lines[1..] {
-        let cells: Vec<&str> = line.text.split(',').map(str::trim).collect();
+    let mut cells = StringRecord::new();
+    while read(&mut cells) {
+        let at = cells.position().map_or(1, |position| position.line());
+        let line = lines[usize::try_from(at).expect("a line of the text") - 1];
         if cells.len() != names.len() {
             let message = format!("the line has {} columns, and the header {}", cells.len(), names.len());
             return Err(line.error(message).help("expected one value for each column, separated by commas"));
         }
         let start =
-            moment(cells[start_at], NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, cells[start_at], "start"))?;
-        let deadline = match deadline_at.map(|at| cells[at]).filter(|cell| !cell.is_empty()) {
+            moment(&cells[start_at], NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, &cells[start_at], "start"))?;
+        let deadline = match deadline_at.map(|at| &cells[at]).filter(|cell| !cell.is_empty()) {
             Some(cell) => {
                 Some(Span::from_ps(scaled(cell, NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, cell, "deadline"))?))
             }
             None => None,
         };
-        let class = match class_at.map(|at| cells[at]).filter(|cell| !cell.is_empty()) {
+        let class = match class_at.map(|at| &cells[at]).filter(|cell| !cell.is_empty()) {
             Some(name) => Some(class_index(line, &mut list.classes, name)?),
             None => None,
         };
         let listed = Listed {
             start,
-            src: host(line, cells[src_at], "source", hosts)?,
-            dst: host(line, cells[dst_at], "destination", hosts)?,
-            size: scaled(cells[size_at], 0).ok_or_else(|| bad_number(line, cells[size_at], "size"))?,
+            src: host(line, &cells[src_at], "source", hosts)?,
+            dst: host(line, &cells[dst_at], "destination", hosts)?,
+            size: scaled(&cells[size_at], 0).ok_or_else(|| bad_number(line, &cells[size_at], "size"))?,
             deadline,
             class,
         };
@@ -261,6 +271,16 @@ mod tests {
         assert_eq!((flow.class, flow.deadline), (None, Some(Span::from_ms(20))));
         assert_eq!((list.flows[0].class, list.flows[2].class), (Some(0), Some(1)));
         assert_eq!(list.flows[0].deadline, None);
+    }
+
+    /// As programs write it that quote every text, behind a comment and an empty line.
+    #[test]
+    fn fields_may_be_quoted_and_errors_name_their_line() {
+        let text = "# made elsewhere\n\n\"start_ns\",\"src\",\"dst\",\"size_bytes\",\"class\"\n0,0,1,1000,\"short\"\n";
+        let list = FlowList::parse(text.as_bytes(), CSV, 4).unwrap();
+        assert_eq!((list.len(), list.classes.as_slice()), (1, ["short".to_owned()].as_slice()));
+        let error = FlowList::parse(format!("{text}\n# more\n5,0,9,1,short\n").as_bytes(), CSV, 4).unwrap_err();
+        assert_eq!((error.line, error.text.as_str()), (7, "5,0,9,1,short"));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Claims about what the documents build on.
 
 use super::functions;
+use tailcut_results::stats::Resample;
+
 use crate::case::{Case, Outcome};
 use crate::curves::{Curves, Series};
 use crate::finding::Bounds;
-use crate::resample::Resample;
 use crate::shape::fetch;
 
 functions! {

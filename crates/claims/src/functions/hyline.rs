@@ -4,6 +4,8 @@ use super::closed_form::{arithmetic, of_items};
 use super::functions;
 use super::shapes::minimum_inside;
 use super::tables::ComparedTable;
+use tailcut_results::stats::{Resample, bootstrap};
+
 use crate::case::{Case, Outcome};
 use crate::catalogue::Measure;
 use crate::curves::{Curves, Series, slope};
@@ -13,7 +15,6 @@ use crate::expected::Better::{Higher, Lower};
 use crate::finding::{Bounds, Number};
 use crate::order::{self, Order, subjects};
 use crate::ratio;
-use crate::resample::{Resample, bootstrap};
 use crate::samples::{Operand, Quotient, Samples, operands_of};
 use crate::shape::fetch;
 use crate::value;

@@ -2,10 +2,11 @@
 
 use super::closed_form::arithmetic;
 use super::functions;
+use tailcut_results::stats::{Resample, jackknife};
+
 use crate::case::{Case, Outcome};
 use crate::curves::{Curves, Series, slope};
 use crate::finding::{Bounds, Number};
-use crate::resample::{Resample, jackknife};
 use crate::samples::{Samples, operands_of, over_baselines};
 use crate::shape::fetch;
 use crate::value;

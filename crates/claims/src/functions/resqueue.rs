@@ -3,13 +3,14 @@
 use super::closed_form::within;
 use super::functions;
 use super::shapes::{Saturation, saturates};
+use tailcut_results::stats::{Resample, bootstrap};
+
 use crate::case::{Case, Outcome};
 use crate::catalogue::Measure;
 use crate::curves::{Curves, Series, spearman};
 use crate::evidence::Coordinate;
 use crate::expected::Aggregate;
 use crate::finding::{Bounds, Number};
-use crate::resample::{Resample, bootstrap};
 use crate::samples::{Operand, Samples};
 use crate::shape::fetch;
 use crate::value::{self, Range};

@@ -1,10 +1,11 @@
 //! Shapes of curves that few claims are about.
 
+use tailcut_results::stats::Resample;
+
 use crate::case::{Case, Outcome};
 use crate::curves::{Curves, Series, extremes};
 use crate::expected::Form;
 use crate::finding::Bounds;
-use crate::resample::Resample;
 use crate::samples::Operand;
 use crate::shape::{fetch, rising};
 

@@ -4,12 +4,13 @@ use super::closed_form::{arithmetic, oversubscription};
 use super::functions;
 use super::shapes::minimum_inside;
 use super::tables::ComparedTable;
+use tailcut_results::stats::Resample;
+
 use crate::case::{Case, Outcome};
 use crate::curves::{Curves, Series};
 use crate::expected::Better::{Higher, Lower};
 use crate::finding::Bounds;
 use crate::order::{self, Order};
-use crate::resample::Resample;
 use crate::shape::fetch;
 
 functions! {

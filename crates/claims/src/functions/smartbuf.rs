@@ -3,10 +3,11 @@
 use super::closed_form::arithmetic;
 use super::functions;
 use super::shapes::{Saturation, flat, gap_widens, saturates};
+use tailcut_results::stats::{Resample, bootstrap};
+
 use crate::case::{Case, Outcome};
 use crate::curves::extremes;
 use crate::finding::{Bounds, Finding, Number};
-use crate::resample::{Resample, bootstrap};
 use crate::samples::{Operand, Samples};
 use crate::scope;
 use crate::value;

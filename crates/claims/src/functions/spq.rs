@@ -3,6 +3,8 @@
 use super::closed_form::{arithmetic, oversubscription};
 use super::functions;
 use super::tables::{ComparedTable, is_row, label, published};
+use tailcut_results::stats::{Resample, bootstrap};
+
 use crate::case::{Case, Outcome};
 use crate::curves::{Curves, Series};
 use crate::evidence::{Coordinate, SweepPoint};
@@ -10,7 +12,6 @@ use crate::expected::Better::Lower;
 use crate::expected::Form;
 use crate::finding::{Bounds, Number};
 use crate::order::{self, Order, subjects, values_of};
-use crate::resample::{Resample, bootstrap};
 use crate::samples::{Operand, Samples, over_baselines};
 use crate::shape::{fetch, rising};
 

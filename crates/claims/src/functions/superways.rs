@@ -4,12 +4,13 @@ use super::closed_form::{arithmetic, within};
 use super::functions;
 use super::shapes::gap_widens;
 use super::tables::{ComparedTable, published};
+use tailcut_results::stats::{Resample, bootstrap, jackknife};
+
 use crate::case::{Case, Outcome};
 use crate::catalogue::Measure;
 use crate::expected::{Aggregate, Cell};
 use crate::finding::{Bounds, Number};
 use crate::ratio;
-use crate::resample::{Resample, bootstrap, jackknife};
 use crate::samples::{Quotient, Samples, operands_of, over_baselines};
 use crate::value;
 

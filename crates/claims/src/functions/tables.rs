@@ -5,13 +5,14 @@
 //! the quantity: "completion times: ABC". A column is a scheme if the claim compares schemes of that name; otherwise,
 //! and if there are several such columns, its name is part of the quantity too: "completion times: ABC: mean".
 
+use tailcut_results::stats::{Resample, bootstrap};
+
 use crate::case::Case;
 use crate::catalogue::Measure;
 use crate::curves::spearman;
 use crate::evidence::{Coordinate, SweepPoint};
 use crate::expected::{Cell, Expected, ExpectedFunction};
 use crate::finding::{Bounds, Finding, Number};
-use crate::resample::{Resample, bootstrap};
 use crate::samples::{Operand, Samples};
 
 /// The table that the document of a claim prints.

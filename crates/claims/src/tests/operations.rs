@@ -66,6 +66,34 @@ fn one_seed_has_no_interval_and_the_reason_says_so() {
     assert!(judgement.reason.ends_with("one seed, so no interval."), "{}", judgement.reason);
 }
 
+/// What tables refuse an interval has none here either, and does not fully speak for a claim.
+#[test]
+fn a_thin_percentile_is_at_most_partly_reproduced() {
+    struct Thin(bool, Vec<SweepPoint>);
+    impl Evidence for Thin {
+        fn sweep_points(&self) -> &[SweepPoint] {
+            &self.1
+        }
+        fn sample(&self, subject: &str, _: usize, _: &str) -> Result<Sample, String> {
+            let value = if subject == "new" { 8.0 } else { 10.0 };
+            let note = self.0.then(|| "594 flows are too few for an interval of the 99th percentile".to_owned());
+            let by_seed = vec![(1, 0.99 * value), (2, 1.01 * value)];
+            Ok(Sample { by_seed, note, thin: self.0, ..Sample::exact(value) })
+        }
+        fn series(&self, _: &str, _: usize, _: &str) -> Result<Vec<(f64, f64)>, String> {
+            Err("none".into())
+        }
+    }
+    for agg in ["mean", "each", "best"] {
+        let claim = claim(&RATIO.replace("mean", agg));
+        let judged = |thin| judge(&claim, &Thin(thin, loads(&[0.5])), &|_| None);
+        assert_eq!((judged(false).verdict, judged(false).low.is_some()), (Verdict::Reproduced, true), "{agg}");
+        let thin = judged(true);
+        assert_eq!((thin.verdict, thin.measured, thin.low), (Verdict::Partly, Some(0.8), None), "{agg}");
+        assert!(thin.reason.contains("594 flows") && thin.reason.contains("at most partly"), "{}", thin.reason);
+    }
+}
+
 #[test]
 fn each_is_as_good_as_the_worst_point_and_best_names_the_best_one() {
     let of = |subject: &str, point: &SweepPoint, _: &str| {

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::Serialize;
-
-use super::ratio::RatioEstimate;
+use tailcut_results::stats::QuotientEstimate;
 
 /// One of the two: a run folder, or a scheme of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,13 +55,15 @@ pub struct ComparedRow {
     pub metric: String,
     /// Its unit.
     pub unit: &'static str,
-    /// Its value in A, over all seeds.
+    /// Its value in A, over all seeds that count.
     pub a: f64,
-    /// Its value in B, over all seeds.
+    /// Its value in B, over all seeds that count.
     pub b: f64,
-    /// The ratio of B to A.
+    /// The ratio of B to A: of the two values above.
     #[serde(flatten)]
-    pub ratio: RatioEstimate,
+    pub ratio: QuotientEstimate,
+    /// What the values need to be read with, and why there is no interval.
+    pub note: Option<String>,
     /// Seeds of A that count.
     pub seeds_a: usize,
     /// Seeds of B that count.

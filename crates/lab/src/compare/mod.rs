@@ -3,23 +3,27 @@
 //! **Which points are compared**: those with the same swept values. **Pairs**: where every seed of the side with fewer
 //! of them is a seed of the other one too, and the measured flows of equal seeds are equal, the ratio is formed seed by
 //! seed, and what the flows have in common drops out (common random numbers: Law, Simulation Modeling and Analysis,
-//! section 11.2). Else the sides are independent samples.
+//! section 11.2). Both sides are then of these seeds alone. Else the sides are independent samples. Values, ratios,
+//! intervals and refusals are those of [`tailcut_results::stats`], as everywhere.
 
 mod comparison;
-mod ratio;
 mod show;
 #[cfg(test)]
 mod tests;
 
-use tailcut_results::{ALL, METRICS, Measurement, Measurements, RunInfo, describe, flow_set_names, scheme_called};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use tailcut_results::stats::{Estimate, Method, QuotientEstimate, SeedValues, quotient};
+use tailcut_results::{
+    ALL, METRICS, Measurement, Measurements, Point, RunInfo, describe, flow_set_names, scheme_called,
+};
 use tailcut_sim::Problem;
 use tailcut_sim::config::suggest;
 
 use crate::run_folder::read_info;
 
 pub use comparison::{ComparedRow, Comparison, Selection, Side, SideInfo};
-pub use ratio::{Difference, Method, RatioEstimate};
-use ratio::{ratio_of_pairs, ratio_of_samples};
 
 /// A scheme at some swept values, in what was measured of a run.
 #[derive(Clone, Copy)]
@@ -34,10 +38,14 @@ pub const USUAL_METRICS: [&str; 4] = ["fct_mean", "fct_p99", "goodput_mean", "sl
 
 /// A side that was read.
 struct LoadedSide {
-    name: String,
+    folder: PathBuf,
+    info: RunInfo,
     schemes: Vec<String>,
     measured: Measurements,
 }
+
+/// A scheme with swept values of one of the sides.
+type Place = (String, Vec<String>);
 
 /// Compares two sides.
 ///
@@ -49,7 +57,8 @@ pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, 
     let (schemes_a, schemes_b) = schemes_of(a, &info_a, b, &info_b)?;
     let classes = classes_of(selection, &info_a, &info_b)?;
     let order = axes_of(a, &info_a, b, &info_b)?;
-    let (a, b) = (read(a, info_a, schemes_a)?, read(b, info_b, schemes_b)?);
+    let (mut a, mut b) = (read(a, info_a, schemes_a)?, read(b, info_b, schemes_b)?);
+    keep_common_seeds(&mut a, &mut b, &order)?;
 
     let mut rows = Vec::new();
     let (mut common, mut censored) = (0, 0);
@@ -81,6 +90,7 @@ pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, 
                         unit: found_a.unit,
                         a: found_a.pooled.value,
                         b: found_b.pooled.value,
+                        note: note(&found_a.pooled, &found_b.pooled, &ratio),
                         ratio,
                         seeds_a,
                         seeds_b,
@@ -93,13 +103,8 @@ pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, 
         }
     }
     if common == 0 {
-        return Err(Problem::new(format!("{} and {} have no swept values in common", a.name, b.name)).help(format!(
-            "{} has {}; {} has {}",
-            a.name,
-            a.places(),
-            b.name,
-            b.places()
-        )));
+        return Err(Problem::new(format!("{} and {} have no swept values in common", a.name(), b.name()))
+            .help(format!("{} has {}; {} has {}", a.name(), a.places(), b.name(), b.places())));
     }
     if rows.is_empty() {
         return Err(Problem::new(format!("no common point has {} of {}", metrics.join(", "), classes.join(", ")))
@@ -117,19 +122,47 @@ pub(crate) fn ratio_at(
     b: Measured<'_>,
     class: &str,
     metric: &str,
-) -> Option<(RatioEstimate, (usize, usize))> {
-    let pairs = pairs_of(a.run.flows(a.scheme, a.values), b.run.flows(b.scheme, b.values));
+) -> Option<(QuotientEstimate, (usize, usize))> {
+    let paired = common_seeds(a.run.flows(a.scheme, a.values), b.run.flows(b.scheme, b.values)).is_some();
     let found_a = a.run.get(a.scheme, a.values, class, metric)?;
     let found_b = b.run.get(b.scheme, b.values, class, metric)?;
-    let (a, b) = samples_of(found_a, found_b, pairs.as_deref());
-    let ratio = if pairs.is_some() { ratio_of_pairs(&a, &b) } else { ratio_of_samples(&a, &b) };
-    Some((ratio, (a.len(), b.len())))
+    let (seeds_a, seeds_b) = (seeds_of(found_a), seeds_of(found_b));
+    // A seed may have no sample of a metric on one side.
+    let paired = paired && seeds_a.iter().map(|seed| seed.0).eq(seeds_b.iter().map(|seed| seed.0));
+    let (values_a, values_b) = (values_of(&seeds_a), values_of(&seeds_b));
+    let ratio = quotient(
+        SeedValues { all: &found_a.pooled, seeds: &values_a },
+        SeedValues { all: &found_b.pooled, seeds: &values_b },
+        if paired { Method::Paired } else { Method::Unpaired },
+    );
+    Some((ratio, (values_a.len(), values_b.len())))
 }
 
 impl LoadedSide {
+    fn name(&self) -> String {
+        self.folder.display().to_string()
+    }
+
+    /// Reads the measurements of the points of `info`.
+    fn read(&mut self) -> Result<(), Problem> {
+        let measured = Measurements::read(&self.folder, &self.info, &|| false);
+        self.measured = measured.map_err(|error| Problem::new(error.to_string()))?;
+        Ok(())
+    }
+
+    /// Reads the side again, with these seeds alone at some places, if there are any.
+    fn keep(&mut self, seeds: &BTreeMap<Place, Vec<u64>>) -> Result<(), Problem> {
+        if seeds.is_empty() {
+            return Ok(());
+        }
+        let kept = |point: &Point| seeds.get(&(point.scheme.clone(), point.values.clone()));
+        self.info.points.retain(|point| kept(point).is_none_or(|seeds| seeds.contains(&point.seed)));
+        self.read()
+    }
+
     fn found(self) -> SideInfo {
         SideInfo {
-            folder: self.name,
+            folder: self.name(),
             schemes: self.schemes,
             versions: self.measured.versions,
             seeds: self.measured.seeds,
@@ -254,30 +287,60 @@ fn axes_of(a: &Side, info_a: &RunInfo, b: &Side, info_b: &RunInfo) -> Result<Vec
 
 fn read(side: &Side, mut info: RunInfo, schemes: Vec<String>) -> Result<LoadedSide, Problem> {
     info.points.retain(|point| schemes.contains(&point.scheme));
-    let measured =
-        Measurements::read(&side.folder, &info, &|| false).map_err(|error| Problem::new(error.to_string()))?;
-    Ok(LoadedSide { name: side.folder.display().to_string(), schemes, measured })
+    let mut side = LoadedSide { folder: side.folder.clone(), info, schemes, measured: Measurements::default() };
+    side.read()?;
+    Ok(side)
 }
 
 /// The seeds by which two sides can be compared pairwise: those of the side with fewer seeds, if the other side has
 /// all of them with the same flows. `a` and `b` are pairs of a seed and a fingerprint of its flows.
-fn pairs_of(a: &[(u64, u64)], b: &[(u64, u64)]) -> Option<Vec<u64>> {
+fn common_seeds(a: &[(u64, u64)], b: &[(u64, u64)]) -> Option<Vec<u64>> {
     let (fewer, more) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     fewer.iter().all(|seed| more.contains(seed)).then(|| fewer.iter().map(|seed| seed.0).collect())
 }
 
-/// The values of single seeds on both sides. With `pairs`, only the seeds for which both sides have a value, in the
-/// same order on both sides.
-fn samples_of(a: &Measurement, b: &Measurement, pairs: Option<&[u64]>) -> (Vec<f64>, Vec<f64>) {
-    let of =
-        |side: &Measurement, seed: u64| side.by_seed.iter().find(|known| known.0 == seed).and_then(|known| known.1);
-    match pairs {
-        Some(seeds) => seeds.iter().filter_map(|&seed| of(a, seed).zip(of(b, seed))).unzip(),
-        None => {
-            let all = |side: &Measurement| side.by_seed.iter().filter_map(|seed| seed.1).collect();
-            (all(a), all(b))
+/// Leaves both sides the seeds by which they are compared pairwise, wherever one of them has more, so that the values
+/// that are shown are those whose ratio is shown. Elsewhere they keep what they have.
+fn keep_common_seeds(a: &mut LoadedSide, b: &mut LoadedSide, order: &[usize]) -> Result<(), Problem> {
+    let (mut keep_a, mut keep_b) = (BTreeMap::new(), BTreeMap::new());
+    for (scheme_a, scheme_b) in a.schemes.iter().zip(&b.schemes) {
+        for values in a.measured.values_of(scheme_a) {
+            let values_b: Vec<String> = order.iter().map(|&at| values[at].clone()).collect();
+            let (flows_a, flows_b) = (a.measured.flows(scheme_a, &values), b.measured.flows(scheme_b, &values_b));
+            if let Some(seeds) = common_seeds(flows_a, flows_b).filter(|seeds| !seeds.is_empty()) {
+                if seeds.len() < flows_a.len() {
+                    keep_a.insert((scheme_a.clone(), values.clone()), seeds.clone());
+                }
+                if seeds.len() < flows_b.len() {
+                    keep_b.insert((scheme_b.clone(), values_b), seeds);
+                }
+            }
         }
     }
+    a.keep(&keep_a)?;
+    b.keep(&keep_b)
+}
+
+/// The seeds that have a value, with it, in the order of the seeds.
+fn seeds_of(side: &Measurement) -> Vec<(u64, f64)> {
+    side.by_seed.iter().filter_map(|&(seed, value)| Some((seed, value?))).collect()
+}
+
+fn values_of(seeds: &[(u64, f64)]) -> Vec<f64> {
+    seeds.iter().map(|seed| seed.1).collect()
+}
+
+/// What the values of two sides need to be read with, and why their ratio has no interval; each thing once.
+fn note(a: &Estimate, b: &Estimate, ratio: &QuotientEstimate) -> Option<String> {
+    let of = |side: &str, note: &Option<String>| note.as_ref().map(|note| format!("{side}: {note}"));
+    let own = if a.note == b.note { vec![of("A and B", &a.note)] } else { vec![of("A", &a.note), of("B", &b.note)] };
+    let mut notes: Vec<String> = own.into_iter().flatten().collect();
+    for refusal in &ratio.refusals {
+        if !notes.iter().any(|note| note.ends_with(refusal)) {
+            notes.push(refusal.clone());
+        }
+    }
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 fn warnings(a: &LoadedSide, b: &LoadedSide, rows: &[ComparedRow], censored: usize) -> Vec<String> {
@@ -303,7 +366,7 @@ fn warnings(a: &LoadedSide, b: &LoadedSide, rows: &[ComparedRow], censored: usiz
     for side in [a, b] {
         let missing = side.measured.missing().len();
         if missing > 0 {
-            warnings.push(format!("{missing} points of {} have no results", side.name));
+            warnings.push(format!("{missing} points of {} have no results", side.name()));
         }
     }
     warnings

@@ -1,11 +1,12 @@
 //! A comparison as a table for the terminal, as CSV and as JSON.
 
-use tailcut_results::csv;
+use tailcut_results::Axis;
+use tailcut_results::csv::{self, AxisNumbers, CsvTable};
 use tailcut_results::number::aligned;
-use tailcut_results::table::{align_right, ruled_table};
+use tailcut_results::stats::{Difference, Method};
+use tailcut_results::table::{align_right, list_of_notes, ruled_table};
 
 use super::comparison::{ComparedRow, Comparison, SideInfo};
-use super::ratio::{Difference, Method};
 
 impl Comparison {
     /// A table with what is needed to read it; ends in a line feed.
@@ -25,19 +26,21 @@ impl Comparison {
             cells.extend([row.class.clone(), format!("{} ({})", row.metric, row.unit)]);
             cells.extend([aligned(row.a, 4), aligned(row.b, 4)]);
             cells.extend([row.ratio.ratio.map_or("-".into(), ratio), interval(row)]);
-            cells.extend([row.ratio.difference.text().to_owned(), seeds(row)]);
+            let star = if row.note.is_some() { " *" } else { "" };
+            cells.extend([format!("{}{star}", row.ratio.difference.text()), seeds(row)]);
             table.add_row(cells);
         }
         align_right(&mut table, texts..texts + 4);
         let (a, b) = (side("A", &self.a), side("B", &self.b));
-        format!("{a}{b}{table}\n{}{}", self.methods(), self.chance())
+        let notes = list_of_notes(self.rows.iter().filter_map(|row| row.note.as_deref()).collect());
+        format!("{a}{b}{table}\n{notes}{}{}", self.methods(), self.chance())
     }
 
-    /// A line that says how the rows were compared: paired by seed or not.
+    /// Lines that say how the rows were compared: paired by seed or not.
     fn methods(&self) -> String {
         let paired = self.rows.iter().filter(|row| row.ratio.method == Method::Paired).count();
         let unpaired = self.rows.len() - paired;
-        let one = "paired by seed: equal seeds have equal flows on both sides, and ratios are formed seed by seed";
+        let one = "paired by seed: equal seeds have equal flows on both sides, and are compared with each other";
         let two = "unpaired (Welch): seeds or flows differ, and the sides are independent samples";
         match (paired, unpaired) {
             (_, 0) => format!("{one}\n"),
@@ -58,21 +61,29 @@ impl Comparison {
 
     /// One line for each row.
     pub fn to_csv(&self) -> String {
-        let head = ["scheme_a", "scheme_b"].into_iter().chain(self.axes.iter().map(String::as_str));
-        let columns =
-            ["class", "metric", "unit", "a", "b", "ratio", "low", "high", "verdict", "method", "seeds_a", "seeds_b"];
-        let mut text = csv::line(head.chain(columns));
+        let axis = |(at, path): (usize, &String)| {
+            let values = self.rows.iter().map(|row| row.values[at].clone()).collect();
+            Axis { path: path.clone(), values }
+        };
+        let axes: Vec<Axis> = self.axes.iter().enumerate().map(axis).collect();
+        let numbers = AxisNumbers::of(&axes);
+        let head = ["scheme_a", "scheme_b"].map(str::to_owned).into_iter();
+        let head = head.chain(self.axes.iter().cloned()).chain(numbers.heads());
+        let columns = ["class", "metric", "unit", "a", "b", "ratio", "low", "high", "verdict", "method"];
+        let columns = columns.into_iter().chain(["seeds_a", "seeds_b", "note"]).map(str::to_owned);
+        let mut table = CsvTable::new(head.chain(columns));
         for row in &self.rows {
             let ratio = &row.ratio;
             let mut fields = vec![row.scheme_a.clone(), row.scheme_b.clone()];
-            fields.extend(row.values.iter().cloned());
+            fields.extend(row.values.iter().cloned().chain(numbers.cells(&row.values)));
             fields.extend([row.class.clone(), row.metric.clone(), row.unit.to_owned()]);
             fields.extend([Some(row.a), Some(row.b), ratio.ratio, ratio.low, ratio.high].map(csv::number));
             fields.extend([ratio.difference.text(), ratio.method.text()].map(str::to_owned));
             fields.extend([row.seeds_a, row.seeds_b].map(|seeds| seeds.to_string()));
-            text += &csv::line(fields);
+            fields.push(row.note.clone().unwrap_or_default());
+            table.line(fields);
         }
-        text
+        table.finish()
     }
 
     /// Everything, with the warnings.

@@ -7,7 +7,7 @@ mod queue;
 use queue::FeedbackQueue;
 use serde::Serialize;
 use tailcut_base::{BitRate, Bytes, MSS_BYTES};
-use tailcut_results::csv;
+use tailcut_results::csv::{self, CsvTable};
 use tailcut_results::number::{aligned, significant};
 use tailcut_sim::thresholds::published;
 use tailcut_workload::Distribution;
@@ -103,8 +103,9 @@ impl ThresholdTable {
     /// As CSV; thresholds are separated by blanks.
     pub fn csv(&self) -> String {
         let head = ["workload", "load", "thresholds", "queues", "bytes", "packets", "mean_time", "mean_us"];
-        let line = |row: &ThresholdRow| {
-            csv::line([
+        let mut table = CsvTable::new(head);
+        for row in &self.rows {
+            table.line([
                 self.name.clone(),
                 row.load.to_string(),
                 row.thresholds.clone(),
@@ -113,9 +114,9 @@ impl ThresholdTable {
                 row.packets_text(),
                 csv::number(Some(row.mean_time)),
                 csv::number(row.mean_us),
-            ])
-        };
-        csv::line(head) + &self.rows.iter().map(line).collect::<String>()
+            ]);
+        }
+        table.finish()
     }
 
     /// As JSON: an object with the name of the workload and a list of the rows.

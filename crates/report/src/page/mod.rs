@@ -10,6 +10,7 @@ mod tables;
 
 use askama::Template;
 use tailcut_results::number::significant;
+use tailcut_results::stats::IN_WORDS;
 use tailcut_results::{ALL, ClassTable, METRICS, MissingPoint, PointCost, RunInfo};
 
 use crate::annotations::Annotations;
@@ -75,6 +76,7 @@ struct Body<'a> {
     run_files: Vec<String>,
     class_sets: Vec<(&'a str, String)>,
     all: &'static str,
+    statistics: &'static str,
     metrics: Vec<MetricView>,
 }
 
@@ -146,6 +148,7 @@ impl<'a> Body<'a> {
             run_files: files::of_run(tables),
             class_sets: run.class_sets.iter().map(|set| (set.name.as_str(), set.classes.join(", "))).collect(),
             all: ALL,
+            statistics: IN_WORDS,
             metrics: METRICS
                 .iter()
                 .map(|m| MetricView { name: m.name, unit: unit(m.unit), of: m.of, meaning: m.meaning })

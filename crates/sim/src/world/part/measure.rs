@@ -58,7 +58,7 @@ impl Part<'_> {
         self.catch_up(now);
         for &(at, id, tier) in &self.sampling.ports {
             let port = &self.ports[at as usize];
-            self.sampling.over_all.add(tier as usize, u64::from(port.waiting()));
+            self.sampling.over_all.add(tier as usize, u64::from(port.waiting()), port.backlog());
             self.sampling.by_port[at as usize].add(port.backlog());
             if let Some(series) = &mut self.sampling.series {
                 series.add(QueuePoint { at: now, port: id.0, bytes: port.backlog() });

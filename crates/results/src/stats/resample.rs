@@ -1,54 +1,59 @@
-//! Intervals of statistics over seeds, by the jackknife and the bootstrap. Both ask what the statistic would have been
-//! if other seeds had been run, by counting some of the seeds more often than others.
+//! Intervals of statistics that are made of many values: by the jackknife and the bootstrap over seeds. Both ask what the
+//! statistic would have been if other seeds had been run, by counting some of the seeds more often than others.
 
 use tailcut_base::Seeds;
 
-use tailcut_results::stats::{Interval, nearest_rank, t975};
+use super::{Interval, nearest_rank, t975};
 
 /// Number of resamples that the bootstrap makes.
 const RESAMPLES: usize = 500;
 
 /// A resample of the seeds: how often each of them counts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Resample<'a> {
+pub enum Resample<'a> {
     /// No resample: each seed counts once, and the statistic is the measured one.
     Measured,
+    /// All seeds but the one at this place count.
+    Without(usize),
     /// How often each seed counts, in the order of the seeds.
     Weights(&'a [f64]),
 }
 
-/// The interval of a smooth statistic by the delete-one jackknife over `seeds` seeds, on a logarithmic scale if `ratio`
-/// and all of its values are positive. `None` with fewer than two seeds, or if the statistic is not finite.
-pub(crate) fn jackknife(seeds: usize, ratio: bool, statistic: &dyn Fn(Resample<'_>) -> f64) -> Option<Interval> {
+/// A value over all seeds as it would be without the seed at the place `out` of `seeds`, which are the same statistic of
+/// each seed alone. How far that seed is from `value` decides by how much, so that the jackknife of values that are moved
+/// like this is sectioning; positive values stay positive.
+pub fn without(value: f64, seeds: &[f64], out: usize) -> f64 {
+    let others = seeds.len() as f64 - 1.0;
+    if value > 0.0 {
+        value * (-(seeds[out] / value - 1.0) / others).exp()
+    } else {
+        value - (seeds[out] - value) / others
+    }
+}
+
+/// The interval of a smooth statistic by the delete-one jackknife over `seeds` seeds, around the measured value; on a
+/// logarithmic scale if `ratio` and all of its values are positive. `None` with fewer than two seeds, or if the statistic
+/// is not finite.
+pub fn jackknife(seeds: usize, ratio: bool, statistic: &dyn Fn(Resample<'_>) -> f64) -> Option<Interval> {
     if seeds < 2 {
         return None;
     }
     let value = statistic(Resample::Measured);
-    let without: Vec<f64> = (0..seeds)
-        .map(|left_out| {
-            let weights: Vec<f64> = (0..seeds).map(|seed| if seed == left_out { 0.0 } else { 1.0 }).collect();
-            statistic(Resample::Weights(&weights))
-        })
-        .collect();
-    if !value.is_finite() || without.iter().any(|value| !value.is_finite()) {
+    let left: Vec<f64> = (0..seeds).map(|out| statistic(Resample::Without(out))).collect();
+    if !value.is_finite() || left.iter().any(|value| !value.is_finite()) {
         return None;
     }
-    let logarithmic = ratio && value > 0.0 && without.iter().all(|&value| value > 0.0);
-    let scaled: Vec<f64> = without.iter().map(|&value| if logarithmic { value.ln() } else { value }).collect();
+    let logarithmic = ratio && value > 0.0 && left.iter().all(|&value| value > 0.0);
+    let moved = |left: &f64| if logarithmic { (left / value).ln() } else { left - value };
     let n = seeds as f64;
-    let mean = scaled.iter().sum::<f64>() / n;
-    let variance = (n - 1.0) / n * scaled.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+    let variance = (n - 1.0) / n * left.iter().map(|left| moved(left).powi(2)).sum::<f64>();
     let half = t975(n - 1.0) * variance.sqrt();
-    Some(if logarithmic {
-        Interval { low: value * (-half).exp(), high: value * half.exp() }
-    } else {
-        Interval { low: value - half, high: value + half }
-    })
+    Some(if logarithmic { Interval::around_log(value, half) } else { Interval::around(value, half) })
 }
 
 /// The interval of a statistic by the bootstrap: the middle 95 % of what it is in resamples of the seeds. `None` with
 /// fewer than two seeds, or if some resamples do not have the statistic.
-pub(crate) fn bootstrap(seeds: usize, statistic: &dyn Fn(Resample<'_>) -> f64) -> Option<Interval> {
+pub fn bootstrap(seeds: usize, statistic: &dyn Fn(Resample<'_>) -> f64) -> Option<Interval> {
     if seeds < 2 {
         return None;
     }
@@ -78,6 +83,7 @@ mod tests {
     fn mean<'a>(values: &'a [f64]) -> impl Fn(Resample<'_>) -> f64 + 'a {
         |resample| match resample {
             Resample::Measured => values.iter().sum::<f64>() / values.len() as f64,
+            Resample::Without(out) => (values.iter().sum::<f64>() - values[out]) / (values.len() as f64 - 1.0),
             Resample::Weights(weights) => {
                 values.iter().zip(weights).map(|(v, w)| v * w).sum::<f64>() / weights.iter().sum::<f64>()
             }
@@ -108,5 +114,27 @@ mod tests {
         assert_eq!(bootstrap(6, &|_| 7.0), Some(Interval { low: 7.0, high: 7.0 }));
         assert_eq!(bootstrap(1, &|_| 7.0), None);
         assert_eq!(bootstrap(6, &|resample| if matches!(resample, Resample::Measured) { 7.0 } else { f64::NAN }), None);
+    }
+
+    /// The same ratio by the formula for pairs and by the jackknife of two sides that are moved seed by seed.
+    #[test]
+    fn the_jackknife_of_a_ratio_is_that_of_pairs() {
+        use crate::stats::{Estimate, Method, SeedValues, quotient};
+        let (a, b) = ([10.0, 20.0, 40.0], [11.0, 0.0, 42.0]);
+        // Percentiles over all seeds are not the mean of those of the seeds.
+        let (all_a, all_b) = (
+            Estimate::new(25.0, Some(Interval::around(25.0, 1.0))),
+            Estimate::new(21.0, Some(Interval::around(21.0, 1.0))),
+        );
+        let pairs =
+            quotient(SeedValues { all: &all_a, seeds: &a }, SeedValues { all: &all_b, seeds: &b }, Method::Paired);
+        let ratio = |resample: Resample<'_>| match resample {
+            Resample::Without(out) => without(21.0, &b, out) / without(25.0, &a, out),
+            _ => 21.0 / 25.0,
+        };
+        let interval = jackknife(3, true, &ratio).unwrap();
+        assert!((interval.low / pairs.low.unwrap() - 1.0).abs() < 1e-12, "{interval:?} {pairs:?}");
+        assert!((interval.high / pairs.high.unwrap() - 1.0).abs() < 1e-12, "{interval:?} {pairs:?}");
+        assert_eq!(without(-3.0, &[-4.0, -2.0], 0), -2.0);
     }
 }

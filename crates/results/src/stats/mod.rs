@@ -1,0 +1,122 @@
+//! The one policy of statistics: what is estimated, which interval it has, and when there is none. Every output of a run
+//! follows it: `summary.csv`, tables, the page, plots, comparisons, stopping rules and verdicts on claims.
+//! `docs/statistics.md` says the same for users.
+//!
+//! **Values** are over the samples of all seeds together. A percentile is the nearest rank over them, the ⌈p·n⌉-th
+//! smallest ([`quantile`]). A mean, share or rate is a ratio of sums over all seeds: sum of FCTs over flows, marked packets
+//! over packets ([`ratio`]). What is counted or is a maximum has no interval.
+//!
+//! **The interval of a percentile** is
+//! - with five seeds or more: Woodruff's ("Confidence intervals for medians and other position measures", Journal of the
+//!   American Statistical Association 47, 1952). The share of samples at or below the percentile is a ratio of sums over
+//!   seeds, with an interval by Student's t as below; the samples at the ends of that interval of shares are the ends of the
+//!   interval of the percentile. Seeds are independent; flows of one run are not. Where the upper end of the shares is
+//!   above 1, the samples do not reach that far; then the largest of them is the upper end, or that of the seeds' own
+//!   percentiles around the value if it is higher.
+//! - with two to four seeds: Student's t for the spread of the seeds' own percentiles around the value ([`sectioned`]; see
+//!   below). It is wide, as that of a mean of so few seeds is.
+//! - with one seed: two order statistics, whose ranks a binomial distribution gives. No shape of the distribution is
+//!   assumed, but that flows are independent is, so that under congestion the interval is somewhat too narrow; and it knows
+//!   nothing of what another seed would do.
+//! - refused if fewer than ten samples lie above the percentile. It rests on too little then, and if not even one lies
+//!   above it, it is the maximum under another name; both are said in a note ([`Estimate::thin`]).
+//!
+//! **The interval of a mean, share or rate** is Student's t over independent parts of the data, of which each gives a
+//! numerator and a denominator (Cochran, Sampling Techniques, 3rd ed., chapter 6: the linearised variance of a ratio, which
+//! is the textbook interval of a mean if all denominators are equal). The parts are
+//! - with two seeds or more: the seeds. With two of them the interval is wide, because t with one degree of freedom is
+//!   12.7: five seeds are worth their time.
+//! - with one seed: twenty batches of flows in the order of their starts (batch means: Law, Simulation Modeling and
+//!   Analysis, section 9.5), or the flows themselves if there are fewer than 200. Such an interval knows nothing of what
+//!   another seed would do.
+//!
+//! **What is made of several values** (the ratio of two schemes, the mean of such ratios) is made of the values that
+//! outputs show: B/A is the quotient of the shown B and the shown A. Its interval is by *sectioning* (Asmussen and Glynn,
+//! Stochastic Simulation, 2007, section III.5; Nakayama, "Confidence intervals for quantiles using sectioning when applying
+//! variance-reduction techniques", ACM Transactions on Modeling and Computer Simulation 24, 2014): the value is over
+//! all seeds, and its variance is that of the statistic of each seed alone, around that value and not around the mean of
+//! the seeds. For means the two are the same. A percentile of few samples is skewed; its distance from the value over all
+//! seeds then widens the interval. [`quotient`] does this for the ratio of two values, seed by seed where
+//! the flows are the same, and [`jackknife`] for any smooth statistic, with the same result for a ratio. Shares of
+//! comparisons and ranks are not smooth, and have the bootstrap's interval over seeds ([`bootstrap`]).
+//! There is no interval with fewer than two seeds, nor if one of the values is too thin for an interval of its own.
+//!
+//! How often these intervals hold the true value is tested here with independent samples and in `tailcut-lab` with those of
+//! M/M/1, where the truth is known.
+
+mod mean;
+mod percentile;
+mod quotient;
+mod resample;
+
+pub use mean::{ratio, sectioned, t975};
+pub use percentile::{nearest_rank, order_ranks, percentile_name, quantile, rank};
+pub use quotient::{Difference, Method, QuotientEstimate, SeedValues, quotient};
+pub use resample::{Resample, bootstrap, jackknife, without};
+
+/// An interval that holds the true value with a probability of 95 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// From `half` below `value` to `half` above it.
+    pub fn around(value: f64, half: f64) -> Interval {
+        Interval { low: value - half, high: value + half }
+    }
+
+    /// The same on a scale of logarithms, where `half` is half of the width of the logarithm's interval.
+    pub fn around_log(value: f64, half: f64) -> Interval {
+        Interval { low: value * (-half).exp(), high: value * half.exp() }
+    }
+}
+
+/// A statistic of samples.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// Its value over all samples.
+    pub value: f64,
+    /// Its 95 % interval, where there is one.
+    pub interval: Option<Interval>,
+    /// Why there is none, or what else the value needs to be read with.
+    pub note: Option<String>,
+    /// Whether there is no interval because too few samples lie beyond the percentile. Nothing that is made of the value
+    /// has an interval then.
+    pub thin: bool,
+}
+
+impl Estimate {
+    /// A value with an interval or without, and nothing else to say.
+    pub fn new(value: f64, interval: Option<Interval>) -> Estimate {
+        Estimate { value, interval, note: None, thin: false }
+    }
+}
+
+/// The policy in a few sentences, for pages.
+pub const IN_WORDS: &str = "Percentiles are the nearest rank over the flows of all seeds. With five seeds or more their \
+    interval is Woodruff's: the share of flows at or below the percentile has an interval by Student's t over seeds, and the \
+    flows at its ends are the ends. With fewer it is Student's t for the spread of the seeds, \
+    and with one two order statistics whose ranks a binomial distribution gives. \
+    There is none if fewer than ten flows lie above the percentile. Means, shares and rates are ratios of sums over all \
+    seeds, with Student's t over seeds, or over twenty batches of flows if there is one seed. The same holds for queries. \
+    Percentiles of queue lengths have Student's t over seeds. Counts and maxima have no interval.";
+
+/// Samples that must lie above a percentile for an interval to be given.
+pub const ENOUGH_ABOVE: u64 = 10;
+/// Seeds from which on their spread is preferred to order statistics.
+const ENOUGH_SEEDS: usize = 5;
+/// Batches into which the flows of a single seed are divided.
+pub const BATCHES: usize = 20;
+/// Flows of a single seed below which each is a part of its own.
+pub const BATCHED_FLOWS: usize = 10 * BATCHES;
+
+/// Share of `trials` in which `hit` says that the interval held the truth.
+#[cfg(test)]
+fn coverage(trials: u32, mut hit: impl FnMut(&mut tailcut_base::Stream) -> bool) -> f64 {
+    let mut stream = tailcut_base::Seeds::new(1).stream("coverage", 0);
+    f64::from((0..trials).filter(|_| hit(&mut stream)).count() as u32) / f64::from(trials)
+}
