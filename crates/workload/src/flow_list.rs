@@ -9,7 +9,7 @@
 use tailcut_base::{Instant, Span};
 
 use crate::config::FlowFormat;
-use crate::text::{Line, ParseError, lines, moment, scaled};
+use crate::text::{Line, ParseError, Records, lines, moment, scaled};
 
 /// Flows in the order of their start.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,8 +73,12 @@ const OPTIONAL: [&str; 2] = ["class", "deadline_ns"];
 const HEADER: &str = "`start_ns,src,dst,size_bytes` and optionally `class` and `deadline_ns`";
 
 fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
+    let mut records = Records::of(lines);
     let header = lines[0];
-    let names: Vec<&str> = header.text.split(',').map(str::trim).collect();
+    let names: Vec<String> = match records.next()? {
+        Some((_, names)) => names.iter().map(str::to_owned).collect(),
+        None => Vec::new(),
+    };
     let first_is_number = names.iter().all(|name| name.parse::<f64>().is_ok());
     if first_is_number {
         let help = format!("expected the columns {HEADER}");
@@ -84,11 +88,12 @@ fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
             help
         }));
     }
-    if let Some(unknown) = names.iter().find(|name| !REQUIRED.contains(name) && !OPTIONAL.contains(name)) {
+    let is_known = |name: &str| REQUIRED.contains(&name) || OPTIONAL.contains(&name);
+    if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let error = header.error(format!("the header has the unknown column `{unknown}`"));
         return Err(error.help(format!("expected {HEADER}")));
     }
-    let column = |wanted: &str| names.iter().position(|name| *name == wanted);
+    let column = |wanted: &str| names.iter().position(|name| name == wanted);
     if let Some(twice) = names.iter().enumerate().find(|(i, name)| column(name) != Some(*i)) {
         return Err(header.error(format!("the header has the column `{}` twice", twice.1)));
     }
@@ -104,29 +109,28 @@ fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
     let (class_at, deadline_at) = (column("class"), column("deadline_ns"));
 
     let mut list = FlowList::default();
-    for &line in &lines[1..] {
-        let cells: Vec<&str> = line.text.split(',').map(str::trim).collect();
+    while let Some((line, cells)) = records.next()? {
         if cells.len() != names.len() {
             let message = format!("the line has {} columns, and the header {}", cells.len(), names.len());
             return Err(line.error(message).help("expected one value for each column, separated by commas"));
         }
         let start =
-            moment(cells[start_at], NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, cells[start_at], "start"))?;
-        let deadline = match deadline_at.map(|at| cells[at]).filter(|cell| !cell.is_empty()) {
+            moment(&cells[start_at], NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, &cells[start_at], "start"))?;
+        let deadline = match deadline_at.map(|at| &cells[at]).filter(|cell| !cell.is_empty()) {
             Some(cell) => {
                 Some(Span::from_ps(scaled(cell, NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, cell, "deadline"))?))
             }
             None => None,
         };
-        let class = match class_at.map(|at| cells[at]).filter(|cell| !cell.is_empty()) {
+        let class = match class_at.map(|at| &cells[at]).filter(|cell| !cell.is_empty()) {
             Some(name) => Some(class_index(line, &mut list.classes, name)?),
             None => None,
         };
         let listed = Listed {
             start,
-            src: host(line, cells[src_at], "source", hosts)?,
-            dst: host(line, cells[dst_at], "destination", hosts)?,
-            size: scaled(cells[size_at], 0).ok_or_else(|| bad_number(line, cells[size_at], "size"))?,
+            src: host(line, &cells[src_at], "source", hosts)?,
+            dst: host(line, &cells[dst_at], "destination", hosts)?,
+            size: scaled(&cells[size_at], 0).ok_or_else(|| bad_number(line, &cells[size_at], "size"))?,
             deadline,
             class,
         };
@@ -264,6 +268,14 @@ mod tests {
     }
 
     #[test]
+    fn cells_may_be_quoted_as_spreadsheets_and_data_frames_write_them() {
+        let plain = "start_ns,src,dst,size_bytes,class\n0,0,1,1000,short\n";
+        let quoted = "\"start_ns\",\"src\",\"dst\",\"size_bytes\",\"class\"\r\n\"0\",0, 1 ,\"1000\",\"short\"\r\n";
+        let read = |text: &str| FlowList::parse(text.as_bytes(), CSV, 4).unwrap();
+        assert_eq!(read(quoted), read(plain));
+    }
+
+    #[test]
     fn hpcc_starts_are_exact_and_large_flows_stay_large() {
         let text = "2 \n2 1 3 100 200000000 2\n3 1 3 100 6000000000 2.000001234\n";
         let list = FlowList::parse(text.as_bytes(), HPCC, 4).unwrap();
@@ -293,6 +305,7 @@ mod tests {
         (CSV, "start_ns,src,dst,size_bytes\n0,1,1,1\n", 2, "host 1 sends to itself", ""),
         (CSV, "start_ns,src,dst,size_bytes\n5,0,1,1\n4,0,1,1\n", 3, "before the one above", "sorted"),
         (CSV, "start_ns,src,dst,size_bytes,class\n5,0,1,1,a.b\n", 2, "`a.b` is not a name", "letters"),
+        (CSV, "start_ns,src,dst,size_bytes\n0,0,1,1\n1,\"0,1,1\n2,0,1,1\n", 3, "not closed", "in pairs"),
         (HPCC, "start_ns,src\n", 1, "not the number of flows", "format = \"tailcut\""),
         (HPCC, "2 1 3 100 2000 2\n", 1, "not the number of flows", "`src dst pg dport bytes start_seconds`"),
         (HPCC, "1\n2 1 3 100 2000 2\n3 1 3 100 2000 2\n", 1, "announces 1 flows, and the file has 2", "write 2"),
