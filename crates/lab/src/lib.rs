@@ -26,7 +26,7 @@ mod version;
 pub use command::shell_word;
 pub use cores::Parallelism;
 pub use error::RunError;
-pub use plan::{Plan, PlannedPoint, RunArguments};
+pub use plan::{Plan, PlannedPoint, RunArguments, RunKeys, scenario_schema};
 pub use precision::{Precision, PrecisionCheck, StoppingRule, WideInterval};
 pub use progress::{Failure, Progress};
 pub use runner::{RunOptions, RunReport, default_folder, run};

@@ -4,6 +4,7 @@
 //! scenario, the chosen settings and swept values, `--set`.
 
 mod class_sets;
+mod documented;
 mod keys;
 mod place;
 mod point_key;
@@ -18,6 +19,7 @@ use tailcut_base::Bytes;
 use tailcut_results::{Axis, ClassSet, Point};
 use tailcut_sim::{Config, Problem, SCHEME_TABLES, Scenario, Tree};
 
+pub use self::documented::{RunKeys, scenario_schema};
 use self::place::unique;
 use self::point_key::{files_fingerprint, point_key};
 use self::schemes::Scheme;
@@ -191,7 +193,8 @@ impl Plan {
             Some(choice) => choice.seeds(),
             None => keys::seeds(&keys)?,
         };
-        unique(&seeds, "seed", keys.get("seeds"))?;
+        // What the command line chose stands in no file.
+        unique(&seeds, "seed", keys.get("seeds").filter(|_| arguments.seeds.is_none()))?;
         let schemes = schemes::chosen(&keys)?;
         let settings = Settings::of(&keys, schemes.iter().map(|scheme| scheme.name.as_str()))?;
         for swept in &axes {
