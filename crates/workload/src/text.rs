@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn records_know_their_lines_and_lose_their_quotes() {
-        let found = lines(b"# one\n\"a\", \"b, c\" ,d\n\n x,\"say \"\"y\"\"\",\n").unwrap();
+        let found = lines(b"# one\n\"a\",\"b, c\" ,d\n\n x,\"say \"\"y\"\"\",\n").unwrap();
         let mut records = Records::of(&found);
         let mut all = Vec::new();
         while let Some((line, cells)) = records.next().unwrap() {
