@@ -125,7 +125,7 @@ def test_filters(tmp_path: Path, arguments: tuple[str, ...], keep) -> None:
         (("--verdict", "reproducd"), "did you mean `reproduced`?"),
         (("--experiment", "slytherin-fig3"), "there is no experiment `slytherin-fig3`"),
         (("--scale", "papr"), "did you mean `paper`?"),
-        (("--format", "xml"), "there is no format `xml`"),
+        (("--format", "xml"), "invalid value 'xml'"),
         (("--results", "nowhere"), "there is no folder nowhere"),
     ],
 )

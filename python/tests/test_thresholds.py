@@ -118,7 +118,7 @@ def test_a_file_is_a_distribution_too(tmp_path: Path) -> None:
         (("--workload", "websearch", "--load", "0.5", "--queues", "9"), "there cannot be 9 queues"),
         (("--workload", "websearch", "--load", "0.5", "--queues", "0"), "expected 1 to 8"),
         (("--workload", "websearch", "--load", "0.5", "--link", "10"), "10"),
-        (("--workload", "websearch", "--load", "0.5", "--format", "xml"), "there is no format `xml`"),
+        (("--workload", "websearch", "--load", "0.5", "--format", "xml"), "invalid value 'xml'"),
         (("--workload", "websearch"), "--load"),
         (("--load", "0.5"), "--workload"),
         (("--workload", "websearch", "--file", "x", "--load", "0.5"), "cannot be used with"),

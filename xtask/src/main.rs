@@ -8,6 +8,7 @@ mod files;
 mod fuzz;
 mod oldest;
 mod python;
+mod release;
 mod shell;
 mod speed;
 mod test;
@@ -50,6 +51,11 @@ cargo xtask COMMAND
                    compare with what ns-3 gave when it was last asked, without ns-3
   compare-ns3 --bless [CASE]
                    ask it, and write that file: crates/validation/ns3/reference.json
+  release          build the command and pack it with completions, manual pages, the schema of a scenario,
+                   licences, schemes, scenarios and the guide: target/release-archive/; then unpack it in an
+                   empty folder and run a small scenario there
+  release --program PATH
+                   the same with a command that is built already
   help             this text
 
 Exit codes: 0 all is well, 1 a check failed, 2 it could not be run.
@@ -69,6 +75,7 @@ fn main() -> ExitCode {
         ["speed", rest @ ..] => speed::speed(&root, rest),
         ["theory", rest @ ..] => theory::run(&root, rest),
         ["instructions", rest @ ..] => speed::instructions(&root, rest),
+        ["release", rest @ ..] => release::run(&root, rest),
         ["compare-ns3", rest @ ..] => compare_ns3::run(&root, rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{HELP}");

@@ -221,34 +221,56 @@ impl std::error::Error for ParseQuantityError {}
 struct Kind {
     name: &'static str,
     example: &'static str,
-    units: &'static [(&'static str, u64)],
+    /// Each unit with all its spellings. The first one is what is written, and what messages name.
+    units: &'static [(&'static [&'static str], u64)],
+    /// Spellings that may mean two things, by how they end, and what to say of them.
+    doubtful: &'static [(&'static [&'static str], &'static str)],
 }
 
 const TIME: Kind = Kind {
     name: "duration",
     example: "10us",
-    units: &[("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("µs", 1_000_000), ("ms", 1_000_000_000), ("s", PS_PER_S)],
+    units: &[
+        (&["ps"], 1),
+        (&["ns"], 1_000),
+        // Unicode has the Greek letter and a sign of its own for micro.
+        (&["us", "\u{b5}s", "\u{3bc}s"], 1_000_000),
+        (&["ms"], 1_000_000_000),
+        (&["s", "sec"], PS_PER_S),
+    ],
+    doubtful: &[],
 };
 
 const SIZE: Kind = Kind {
     name: "size",
     example: "240KB",
     units: &[
-        ("B", 1),
-        ("KB", 1_000),
-        ("MB", 1_000_000),
-        ("GB", 1_000_000_000),
-        ("KiB", 1 << 10),
-        ("MiB", 1 << 20),
-        ("GiB", 1 << 30),
-        ("pkt", MTU_BYTES),
+        (&["B", "byte", "bytes"], 1),
+        (&["KB", "kB"], 1_000),
+        (&["MB"], 1_000_000),
+        (&["GB"], 1_000_000_000),
+        (&["KiB", "kiB"], 1 << 10),
+        (&["MiB"], 1 << 20),
+        (&["GiB"], 1 << 30),
+        (&["pkt", "pkts", "packet", "packets"], MTU_BYTES),
     ],
+    doubtful: &[(&["b", "bit", "bits"], "a small `b` is a bit and a capital `B` a byte, and sizes are in bytes")],
 };
 
 const RATE: Kind = Kind {
     name: "rate",
     example: "10Gbps",
-    units: &[("bps", 1), ("Kbps", 1_000), ("Mbps", 1_000_000), ("Gbps", 1_000_000_000), ("Tbps", PS_PER_S)],
+    units: &[
+        (&["bps", "b/s", "bit/s"], 1),
+        (&["Kbps", "kbps", "Kb/s", "kb/s", "Kbit/s", "kbit/s"], 1_000),
+        (&["Mbps", "mbps", "Mb/s", "mb/s", "Mbit/s", "mbit/s"], 1_000_000),
+        (&["Gbps", "gbps", "Gb/s", "gb/s", "Gbit/s", "gbit/s"], 1_000_000_000),
+        (&["Tbps", "tbps", "Tb/s", "tb/s", "Tbit/s", "tbit/s"], PS_PER_S),
+    ],
+    doubtful: &[
+        (&["Bps", "B/s", "BPS"], "a capital `B` is a byte and a small `b` a bit, and rates are in bits"),
+        (&["b", "bit", "bits"], "a rate is bits in a time, such as `Gb/s`"),
+    ],
 };
 
 impl Kind {
@@ -270,8 +292,10 @@ impl Kind {
         if unit.is_empty() {
             return Err(self.error(text, "has no unit"));
         }
-        let Some(&(_, scale)) = self.units.iter().find(|(name, _)| *name == unit) else {
-            return Err(self.error(text, &format!("has the unknown unit `{unit}`")));
+        let Some(&(_, scale)) = self.units.iter().find(|(names, _)| names.contains(&unit)) else {
+            let doubt = self.doubtful.iter().find(|(ends, _)| ends.iter().any(|end| unit.ends_with(end)));
+            let doubt = doubt.map_or_else(String::new, |(_, doubt)| format!("; {doubt}"));
+            return Err(self.error(text, &format!("has the unknown unit `{unit}`{doubt}")));
         };
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let digit = |c: char| c.to_digit(10).ok_or_else(|| self.error(text, "is not a number"));
@@ -301,8 +325,14 @@ impl Kind {
     }
 
     fn expected(&self) -> String {
-        let units: Vec<&str> = self.units.iter().map(|(name, _)| *name).filter(|n| n.is_ascii()).collect();
+        let units: Vec<&str> = self.units.iter().map(|(names, _)| names[0]).collect();
         format!("a {} with a unit, such as \"{}\" ({})", self.name, self.example, units.join(", "))
+    }
+
+    /// A regular expression for what [`Kind::parse`] reads, for the schema that editors use.
+    fn pattern(&self) -> String {
+        let units: Vec<&str> = self.units.iter().flat_map(|(names, _)| *names).copied().collect();
+        format!(r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)\s*({})\s*$", units.join("|"))
     }
 
     /// Writes the value with the largest unit that leaves it whole.
@@ -310,15 +340,13 @@ impl Kind {
         let best = self
             .units
             .iter()
-            .filter(|(name, scale)| {
-                name.is_ascii() && !name.contains('i') && *name != "pkt" && value.is_multiple_of(*scale)
-            })
+            .filter(|(names, scale)| !names[0].contains('i') && names[0] != "pkt" && value.is_multiple_of(*scale))
             .max_by_key(|(_, scale)| *scale)
             .expect("the base unit divides everything");
         if value == 0 {
-            return write!(f, "0{}", self.units[0].0);
+            return write!(f, "0{}", self.units[0].0[0]);
         }
-        write!(f, "{}{}", value / best.1, best.0)
+        write!(f, "{}{}", value / best.1, best.0[0])
     }
 }
 
@@ -395,7 +423,12 @@ macro_rules! textual {
                 true
             }
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!({ "type": "string", "format": $kind.name, "examples": [$kind.example] })
+                json_schema!({
+                    "type": "string",
+                    "format": $kind.name,
+                    "pattern": $kind.pattern(),
+                    "examples": [$kind.example]
+                })
             }
         }
     )*};
@@ -440,6 +473,45 @@ mod tests {
             assert!(error.contains("10us"), "{error}");
         }
         assert!("0Gbps".parse::<BitRate>().unwrap_err().to_string().contains("is zero"));
+    }
+
+    #[test]
+    fn the_usual_spellings_of_a_unit_mean_the_same() {
+        for text in ["10Gbps", "10gbps", "10Gb/s", "10 Gbit/s", "10000 mb/s", "1e1Gbps"] {
+            let rate = text.parse::<BitRate>();
+            assert_eq!(rate.is_ok(), !text.contains('e'), "{text}");
+            assert!(rate.is_err() || rate == Ok(BitRate::gbps(10)), "{text}");
+        }
+        for text in ["1KB", "1kB", "1000bytes", "1000 B"] {
+            assert_eq!(text.parse::<Bytes>(), Ok(Bytes(1_000)), "{text}");
+        }
+        assert_eq!("2kiB".parse::<Bytes>(), Ok(Bytes(2_048)));
+        assert_eq!("2 packets".parse::<Bytes>(), "2pkt".parse::<Bytes>());
+        for text in ["3us", "3\u{b5}s", "3\u{3bc}s"] {
+            assert_eq!(text.parse::<Span>(), Ok(Span::from_us(3)), "{text}");
+        }
+        assert_eq!("1sec".parse::<Span>(), "1s".parse::<Span>());
+        assert_eq!((Bytes(1_000).to_string(), BitRate::gbps(10).to_string()), ("1KB".into(), "10Gbps".into()));
+    }
+
+    #[test]
+    fn a_spelling_that_may_mean_two_things_is_refused_and_says_which() {
+        let rate = |text: &str| text.parse::<BitRate>().unwrap_err().to_string();
+        for text in ["10GBps", "10GB/s", "10GBPS", "10MBps"] {
+            assert!(
+                rate(text).contains("a capital `B` is a byte") && rate(text).contains("\"10Gbps\""),
+                "{}",
+                rate(text)
+            );
+        }
+        assert!(rate("10Gb").contains("bits in a time"), "{}", rate("10Gb"));
+        for text in ["10Kb", "10mb", "10kbit"] {
+            let error = text.parse::<Bytes>().unwrap_err().to_string();
+            assert!(error.contains("a small `b` is a bit"), "{error}");
+        }
+        // What has no unit of a kind at all is only unknown.
+        assert!(!rate("10G").contains(';') && !"1K".parse::<Bytes>().unwrap_err().to_string().contains(';'));
+        assert!("1Ms".parse::<Span>().is_err() && "1MS".parse::<Span>().is_err());
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! `tailcut check`.
 
+use serde_json::{Map, Value, json};
+use tailcut_lab::Plan;
 use tailcut_results::stats::ENOUGH_ABOVE;
 use tailcut_sim::{Problem, Scenario};
 
-use crate::ScenarioArguments;
+use crate::CheckCommand;
+use crate::format::TextFormat;
 use crate::page::Page;
 
 /// CPU time in ns of a packet over a link that the forecast assumes, where caches hold most of a simulation's state and
@@ -19,26 +22,135 @@ fn rounded(rate: f64) -> String {
     format!("{rate:.digits$}")
 }
 
-pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
-    let plan = arguments.plan()?;
+/// What all points of a plan are expected to come to.
+struct Expected {
+    flows: f64,
+    /// Bytes on the wires of the senders.
+    wire_bytes: f64,
+    packet_hops: f64,
+    /// CPU time in ns.
+    cpu_ns: f64,
+    /// Bytes of the simulation that needs the most memory.
+    memory: f64,
+    /// The point with the most packet-hops.
+    largest: Scenario,
+}
+
+impl Expected {
+    fn of(plan: &Plan) -> Result<Expected, Problem> {
+        let (mut flows, mut wire_bytes, mut packet_hops, mut cpu_ns, mut memory) = (0.0, 0.0, 0.0, 0.0, 0.0f64);
+        let mut largest = None::<(f64, Scenario)>;
+        for planned in &plan.points {
+            let scenario = planned.scenario(&plan.base_dir)?;
+            let forecast = scenario.forecast();
+            flows += forecast.flows;
+            wire_bytes += forecast.wire_bytes;
+            let expected = planned.size.packet_hops;
+            packet_hops += expected;
+            cpu_ns += expected * NS_PER_PACKET_HOP[usize::from(planned.size.bytes > CACHED)];
+            memory = memory.max(planned.size.bytes);
+            if largest.as_ref().is_none_or(|(most, _)| expected > *most) {
+                largest = Some((expected, scenario));
+            }
+        }
+        let (_, largest) = largest.expect("a plan has a point");
+        Ok(Expected { flows, wire_bytes, packet_hops, cpu_ns, memory, largest })
+    }
+
+    /// What is not wrong but probably not meant.
+    fn warnings(&self, plan: &Plan) -> Vec<String> {
+        let mut warnings = plan.warnings.clone();
+        let forecast = self.largest.forecast();
+        for class in &forecast.classes {
+            let tail = class.flows * plan.seeds.len() as f64 / 100.0;
+            if tail < ENOUGH_ABOVE as f64 {
+                warnings.push(format!(
+                    "about {tail:.0} flows of class {} lie above its 99th percentile: too few for an interval, run longer or with more seeds",
+                    class.name
+                ));
+            }
+        }
+        if forecast.relative_error > 0.05 {
+            warnings.push(format!(
+                "few flows carry most bytes: the load of a run is off its label by {:.0} % (one standard deviation)",
+                forecast.relative_error * 100.0
+            ));
+        }
+        warnings
+    }
+}
+
+pub(crate) fn check(arguments: &CheckCommand) -> Result<(), Problem> {
+    let plan = arguments.scenario.plan()?;
+    let expected = Expected::of(&plan)?;
     let mut out = Page::default();
-    let (mut flows, mut bytes, mut hops, mut ns, mut memory) = (0.0, 0.0, 0.0, 0.0, 0.0f64);
-    let mut largest = None::<(f64, Scenario)>;
-    for planned in &plan.points {
-        let scenario = planned.scenario(&plan.base_dir)?;
-        let forecast = scenario.forecast();
-        flows += forecast.flows;
-        bytes += forecast.wire_bytes;
-        let expected = planned.size.packet_hops;
-        hops += expected;
-        ns += expected * NS_PER_PACKET_HOP[usize::from(planned.size.bytes > CACHED)];
-        memory = memory.max(planned.size.bytes);
-        if largest.as_ref().is_none_or(|(most, _)| expected > *most) {
-            largest = Some((expected, scenario));
+    match (arguments.format, arguments.quiet) {
+        (TextFormat::Json, _) => json(&mut out, &plan, &expected),
+        (TextFormat::Text, false) => text(&mut out, &plan, &expected),
+        (TextFormat::Text, true) => {}
+    }
+    if arguments.format == TextFormat::Text {
+        for warning in expected.warnings(&plan) {
+            out.line(format_args!("warning: {warning}"));
         }
     }
-    let (_, scenario) = largest.expect("a plan has a point");
-    let network = scenario.network();
+    out.print();
+    Ok(())
+}
+
+fn json(out: &mut Page, plan: &Plan, expected: &Expected) {
+    let network = expected.largest.network();
+    let sweep: Map<String, Value> = plan.axes.iter().map(|axis| (axis.path.clone(), json!(axis.values))).collect();
+    out.line(json!({
+        "kind": "scenario",
+        "name": plan.name,
+        "title": plan.title,
+        "hosts": network.hosts(),
+        "switches": network.switches().len(),
+        "ports": network.ports().len(),
+        "oversubscription": network.oversubscription(),
+        "schemes": plan.schemes,
+        "sweep": sweep,
+        "seeds": plan.seeds,
+        "points": plan.points.len(),
+        "flows": expected.flows,
+        "wire_bytes": expected.wire_bytes,
+        "packet_hops": expected.packet_hops,
+        "cpu_s": expected.cpu_ns / 1e9,
+        "memory_bytes": expected.memory,
+    }));
+    for differences in plan.differences.iter().flat_map(|of| of.by_name().into_iter().chain(of.around())) {
+        out.line(json!({
+            "kind": "differences",
+            "scheme": differences.scheme,
+            "from": differences.from,
+            "differences": differences.differences,
+        }));
+    }
+    let forecast = expected.largest.forecast();
+    for class in &forecast.classes {
+        let queries = class.queries.as_ref().map(|queries| {
+            let (least, most) = queries.degree.bounds();
+            json!({ "per_second": queries.per_second, "least_degree": least, "largest_degree": most })
+        });
+        out.line(json!({
+            "kind": "class",
+            "name": class.name,
+            "flows": class.flows,
+            "mean_bytes": class.mean_size,
+            "queries": queries,
+        }));
+    }
+    for (link, utilisation) in &forecast.links {
+        out.line(json!({ "kind": "link", "name": link.to_string(), "utilisation": utilisation }));
+    }
+    for warning in expected.warnings(plan) {
+        out.line(json!({ "kind": "warning", "text": warning }));
+    }
+}
+
+fn text(out: &mut Page, plan: &Plan, expected: &Expected) {
+    let network = expected.largest.network();
     out.line(format_args!("{}: {}", plan.name, plan.title));
     out.line(format_args!(
         "  network    {} hosts, {} switches, {} ports{}",
@@ -58,18 +170,20 @@ pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
     }
     out.line(format_args!("  points     {} ({} seed(s))", plan.points.len(), plan.seeds.len()));
     out.line(format_args!(
-        "  flows      {flows:.0} expected in all points, {:.2} GB on the wires of the senders",
-        bytes / 1e9
+        "  flows      {:.0} expected in all points, {:.2} GB on the wires of the senders",
+        expected.flows,
+        expected.wire_bytes / 1e9
     ));
+    let (hops, ns) = (expected.packet_hops, expected.cpu_ns);
     out.line(format_args!(
         "  cost       about {:.0} M packet-hops, {:.0} s of CPU time at {:.0} ns each",
         hops / 1e6,
         ns / 1e9,
         ns / hops.max(1.0)
     ));
-    out.line(format_args!("  memory     about {:.0} MB for each simulation that runs", memory / 1e6));
+    out.line(format_args!("  memory     about {:.0} MB for each simulation that runs", expected.memory / 1e6));
     out.line("  in the largest point:");
-    let forecast = scenario.forecast();
+    let forecast = expected.largest.forecast();
     for class in &forecast.classes {
         out.line(format_args!(
             "    {:<12} {:>10.0} flows of {:.0} B on average",
@@ -88,20 +202,4 @@ pub(crate) fn check(arguments: &ScenarioArguments) -> Result<(), Problem> {
     for (link, utilisation) in &forecast.links {
         out.line(format_args!("    busiest {link}: {:.1} % offered", utilisation * 100.0));
     }
-    for warning in &plan.warnings {
-        out.line(format_args!("warning: {warning}"));
-    }
-    for class in &forecast.classes {
-        let tail = class.flows * plan.seeds.len() as f64 / 100.0;
-        if tail < ENOUGH_ABOVE as f64 {
-            out.line(format_args!("warning: about {:.0} flows of class {} lie above its 99th percentile: too few for an interval, run longer or with more seeds",
-                tail, class.name));
-        }
-    }
-    if forecast.relative_error > 0.05 {
-        out.line(format_args!("warning: few flows carry most bytes: the load of a run is off its label by {:.0} % (one standard deviation)",
-            forecast.relative_error * 100.0));
-    }
-    out.print();
-    Ok(())
 }

@@ -12,6 +12,7 @@ use tailcut_reproduce as reproduce;
 use tailcut_sim::Problem;
 use tailcut_sim::config::suggest;
 
+use crate::format::TableFormat;
 use crate::page::Page;
 
 /// Where judgements are stored.
@@ -37,9 +38,9 @@ pub(crate) struct ClaimsCommand {
     /// The folder of verdicts that `tailcut reproduce --store` has written [default: results]
     #[arg(long, value_name = "DIR")]
     results: Option<PathBuf>,
-    /// How to print: table, csv or json
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    format: String,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: TableFormat,
     /// Write scoreboard.md and scoreboard.html into this folder instead of printing
     #[arg(long, value_name = "DIR", conflicts_with = "format")]
     scoreboard: Option<PathBuf>,
@@ -99,7 +100,6 @@ fn runnable(claim: &Claim) -> Result<String, String> {
 
 pub(crate) fn claims(arguments: &ClaimsCommand) -> Result<(), Problem> {
     let filter = arguments.filter()?;
-    let format = one_of("format", &arguments.format, &["table", "csv", "json"])?;
     let scale = match &arguments.scale {
         Some(scale) => Some(one_of("scale", scale, &SCALES)?),
         None => None,
@@ -118,10 +118,10 @@ pub(crate) fn claims(arguments: &ClaimsCommand) -> Result<(), Problem> {
         return scoreboard(&listing, results, folder);
     }
     let mut out = Page::default();
-    let text = match format {
-        "csv" => listing.csv(),
-        "json" => listing.json(),
-        _ => listing.text(),
+    let text = match arguments.format {
+        TableFormat::Csv => listing.csv(),
+        TableFormat::Json => listing.json(),
+        TableFormat::Table => listing.text(),
     };
     out.line(text.trim_end_matches('\n'));
     out.print();

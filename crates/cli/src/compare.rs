@@ -1,9 +1,10 @@
 //! `tailcut compare`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tailcut_lab::compare::{Selection, Side, compare as compare_sides};
 use tailcut_sim::Problem;
 
+use crate::format::TableFormat;
 use crate::page::Page;
 
 #[derive(Args)]
@@ -21,15 +22,8 @@ pub(crate) struct CompareCommand {
     #[arg(long = "class", value_name = "CLASS", num_args = 1.., value_delimiter = ',')]
     classes: Vec<String>,
     /// How to print it
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Format {
-    Table,
-    Csv,
-    Json,
+    #[arg(long, value_enum, default_value_t)]
+    format: TableFormat,
 }
 
 pub(crate) fn compare(arguments: &CompareCommand) -> Result<(), Problem> {
@@ -40,9 +34,9 @@ pub(crate) fn compare(arguments: &CompareCommand) -> Result<(), Problem> {
     }
     let mut out = Page::default();
     let text = match arguments.format {
-        Format::Table => comparison.to_table(),
-        Format::Csv => comparison.to_csv(),
-        Format::Json => comparison.to_json(),
+        TableFormat::Table => comparison.to_table(),
+        TableFormat::Csv => comparison.to_csv(),
+        TableFormat::Json => comparison.to_json(),
     };
     out.line(text.trim_end());
     out.print();

@@ -1,6 +1,6 @@
 //! Descriptions from the code itself: the JSON schema of a configuration, walked beside a value of it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tailcut_model::schema::Shape;
 
 use crate::page::Page;
@@ -8,7 +8,7 @@ use crate::page::Page;
 /// One parameter with its value and what it means.
 pub(crate) struct Parameter {
     pub(crate) path: String,
-    pub(crate) value: String,
+    pub(crate) value: toml::Value,
     pub(crate) doc: String,
 }
 
@@ -22,8 +22,7 @@ pub(crate) fn values(shape: Shape<'_>, path: &str, value: &toml::Value) -> Vec<P
 fn walk(shape: Option<Shape<'_>>, path: &str, value: &toml::Value, doc: String, out: &mut Vec<Parameter>) {
     let table = value.as_table().filter(|table| !table.is_empty());
     let Some(table) = table else {
-        let value = if value.as_table().is_some() { "{}".to_owned() } else { value.to_string() };
-        out.push(Parameter { path: path.to_owned(), value, doc });
+        out.push(Parameter { path: path.to_owned(), value: value.clone(), doc });
         return;
     };
     for (key, child) in table {
@@ -39,37 +38,148 @@ fn walk(shape: Option<Shape<'_>>, path: &str, value: &toml::Value, doc: String, 
     }
 }
 
-/// Every key of a table of this shape, with its default.
-pub(crate) fn keys(shape: Shape<'_>) -> Vec<Parameter> {
-    let tables = shape.tables();
-    let keys = tables.iter().flat_map(|table| table.keys());
-    keys.map(|(key, shape)| Parameter { path: key.to_owned(), value: default(shape), doc: shape.doc() }).collect()
+/// Adds parameters with their values.
+pub(crate) fn parameters(out: &mut Page, parameters: &[Parameter]) {
+    let text = |value: &toml::Value| match value.as_table() {
+        Some(table) if table.is_empty() => "{}".to_owned(),
+        _ => value.to_string(),
+    };
+    let rows: Vec<(String, String)> =
+        parameters.iter().map(|p| (format!("{} = {}", p.path, text(&p.value)), p.doc.clone())).collect();
+    columns(out, &rows);
 }
 
-fn default(shape: Shape<'_>) -> String {
-    match shape.default() {
-        Some(Value::String(text)) => return format!("{text:?}"),
-        // A seat: its model is what matters, whose parameters have a page of their own.
-        Some(Value::Object(model)) if shape.is_choice() => {
-            let name = model.keys().next().map_or("", String::as_str);
-            let other = shape.variants().into_iter().map(|variant| variant.name).filter(|other| other != name);
-            let other: Vec<String> = other.collect();
-            return if other.is_empty() { format!("{name:?}") } else { format!("{name:?}, or {}", other.join(", ")) };
+/// Adds them as JSON, one object a line.
+pub(crate) fn parameters_json(out: &mut Page, parameters: &[Parameter]) {
+    for Parameter { path, value, doc } in parameters {
+        out.line(json!({ "kind": "parameter", "path": path, "value": value, "meaning": doc }));
+    }
+}
+
+/// One of the things that a key may name.
+pub(crate) struct Choice {
+    pub(crate) name: String,
+    pub(crate) doc: String,
+}
+
+/// One key of a table: what may stand there, and what it means.
+pub(crate) struct Key<'a> {
+    pub(crate) name: String,
+    pub(crate) doc: String,
+    /// What it is if it is not given; `None` if it is needed, or if leaving it out means something else.
+    pub(crate) default: Option<&'a Value>,
+    /// What may stand there, in a word or two: `number`, `text`.
+    pub(crate) kind: String,
+    /// A value that may stand there.
+    pub(crate) example: Option<&'a str>,
+    pub(crate) optional: bool,
+    pub(crate) choices: Vec<Choice>,
+    pub(crate) shape: Shape<'a>,
+}
+
+impl<'a> Key<'a> {
+    fn new(name: &str, shape: Shape<'a>) -> Key<'a> {
+        // A list of names has the choices of its items.
+        let of = shape.item().filter(|item| !item.is_choice()).unwrap_or(shape);
+        let choices =
+            of.variants().into_iter().map(|variant| Choice { name: variant.name, doc: variant.doc }).collect();
+        Key {
+            name: name.to_owned(),
+            doc: shape.doc(),
+            default: shape.default().filter(|value| !value.is_null()),
+            kind: kind(shape),
+            example: shape.example(),
+            optional: shape.is_optional() || shape.default().is_some(),
+            choices,
+            shape,
         }
-        Some(Value::Null) | None => {}
-        Some(value) => return value.to_string(),
     }
-    if let Some(example) = shape.example() {
-        return format!("such as {example:?}");
+
+    /// The default as it would be written; that of a seat is the name of its model. Tables have none: their keys have.
+    pub(crate) fn default_text(&self) -> Option<String> {
+        Some(match self.default? {
+            Value::String(text) => format!("{text:?}"),
+            Value::Object(model) if self.shape.is_choice() => {
+                format!("{:?}", model.keys().next().map_or("", String::as_str))
+            }
+            Value::Object(_) => return None,
+            value => value.to_string(),
+        })
     }
-    let choices: Vec<String> = shape.variants().into_iter().map(|variant| variant.name).collect();
-    if !choices.is_empty() {
-        return format!("one of {}", choices.join(", "));
+
+    /// What stands behind `=` in a list of keys.
+    fn text(&self) -> String {
+        if let Some(default) = self.default_text() {
+            return default;
+        }
+        match (self.example, self.optional) {
+            _ if !self.choices.is_empty() => "one of these".to_owned(),
+            (Some(example), _) => format!("such as {example:?}"),
+            (None, true) => format!("{}, optional", self.kind),
+            (None, false) => self.kind.clone(),
+        }
     }
-    let kinds = shape.kinds();
-    let kinds: Vec<&str> = kinds.into_iter().map(|kind| if kind == "object" { "table" } else { kind }).collect();
-    let kinds = if kinds.is_empty() { "table".to_owned() } else { kinds.join(" or ") };
-    if shape.is_optional() { format!("{kinds}, optional") } else { kinds }
+
+    fn json(&self, table: &str) -> Value {
+        let choices: Vec<Value> =
+            self.choices.iter().map(|choice| json!({ "name": choice.name, "meaning": choice.doc })).collect();
+        json!({
+            "kind": "key",
+            "table": table,
+            "key": self.name,
+            "types": self.shape.kinds(),
+            "example": self.example,
+            "optional": self.optional,
+            "default": self.default,
+            "choices": choices,
+            "meaning": self.doc,
+        })
+    }
+}
+
+/// What may stand at a key, in words of TOML.
+fn kind(shape: Shape<'_>) -> String {
+    let kinds = shape.kinds().into_iter().map(|kind| match kind {
+        "object" => "table",
+        "integer" => "whole number",
+        "string" => "text",
+        "boolean" => "true or false",
+        "array" if shape.item().is_some_and(|item| !item.tables().is_empty()) => "list of tables",
+        "array" => "list",
+        kind => kind,
+    });
+    let kinds: Vec<&str> = kinds.collect();
+    if kinds.is_empty() { "table".to_owned() } else { kinds.join(" or ") }
+}
+
+/// Every key of a table of this shape.
+pub(crate) fn keys(shape: Shape<'_>) -> Vec<Key<'_>> {
+    let (tables, variants) = (shape.tables(), shape.variants());
+    let keys = tables.iter().flat_map(|table| table.keys());
+    keys.map(|(name, shape)| {
+        let key = Key::new(name, shape);
+        // The parameters of one of several models have no description of their own: the model has.
+        match variants.iter().find(|variant| variant.name == name) {
+            Some(variant) if key.doc.is_empty() => Key { doc: variant.doc.clone(), ..key },
+            _ => key,
+        }
+    })
+    .collect()
+}
+
+/// Adds keys with their defaults, and below each what may be chosen there.
+pub(crate) fn table(out: &mut Page, keys: &[Key<'_>]) {
+    let mut rows = Vec::new();
+    for key in keys {
+        rows.push((format!("{} = {}", key.name, key.text()), key.doc.clone()));
+        rows.extend(key.choices.iter().map(|choice| (format!("    {}", choice.name), choice.doc.clone())));
+    }
+    columns(out, &rows);
+}
+
+/// Adds them as JSON, one object a line.
+pub(crate) fn table_json(out: &mut Page, path: &str, keys: &[Key<'_>]) {
+    keys.iter().for_each(|key| out.line(key.json(path)));
 }
 
 /// Adds names with what they stand for, one each line, the text folded below itself.
@@ -91,12 +201,8 @@ pub(crate) fn columns(out: &mut Page, rows: &[(String, String)]) {
             line.push_str(word);
             line.push(' ');
         }
-        out.line(format_args!("{}", line.trim_end()));
+        if !line.trim().is_empty() {
+            out.line(format_args!("{}", line.trim_end()));
+        }
     }
-}
-
-pub(crate) fn parameters(out: &mut Page, parameters: &[Parameter]) {
-    let rows: Vec<(String, String)> =
-        parameters.iter().map(|p| (format!("{} = {}", p.path, p.value), p.doc.clone())).collect();
-    columns(out, &rows);
 }

@@ -1,12 +1,18 @@
 //! `tailcut list`.
 
+use serde_json::{Value, json};
 use tailcut_model::registry::{SeatEntry, seats_of};
 use tailcut_record::schema;
+use tailcut_results::METRICS;
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Config, PRESETS, Problem};
 
 use crate::describe::columns;
+use crate::format::TextFormat;
 use crate::page::Page;
+
+/// Lists of what is not on a seat.
+const OTHER: [&str; 4] = ["schemes", "workloads", "columns", "metrics"];
 
 /// Every seat, found by the type of a configuration.
 pub(crate) fn seats() -> Vec<SeatEntry> {
@@ -35,89 +41,136 @@ pub(crate) fn is_called(seat: &SeatEntry, name: &str) -> bool {
     words.iter().any(|known| known == name) || key == name || seat.path == name
 }
 
-pub(crate) fn list(kind: Option<&str>) -> Result<(), Problem> {
-    let mut out = Page::default();
+/// A list: what stands above it, and what is on it.
+struct List {
+    title: String,
+    entries: Vec<Entry>,
+}
+
+/// Something on a list: as it is shown, and as a JSON object.
+struct Entry {
+    name: String,
+    meaning: String,
+    json: Value,
+}
+
+pub(crate) fn list(kind: Option<&str>, format: TextFormat) -> Result<(), Problem> {
     let seats = seats();
-    let names: Vec<String> = seats.iter().map(plural).collect();
-    let other = ["schemes", "workloads", "columns"];
-    match kind {
-        None => {
-            for kind in other {
-                print(&mut out, kind);
-                out.line("");
-            }
-            for seat in &seats {
-                print_seat(&mut out, seat);
-                out.line("");
-            }
-        }
-        Some(kind) if other.contains(&kind) => print(&mut out, kind),
+    let lists: Vec<List> = match kind {
+        None => OTHER.iter().flat_map(|kind| other(kind)).chain(seats.iter().map(of_seat)).collect(),
+        Some(kind) if OTHER.contains(&kind) => other(kind),
         Some(kind) => match seats.iter().find(|seat| is_called(seat, kind)) {
-            Some(seat) => print_seat(&mut out, seat),
+            Some(seat) => vec![of_seat(seat)],
             None => {
-                let known: Vec<&str> = other.into_iter().chain(names.iter().map(String::as_str)).collect();
+                let names: Vec<String> = seats.iter().map(plural).collect();
+                let known: Vec<&str> = OTHER.into_iter().chain(names.iter().map(String::as_str)).collect();
                 return Err(Problem::new(format!("there is no list of `{kind}`")).help(suggest(kind, &known)));
             }
         },
+    };
+    let mut out = Page::default();
+    match format {
+        TextFormat::Json => lists.iter().flat_map(|list| &list.entries).for_each(|entry| out.line(&entry.json)),
+        TextFormat::Text => {
+            for (at, list) in lists.into_iter().enumerate() {
+                if at > 0 {
+                    out.line("");
+                }
+                out.line(list.title);
+                let rows: Vec<(String, String)> =
+                    list.entries.into_iter().map(|entry| (entry.name, entry.meaning)).collect();
+                columns(&mut out, &rows);
+            }
+        }
     }
     out.print();
     Ok(())
 }
 
-fn print_seat(out: &mut Page, seat: &SeatEntry) {
+fn of_seat(seat: &SeatEntry) -> List {
     let (one, many) = (singular(seat), plural(seat));
-    out.line(format_args!("{many}, key {} of a scenario (tailcut show {one} NAME)", seat.path));
-    let rows: Vec<_> = seat.models.iter().map(|model| (model.name.clone(), model.doc.clone())).collect();
-    columns(out, &rows);
+    let entry = |model: &tailcut_model::registry::ModelEntry| Entry {
+        name: model.name.clone(),
+        meaning: model.doc.clone(),
+        json: json!({ "list": many, "key": seat.path, "name": model.name, "meaning": model.doc }),
+    };
+    List {
+        title: format!("{many}, key {} of a scenario (tailcut show {one} NAME)", seat.path),
+        entries: seat.models.iter().map(entry).collect(),
+    }
 }
 
-fn print(out: &mut Page, kind: &str) {
+fn other(kind: &str) -> Vec<List> {
     match kind {
-        "schemes" => {
-            out.line("schemes (tailcut show scheme NAME)");
-            let rows: Vec<(String, String)> = PRESETS
-                .iter()
-                .map(|preset| {
-                    let mut name = preset.name.to_owned();
-                    for profile in preset.profiles() {
-                        name.push_str(&format!(" @{profile}"));
-                    }
-                    (name, preset.describe("summary").unwrap_or_default())
-                })
-                .collect();
-            columns(out, &rows);
-        }
-        "workloads" => {
-            out.line("flow-size distributions (tailcut show workload NAME)");
-            let rows: Vec<_> =
-                tailcut_workload::distributions().iter().map(|d| (d.name.to_owned(), d.summary.to_owned())).collect();
-            columns(out, &rows);
-        }
-        _ => {
-            for (file, columns) in [
-                ("flows.parquet", schema::FLOW_COLUMNS.to_vec()),
-                ("queries.parquet", schema::QUERY_COLUMNS.to_vec()),
-                ("ports.parquet", schema::port_columns()),
-                ("queues.parquet", schema::QUEUE_COLUMNS.to_vec()),
-                ("queue_series.parquet", schema::SERIES_COLUMNS.to_vec()),
-                ("throughput.parquet", schema::THROUGHPUT_COLUMNS.to_vec()),
-            ] {
-                out.line(format_args!("columns of {file}"));
-                let rows: Vec<_> = columns
-                    .iter()
-                    .map(|column| {
-                        (
-                            column.name.to_string(),
-                            if column.unit.is_empty() {
-                                column.meaning.to_string()
-                            } else {
-                                format!("{} [{}]", column.meaning, column.unit)
-                            },
-                        )
-                    })
-                    .collect();
-                self::columns(out, &rows);
-            }
-        }
+        "schemes" => vec![schemes()],
+        "workloads" => vec![workloads()],
+        "metrics" => vec![metrics()],
+        _ => columns_of_files(),
     }
+}
+
+fn schemes() -> List {
+    let entries = PRESETS.iter().map(|preset| {
+        let (profiles, meaning) = (preset.profiles(), preset.describe("summary").unwrap_or_default());
+        let shown = profiles.iter().map(|profile| format!(" @{profile}")).collect::<String>();
+        let json = json!({ "list": "schemes", "name": preset.name, "profiles": profiles, "meaning": meaning });
+        Entry { name: format!("{}{shown}", preset.name), meaning, json }
+    });
+    List { title: "schemes (tailcut show scheme NAME)".to_owned(), entries: entries.collect() }
+}
+
+fn workloads() -> List {
+    let entries = tailcut_workload::distributions().iter().map(|known| Entry {
+        name: known.name.to_owned(),
+        meaning: known.summary.to_owned(),
+        json: json!({ "list": "workloads", "name": known.name, "meaning": known.summary, "source": known.source }),
+    });
+    List { title: "flow-size distributions (tailcut show workload NAME)".to_owned(), entries: entries.collect() }
+}
+
+fn metrics() -> List {
+    let entries = METRICS.iter().map(|metric| Entry {
+        name: metric.name.to_owned(),
+        meaning: format!("{} [{}; n counts {}]", metric.meaning, metric.unit, metric.of),
+        json: json!({
+            "list": "metrics",
+            "name": metric.name,
+            "unit": metric.unit,
+            "of": metric.of,
+            "meaning": metric.meaning,
+        }),
+    });
+    List { title: "metrics of summary.csv, of --metric and of --of".to_owned(), entries: entries.collect() }
+}
+
+fn columns_of_files() -> Vec<List> {
+    let files = [
+        ("flows.parquet", schema::FLOW_COLUMNS.to_vec()),
+        ("queries.parquet", schema::QUERY_COLUMNS.to_vec()),
+        ("ports.parquet", schema::port_columns()),
+        ("queues.parquet", schema::QUEUE_COLUMNS.to_vec()),
+        ("queue_series.parquet", schema::SERIES_COLUMNS.to_vec()),
+        ("throughput.parquet", schema::THROUGHPUT_COLUMNS.to_vec()),
+    ];
+    let list = |(file, columns): (&str, Vec<schema::Column>)| List {
+        title: format!("columns of {file}"),
+        entries: columns
+            .iter()
+            .map(|column| {
+                let unit = if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
+                Entry {
+                    name: column.name.to_string(),
+                    meaning: format!("{}{unit}", column.meaning),
+                    json: json!({
+                        "list": "columns",
+                        "file": file,
+                        "name": column.name,
+                        "unit": column.unit,
+                        "meaning": column.meaning,
+                    }),
+                }
+            })
+            .collect(),
+    };
+    files.into_iter().map(list).collect()
 }

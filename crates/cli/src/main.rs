@@ -5,12 +5,15 @@ mod check;
 mod claims;
 mod compare;
 mod describe;
+mod format;
 mod list;
 mod page;
 mod progress;
+mod reference;
 mod report;
 mod reproduce;
 mod run;
+mod shell;
 mod show;
 mod signals;
 mod thresholds;
@@ -23,9 +26,21 @@ use clap::{Args, Parser, Subcommand};
 use tailcut_lab::{Plan, Precision, RunArguments, RunError, SeedChoice};
 use tailcut_sim::Problem;
 
+use crate::format::TextFormat;
+
+/// What the exit codes of the command mean, for its help.
+const EXIT_CODES: &str = "\
+Exit codes:
+    0  done
+    1  some points of a run failed; the others are kept
+    2  the arguments or the input are wrong, or the command could not be done
+  101  a fault of tailcut itself
+  130  stopped by Ctrl-C; what is finished is kept, and the same command goes on from there
+  143  stopped by SIGTERM, likewise";
+
 /// A packet-level laboratory for datacenter networks
 #[derive(Parser)]
-#[command(name = "tailcut", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "tailcut", version, arg_required_else_help = true, max_term_width = 100, after_help = EXIT_CODES)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -42,23 +57,65 @@ enum Command {
     /// List what documents claim, what was measured, and the verdicts; or write a scoreboard of them
     Claims(claims::ClaimsCommand),
     /// Say what a scenario would run and what is suspicious about it, without running it
-    Check(ScenarioArguments),
+    Check(CheckCommand),
     /// Run published figures and tables again, draw them, and judge the claims that rest on them
     Reproduce(reproduce::ReproduceCommand),
     /// Compute the best thresholds of a multi-level feedback queue, such as PIAS, for a size distribution
     Thresholds(thresholds::ThresholdsCommand),
-    /// List what there is to choose from
+    /// List what there is to choose from, and what results mean
     List {
-        /// What to list; everything if it is left out
+        /// What to list, such as schemes, workloads, metrics or markers; everything if it is left out
         kind: Option<String>,
+        /// How to print
+        #[arg(long, value_enum, default_value_t)]
+        format: TextFormat,
     },
     /// Show what something is, its parameters, their defaults and where they come from
     Show {
-        /// What kind of thing: scheme, topology, workload, table (of a scenario), or a seat such as marker
+        /// What kind of thing: scheme, topology, workload, table (of a scenario), or a seat such as marker; or
+        /// reference, for every key of a scenario as a page of Markdown
         kind: String,
         /// Its name, as `tailcut list` prints it
-        name: String,
+        name: Option<String>,
+        /// How to print
+        #[arg(long, value_enum, default_value_t)]
+        format: TextFormat,
     },
+    /// Print the JSON schema of a scenario, by which editors complete and check one
+    Schema,
+    /// Print the script by which a shell completes the arguments of this command
+    Completions(shell::CompletionsCommand),
+    /// Write the manual pages of this command into a folder
+    Man(shell::ManCommand),
+}
+
+/// Which seeds a run has.
+#[derive(Args)]
+struct SeedArguments {
+    /// How many seeds, from 1 on; or a list of them such as 1,2,7
+    #[arg(long, value_name = "SEEDS")]
+    seeds: Option<SeedChoice>,
+    /// One seed: this one
+    #[arg(long, value_name = "SEED", conflicts_with = "seeds", allow_negative_numbers = true)]
+    seed: Option<u64>,
+}
+
+impl SeedArguments {
+    fn choice(&self) -> Option<SeedChoice> {
+        self.seeds.clone().or_else(|| self.seed.map(|seed| SeedChoice::List(vec![seed])))
+    }
+}
+
+#[derive(Args)]
+struct CheckCommand {
+    #[command(flatten)]
+    scenario: ScenarioArguments,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: TextFormat,
+    /// Print only warnings and errors, beside what --format json prints
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 #[derive(Args)]
@@ -68,9 +125,8 @@ struct ScenarioArguments {
     /// Change a value of the scenario, such as workload.load=0.5; may be given several times
     #[arg(long = "set", value_name = "PATH=VALUE")]
     set: Vec<String>,
-    /// A number of seeds, or a list such as 1,2,7
-    #[arg(long, value_name = "SEEDS")]
-    seeds: Option<SeedChoice>,
+    #[command(flatten)]
+    seeds: SeedArguments,
 }
 
 #[derive(Args)]
@@ -86,6 +142,12 @@ struct RunCommand {
     /// Threads in each simulation [default: one, or more if there are fewer points than cores]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// How to print the results
+    #[arg(long, value_enum, default_value_t)]
+    format: TextFormat,
+    /// Print only warnings and errors, beside what --format json prints
+    #[arg(long, short)]
+    quiet: bool,
     #[command(flatten)]
     until: UntilArguments,
 }
@@ -109,13 +171,13 @@ struct UntilArguments {
 
 impl ScenarioArguments {
     fn plan(&self) -> Result<Plan, Problem> {
-        Plan::read(&self.scenario, &RunArguments { set: self.set.clone(), seeds: self.seeds.clone() })
+        Plan::read(&self.scenario, &RunArguments { set: self.set.clone(), seeds: self.seeds.choice() })
     }
 
     /// What the command line changed, for the name of the run folder.
     fn changes(&self, plan: &Plan) -> Vec<String> {
         let mut changes = self.set.clone();
-        if self.seeds.is_some() {
+        if self.seeds.choice().is_some() {
             let seeds: Vec<String> = plan.seeds.iter().map(u64::to_string).collect();
             changes.push(format!("seeds={}", seeds.join(",")));
         }
@@ -156,8 +218,17 @@ fn main() -> ExitCode {
         Command::Claims(arguments) => claims::claims(&arguments).map_err(Stop::from),
         Command::Thresholds(arguments) => thresholds::thresholds(&arguments).map_err(Stop::from),
         Command::Check(arguments) => check::check(&arguments).map_err(Stop::from),
-        Command::List { kind } => list::list(kind.as_deref()).map_err(Stop::from),
-        Command::Show { kind, name } => show::show(&kind, &name).map_err(Stop::from),
+        Command::List { kind, format } => list::list(kind.as_deref(), format).map_err(Stop::from),
+        Command::Show { kind, name, format } => show::show(&kind, name.as_deref(), format).map_err(Stop::from),
+        Command::Schema => {
+            shell::schema();
+            Ok(())
+        }
+        Command::Completions(arguments) => {
+            shell::completions(&arguments);
+            Ok(())
+        }
+        Command::Man(arguments) => shell::man(&arguments).map_err(Stop::from),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -15,6 +15,8 @@ const STEPS: f64 = 1000.0;
 
 pub(crate) struct Display<'a> {
     signals: &'a Signals,
+    /// Whether nothing but failures is told.
+    quiet: bool,
     bar: Option<ProgressBar>,
     state: Mutex<State>,
 }
@@ -27,8 +29,8 @@ struct State {
 }
 
 impl<'a> Display<'a> {
-    pub(crate) fn new(signals: &'a Signals) -> Display<'a> {
-        let bar = std::io::stderr().is_terminal().then(|| {
+    pub(crate) fn new(signals: &'a Signals, quiet: bool) -> Display<'a> {
+        let bar = (std::io::stderr().is_terminal() && !quiet).then(|| {
             let bar = ProgressBar::new(0);
             let style =
                 ProgressStyle::with_template("{bar:40} {percent:>3} %  {msg}  {elapsed_precise} elapsed, {eta} left");
@@ -37,6 +39,7 @@ impl<'a> Display<'a> {
         });
         Display {
             signals,
+            quiet,
             bar,
             state: Mutex::new(State { began: Instant::now(), total: 0, done: 0, fractions: Vec::new() }),
         }
@@ -68,7 +71,7 @@ impl<'a> Display<'a> {
 
 impl Progress for Display<'_> {
     fn begin(&self, total: usize, reused: usize) {
-        if reused > 0 {
+        if reused > 0 && !self.quiet {
             self.line(&format!("{reused} point(s) are finished already and are not run again"));
         }
         if let Some(bar) = &self.bar {
@@ -90,7 +93,7 @@ impl Progress for Display<'_> {
         self.update(|state| {
             state.fractions[index] = 1.0;
             state.done += 1;
-            if self.bar.is_some() {
+            if self.bar.is_some() || self.quiet {
                 return;
             }
             let elapsed = state.began.elapsed().as_secs_f64();
@@ -121,7 +124,9 @@ impl Progress for Display<'_> {
     }
 
     fn checked(&self, check: &PrecisionCheck) {
-        self.line(&check.to_string());
+        if !self.quiet {
+            self.line(&check.to_string());
+        }
     }
 
     fn stop(&self) -> bool {

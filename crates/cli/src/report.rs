@@ -22,6 +22,9 @@ pub(crate) fn report(arguments: &ReportCommand) -> Result<(), Stop> {
     if report.in_use {
         eprintln!("warning: a run goes on in {}: this is what is finished so far", folder.display());
     }
+    for warning in &report.results.warnings {
+        eprintln!("warning: {warning}");
+    }
     let mut out = Page::default();
     tables(&mut out, &report.results);
     whereabouts(&mut out, folder);

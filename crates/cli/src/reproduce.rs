@@ -6,20 +6,21 @@ use std::time::Instant;
 
 use clap::Args;
 use tailcut_claims::{Judgement, Stored, Verdict, catalogue};
-use tailcut_lab::{Parallelism, RunArguments, RunError, RunOptions, RunReport, SeedChoice, run as run_plan};
+use tailcut_lab::{Parallelism, RunArguments, RunError, RunOptions, RunReport, run as run_plan};
 use tailcut_report::ReportError;
 use tailcut_reproduce::{self as reproduce, Experiment, Reproduced, Scale, StudyRun};
 use tailcut_results::RunInfo;
 use tailcut_results::text::wrapped;
 use tailcut_sim::Problem;
 
-use crate::Stop;
 use crate::page::Page;
 use crate::progress::Display;
 use crate::run::command_line;
 use crate::signals::Signals;
+use crate::{SeedArguments, Stop};
 
 #[derive(Args)]
+#[command(mut_arg("seeds", |seeds| seeds.requires("out")), mut_arg("seed", |seed| seed.requires("out")))]
 pub(crate) struct ReproduceCommand {
     /// Figures and tables, such as slytherin-fig3a
     #[arg(value_name = "ID", required_unless_present = "all")]
@@ -39,9 +40,8 @@ pub(crate) struct ReproduceCommand {
     /// Change a value of the scenario, such as port.limit=1MB; may be given several times
     #[arg(long = "set", value_name = "PATH=VALUE", requires = "out")]
     set: Vec<String>,
-    /// A number of seeds, or a list such as 1,2,7
-    #[arg(long, value_name = "SEEDS", requires = "out")]
-    seeds: Option<SeedChoice>,
+    #[command(flatten)]
+    seeds: SeedArguments,
     /// The folder for simulations, pictures and pages [default: runs/reproduce]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -54,6 +54,9 @@ pub(crate) struct ReproduceCommand {
     /// Threads in each simulation [default: one, or more if there are fewer points than cores]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Print only warnings and errors
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 impl ReproduceCommand {
@@ -91,7 +94,7 @@ impl ReproduceCommand {
 pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
     let experiments = arguments.experiments()?;
     let variant = arguments.variant.as_deref();
-    let overrides = RunArguments { set: arguments.set.clone(), seeds: arguments.seeds.clone() };
+    let overrides = RunArguments { set: arguments.set.clone(), seeds: arguments.seeds.choice() };
     // Everything is checked before anything runs.
     let mut studies = Vec::new();
     for experiment in &experiments {
@@ -119,8 +122,10 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             },
             command: command_line(),
         };
-        eprintln!("study {}: {} points", study.name, plan.points.len());
-        let display = Display::new(&signals);
+        if !arguments.quiet {
+            eprintln!("study {}: {} points", study.name, plan.points.len());
+        }
+        let display = Display::new(&signals, arguments.quiet);
         let report = run_plan(plan, &options, &display);
         display.close();
         let report: RunReport = match report {
@@ -144,12 +149,16 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             for judgement in &reproduced.judgements {
                 known.insert(judgement.id.clone(), judgement.verdict);
             }
-            print(&reproduced, &run);
+            if !arguments.quiet {
+                print(&reproduced, &run);
+            }
             if let Some(store) = &arguments.store {
                 keep(store, &reproduced, &run).map_err(|e| Problem::new(e.to_string()))?;
             }
         }
-        eprintln!("study {}: {:.1} s", study.name, began.elapsed().as_secs_f64());
+        if !arguments.quiet {
+            eprintln!("study {}: {:.1} s", study.name, began.elapsed().as_secs_f64());
+        }
     }
     if failed == 0 { Ok(()) } else { Err(Stop::Points(failed)) }
 }

@@ -3,13 +3,16 @@
 use std::path::Path;
 use std::time::Instant;
 
+use serde_json::{Map, Value, json};
 use tailcut_lab::{
     Parallelism, PrecisionCheck, RunError, RunOptions, RunReport, StoppingRule, UntilError, default_folder,
     run as run_plan, run_until, shell_word,
 };
 use tailcut_report::WrittenResults;
+use tailcut_results::Axis;
 use tailcut_sim::Problem;
 
+use crate::format::TextFormat;
 use crate::page::Page;
 use crate::progress::Display;
 use crate::signals::Signals;
@@ -27,7 +30,7 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
         command: command_line(),
     };
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
-    let display = Display::new(&signals);
+    let display = Display::new(&signals, arguments.quiet);
     let until = &arguments.until;
     let outcome = match until.until {
         None => run_plan(&plan, &options, &display).map(|report| (report, None)).map_err(UntilError::from),
@@ -48,24 +51,30 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     if let Some(check) = last {
         still_wide(&check);
     }
+    for warning in &report.results.warnings {
+        eprintln!("warning: {warning}");
+    }
     let mut out = Page::default();
-    tables(&mut out, &report.results);
-    costs(&mut out, &report, began);
-    whereabouts(&mut out, &options.out);
+    match (arguments.format, arguments.quiet) {
+        (TextFormat::Json, _) => results_as_json(&mut out, &plan.axes, &options.out, &report, began),
+        (TextFormat::Text, true) => {}
+        (TextFormat::Text, false) => {
+            tables(&mut out, &report.results);
+            costs(&mut out, &report, began);
+            whereabouts(&mut out, &options.out);
+        }
+    }
     out.print();
     if report.failures.is_empty() { Ok(()) } else { Err(Stop::Points(report.failures.len())) }
 }
 
-/// The tables of a run, and its warnings.
+/// The tables of a run, and what to know of its schemes.
 pub(crate) fn tables(out: &mut Page, results: &WrittenResults) {
     for table in &results.tables {
         out.line(&table.text);
     }
     for note in &results.notes {
         out.line(note);
-    }
-    for warning in &results.warnings {
-        eprintln!("warning: {warning}");
     }
 }
 
@@ -91,6 +100,58 @@ fn still_wide(check: &PrecisionCheck) {
     for wide in &check.wide {
         eprintln!("  {wide}");
     }
+}
+
+/// Every statistic, what failed, what to know before believing it, and at last the run as a whole.
+fn results_as_json(out: &mut Page, axes: &[Axis], folder: &Path, report: &RunReport, began: Instant) {
+    let by_path = |values: &[String]| -> Map<String, Value> {
+        axes.iter().zip(values).map(|(axis, value)| (axis.path.clone(), json!(value))).collect()
+    };
+    for row in &report.results.rows {
+        out.line(json!({
+            "kind": "metric",
+            "scheme": row.scheme,
+            "values": by_path(&row.values),
+            "class": row.class,
+            "metric": row.metric,
+            "value": row.value,
+            "low": row.low,
+            "high": row.high,
+            "n": row.n,
+            "unit": row.unit,
+        }));
+    }
+    for note in &report.results.notes {
+        out.line(json!({ "kind": "note", "text": note }));
+    }
+    for failure in &report.failures {
+        out.line(json!({
+            "kind": "failure",
+            "scheme": failure.point.scheme,
+            "values": by_path(&failure.point.values),
+            "seed": failure.point.seed,
+            "reason": failure.reason,
+            "command": failure.command,
+        }));
+    }
+    for warning in &report.results.warnings {
+        out.line(json!({ "kind": "warning", "text": warning }));
+    }
+    let engines = || report.points.iter().map(|point| &point.engine);
+    out.line(json!({
+        "kind": "run",
+        "folder": folder,
+        "summary": folder.join("summary.csv"),
+        "page": folder.join("report.html"),
+        "points": report.points.len(),
+        "reused": report.reused,
+        "failed": report.failures.len(),
+        "packet_hops": engines().map(|engine| engine.packet_hops).sum::<u64>(),
+        "events": engines().map(|engine| engine.events).sum::<u64>(),
+        "cpu_s": engines().map(|engine| engine.cpu_ns).sum::<u64>() as f64 / 1e9,
+        "wall_s": began.elapsed().as_secs_f64(),
+        "peak_bytes": engines().map(|engine| engine.peak_bytes).max().unwrap_or(0),
+    }));
 }
 
 fn costs(out: &mut Page, report: &RunReport, began: Instant) {

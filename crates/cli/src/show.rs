@@ -1,28 +1,50 @@
 //! `tailcut show`.
 
+use serde_json::json;
 use tailcut_model::registry::SeatEntry;
-use tailcut_model::schema::Schema;
+use tailcut_model::schema::{Schema, Shape};
 use tailcut_sim::config::suggest;
 use tailcut_sim::seats::{HostConfig, PathConfig, PortConfig};
 use tailcut_sim::{Config, Preset, Problem, Tree};
 
-use crate::describe::{Parameter, keys, parameters, values};
+use crate::describe::{Parameter, keys, parameters, parameters_json, table as key_table, table_json, values};
+use crate::format::TextFormat;
 use crate::list::{is_called, seats, singular};
 use crate::page::Page;
+use crate::reference;
 
-pub(crate) fn show(kind: &str, name: &str) -> Result<(), Problem> {
+/// What can be shown beside what is on a seat.
+const OTHER: [&str; 4] = ["scheme", "workload", "table", "reference"];
+
+pub(crate) fn show(kind: &str, name: Option<&str>, format: TextFormat) -> Result<(), Problem> {
     let mut out = Page::default();
-    match kind {
-        "scheme" => scheme(&mut out, name)?,
-        "workload" => workload(&mut out, name)?,
-        "table" => table(&mut out, name)?,
-        _ => match seats().iter().find(|seat| is_called(seat, kind)) {
-            Some(seat) => model(&mut out, seat, name)?,
-            None => {
-                let words: Vec<String> = seats().iter().map(singular).collect();
-                let known = ["scheme", "workload", "table"].into_iter().chain(words.iter().map(String::as_str));
-                let known: Vec<&str> = known.collect();
+    let seats = seats();
+    let seat = seats.iter().find(|seat| is_called(seat, kind));
+    match (kind, name) {
+        ("reference", None) => reference::print(&mut out, format),
+        ("reference", Some(name)) => {
+            return Err(Problem::new(format!("the reference is one whole, and has no part `{name}`"))
+                .help("expected `tailcut show reference`, or `tailcut show table NAME` for one table"));
+        }
+        ("scheme", Some(name)) => scheme(&mut out, name, format)?,
+        ("workload", Some(name)) => workload(&mut out, name, format)?,
+        ("table", Some(name)) => table(&mut out, name, format)?,
+        _ => match (seat, name) {
+            (Some(seat), Some(name)) => model(&mut out, seat, name, format)?,
+            (None, _) if !OTHER.contains(&kind) => {
+                let words: Vec<String> = seats.iter().map(singular).collect();
+                let known: Vec<&str> = OTHER.into_iter().chain(words.iter().map(String::as_str)).collect();
                 return Err(Problem::new(format!("there is no kind `{kind}`")).help(suggest(kind, &known)));
+            }
+            _ => {
+                let example = match kind {
+                    "table" => "workload".to_owned(),
+                    "scheme" => "dctcp".to_owned(),
+                    "workload" => "websearch".to_owned(),
+                    _ => seat.and_then(|seat| seat.models.first()).map_or_else(String::new, |model| model.name.clone()),
+                };
+                return Err(Problem::new(format!("which {kind}? Its name is missing"))
+                    .help(format!("expected a name, such as `tailcut show {kind} {example}`")));
             }
         },
     }
@@ -30,23 +52,37 @@ pub(crate) fn show(kind: &str, name: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-fn scheme(out: &mut Page, name: &str) -> Result<(), Problem> {
+fn scheme(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem> {
     let layer = Preset::layer(name)?;
     let preset = Preset::find(name.split('@').next().unwrap_or(name)).expect("the layer was found");
+    let described = |key: &str| preset.describe(key).unwrap_or_default();
+    let table = |key: &str| layer.get(key).cloned().unwrap_or_else(Tree::table);
+    let mut groups =
+        vec![spelled::<HostConfig>("host", &table("host"))?, spelled::<PortConfig>("port", &table("port"))?];
+    if let Some(path) = layer.get("path") {
+        groups.push(spelled::<PathConfig>("path", path)?);
+    }
+    if format == TextFormat::Json {
+        out.line(json!({
+            "kind": "scheme",
+            "name": name,
+            "title": described("title"),
+            "paper": described("paper"),
+            "meaning": described("summary"),
+            "toml": preset.text,
+        }));
+        groups.iter().for_each(|group| parameters_json(out, group));
+        return Ok(());
+    }
     for key in ["title", "paper", "summary"] {
-        out.line(format_args!("{:<8} {}", key, preset.describe(key).unwrap_or_default()));
+        out.line(format_args!("{key:<8} {}", described(key)));
     }
     out.line(format_args!("\nschemes/{}.toml\n", preset.name));
     for line in preset.text.lines() {
         out.line(format_args!("    {line}"));
     }
     out.line(format_args!("\nEvery parameter, with what the preset leaves at its default:\n"));
-    let table = |key: &str| layer.get(key).cloned().unwrap_or_else(Tree::table);
-    parameters(out, &spelled::<HostConfig>("host", &table("host"))?);
-    parameters(out, &spelled::<PortConfig>("port", &table("port"))?);
-    if let Some(path) = layer.get("path") {
-        parameters(out, &spelled::<PathConfig>("path", path)?);
-    }
+    groups.iter().for_each(|group| parameters(out, group));
     Ok(())
 }
 
@@ -60,22 +96,40 @@ where
     Ok(values(Schema::of::<T>().root(), path, &value))
 }
 
-fn workload(out: &mut Page, name: &str) -> Result<(), Problem> {
+fn workload(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem> {
     let Some(built_in) = tailcut_workload::distribution(name) else {
         let names: Vec<&str> = tailcut_workload::distributions().iter().map(|d| d.name).collect();
         return Err(Problem::new(format!("there is no distribution `{name}`")).help(suggest(name, &names)));
     };
     let distribution = built_in.distribution();
+    let shares: Vec<(f64, f64, f64)> = [10e3, 100e3, 1e6, 10e6]
+        .iter()
+        .map(|&size| (size, distribution.cdf(size), 1.0 - distribution.bytes_above(size)))
+        .collect();
+    if format == TextFormat::Json {
+        out.line(json!({
+            "kind": "workload",
+            "name": name,
+            "meaning": built_in.summary,
+            "source": built_in.source,
+            "mean_bytes": distribution.mean(),
+            "mean_wire_bytes": distribution.mean_wire(),
+        }));
+        for (size, flows, bytes) in shares {
+            out.line(json!({ "kind": "share", "up_to_bytes": size, "of_flows": flows, "of_bytes": bytes }));
+        }
+        return Ok(());
+    }
     out.line(format_args!("sizes.distribution = \"{name}\""));
     out.line(format_args!("{}", built_in.summary));
     out.line(format_args!("source: {}\n", built_in.source));
     out.line(format_args!("mean {:.0} B, {:.0} B on the wire", distribution.mean(), distribution.mean_wire()));
-    for size in [10e3, 100e3, 1e6, 10e6] {
+    for (size, flows, bytes) in shares {
         out.line(format_args!(
             "up to {:>8} KB: {:5.1} % of flows, {:5.1} % of bytes",
             size / 1e3,
-            distribution.cdf(size) * 100.0,
-            (1.0 - distribution.bytes_above(size)) * 100.0
+            flows * 100.0,
+            bytes * 100.0
         ));
     }
     out.line(format_args!("\n{}", built_in.text.trim_end()));
@@ -83,19 +137,29 @@ fn workload(out: &mut Page, name: &str) -> Result<(), Problem> {
 }
 
 /// A table of a scenario by its dotted path.
-fn table(out: &mut Page, path: &str) -> Result<(), Problem> {
+fn table(out: &mut Page, path: &str, format: TextFormat) -> Result<(), Problem> {
     let schema = Schema::of::<Config>();
-    let shape = schema.root().path(path).filter(|shape| !shape.tables().is_empty());
-    let Some(shape) = shape else {
-        let tables = ["topology", "path", "port", "host", "workload", "workload.traffic.NAME", "run", "record"];
-        return Err(Problem::new(format!("a scenario has no table `{path}`")).help(suggest(path, &tables)));
+    let has_keys = |shape: &Shape<'_>| !shape.tables().is_empty();
+    let shape = schema.root().path(path);
+    let Some(shape) = shape.and_then(|shape| [Some(shape), shape.item()].into_iter().flatten().find(has_keys)) else {
+        let tables = reference::tables();
+        let tables: Vec<&str> = tables.iter().map(String::as_str).collect();
+        // All tables are too many for a message: the one that may be meant, if there is one.
+        let meant = suggest(path, &tables).split_once("? ").map_or_else(String::new, |(meant, _)| format!("{meant}? "));
+        return Err(Problem::new(format!("a scenario has no table `{path}`")).help(format!(
+            "{meant}expected the path of a table, such as `workload.traffic.NAME`; `tailcut show reference` has all"
+        )));
     };
+    if format == TextFormat::Json {
+        table_json(out, path, &keys(shape));
+        return Ok(());
+    }
     out.line(format_args!("[{path}]\n"));
-    parameters(out, &keys(shape));
+    key_table(out, &keys(shape));
     Ok(())
 }
 
-fn model(out: &mut Page, seat: &SeatEntry, name: &str) -> Result<(), Problem> {
+fn model(out: &mut Page, seat: &SeatEntry, name: &str, format: TextFormat) -> Result<(), Problem> {
     let Some(model) = seat.models.iter().find(|model| model.name == name) else {
         let names: Vec<&str> = seat.models.iter().map(|model| model.name.as_str()).collect();
         return Err(Problem::new(format!("there is no {} `{name}`", seat.word)).help(suggest(name, &names)));
@@ -103,12 +167,17 @@ fn model(out: &mut Page, seat: &SeatEntry, name: &str) -> Result<(), Problem> {
     let schema = Schema::of::<Config>();
     let path = format!("{}.{name}", seat.path);
     let shape = schema.root().path(&path).expect("what is registered is in the schema");
+    if format == TextFormat::Json {
+        out.line(json!({ "kind": "model", "seat": seat.word, "name": name, "table": path, "meaning": model.doc }));
+        table_json(out, &path, &keys(shape));
+        return Ok(());
+    }
     out.line(format_args!("[{path}]\n{}", model.doc));
     let more = shape.type_doc();
     if more != "No parameters." {
         more.lines().for_each(|line| out.line(line));
     }
     out.line("");
-    parameters(out, &keys(shape));
+    key_table(out, &keys(shape));
     Ok(())
 }

@@ -9,6 +9,7 @@ use tailcut_sim::Problem;
 use tailcut_workload::{SizeFile, SizeFormat, Sizes};
 
 use crate::claims::one_of;
+use crate::format::TableFormat;
 use crate::page::Page;
 
 #[derive(Args)]
@@ -34,9 +35,9 @@ pub(crate) struct ThresholdsCommand {
     /// The rate of the link, such as 10Gbps: mean times are given as well
     #[arg(long, value_name = "RATE")]
     link: Option<BitRate>,
-    /// How to print: table, csv or json
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    format: String,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: TableFormat,
 }
 
 impl ThresholdsCommand {
@@ -80,12 +81,11 @@ impl ThresholdsCommand {
 }
 
 pub(crate) fn thresholds(arguments: &ThresholdsCommand) -> Result<(), Problem> {
-    let format = one_of("format", &arguments.format, &["table", "csv", "json"])?;
     let table = ThresholdTable::new(&arguments.query()?);
-    let text = match format {
-        "csv" => table.csv(),
-        "json" => table.json(),
-        _ => table.text(),
+    let text = match arguments.format {
+        TableFormat::Csv => table.csv(),
+        TableFormat::Json => table.json(),
+        TableFormat::Table => table.text(),
     };
     let mut out = Page::default();
     out.line(text.trim_end_matches('\n'));

@@ -27,7 +27,7 @@ mod version;
 pub use command::shell_word;
 pub use cores::Parallelism;
 pub use error::RunError;
-pub use plan::{Difference, Differences, Plan, PlannedPoint, RunArguments};
+pub use plan::{Difference, Differences, Plan, PlannedPoint, RunArguments, RunKeys, scenario_schema};
 pub use precision::{Precision, PrecisionCheck, StoppingRule, WideInterval};
 pub use progress::{Failure, Progress};
 pub use report::{FolderReport, report};

@@ -122,11 +122,7 @@ impl<'a> Shape<'a> {
     pub fn key(self, key: &str) -> Option<Shape<'a>> {
         let own = self.keys().into_iter().find(|(known, _)| *known == key).map(|(_, shape)| shape);
         let variant = || self.variants().into_iter().find(|variant| variant.name == key)?.parameters;
-        let named = || {
-            let mut named = self.forms().into_iter().filter_map(|form| form.at.get("additionalProperties"));
-            named.find(|at| at.is_object()).map(|at| self.there(at))
-        };
-        own.or_else(variant).or_else(named)
+        own.or_else(variant).or_else(|| self.named())
     }
 
     /// The shape at a dotted path.
@@ -154,6 +150,25 @@ impl<'a> Shape<'a> {
             })
             .filter(|table| table.at.get("properties").is_some())
             .collect()
+    }
+
+    /// The shape of the items of a list, if one may stand here.
+    pub fn item(self) -> Option<Shape<'a>> {
+        let mut items = self.forms().into_iter().filter_map(|form| form.at.get("items"));
+        items.find(|at| at.is_object()).map(|at| self.there(at))
+    }
+
+    /// The shape of the tables under names of the user's, if this is a table of such.
+    pub fn named(self) -> Option<Shape<'a>> {
+        let mut named = self.forms().into_iter().filter_map(|form| form.at.get("additionalProperties"));
+        named.find(|at| at.is_object()).map(|at| self.there(at))
+    }
+
+    /// The name of the type that stands here, if it has one: what is of the same type is described once.
+    pub fn type_name(self) -> Option<&'a str> {
+        let of = |at: &'a Value| at.get("$ref").and_then(Value::as_str)?.strip_prefix("#/$defs/");
+        let forms = self.at.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+        of(self.at).or_else(|| forms.into_iter().find_map(of))
     }
 
     /// The default of a key, if its table has one.

@@ -6,11 +6,10 @@
 //!
 //! Left out: HPCC's priority group and port, and the triggers of htsim's connection matrices.
 
-use ::csv::{ReaderBuilder, StringRecord, Trim};
 use tailcut_base::{Instant, Span};
 
 use crate::config::FlowFormat;
-use crate::text::{Line, ParseError, lines, moment, scaled};
+use crate::text::{Line, ParseError, Records, lines, moment, scaled};
 
 /// Flows in the order of their start.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,15 +73,12 @@ const OPTIONAL: [&str; 2] = ["class", "deadline_ns"];
 const HEADER: &str = "`start_ns,src,dst,size_bytes` and optionally `class` and `deadline_ns`";
 
 fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
+    let mut records = Records::of(lines);
     let header = lines[0];
-    // Without comments and empty lines, so that the number of a record's line is its place among these.
-    let text = lines.iter().map(|line| line.text).collect::<Vec<_>>().join("\n");
-    let mut reader =
-        ReaderBuilder::new().has_headers(false).flexible(true).trim(Trim::All).from_reader(text.as_bytes());
-    let mut read = |record: &mut StringRecord| reader.read_record(record).expect("the text is UTF-8 in memory");
-    let mut names = StringRecord::new();
-    read(&mut names);
-    let names: Vec<&str> = names.iter().collect();
+    let names: Vec<String> = match records.next()? {
+        Some((_, names)) => names.iter().map(str::to_owned).collect(),
+        None => Vec::new(),
+    };
     let first_is_number = names.iter().all(|name| name.parse::<f64>().is_ok());
     if first_is_number {
         let help = format!("expected the columns {HEADER}");
@@ -92,11 +88,12 @@ fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
             help
         }));
     }
-    if let Some(unknown) = names.iter().find(|name| !REQUIRED.contains(name) && !OPTIONAL.contains(name)) {
+    let is_known = |name: &str| REQUIRED.contains(&name) || OPTIONAL.contains(&name);
+    if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let error = header.error(format!("the header has the unknown column `{unknown}`"));
         return Err(error.help(format!("expected {HEADER}")));
     }
-    let column = |wanted: &str| names.iter().position(|name| *name == wanted);
+    let column = |wanted: &str| names.iter().position(|name| name == wanted);
     if let Some(twice) = names.iter().enumerate().find(|(i, name)| column(name) != Some(*i)) {
         return Err(header.error(format!("the header has the column `{}` twice", twice.1)));
     }
@@ -112,10 +109,7 @@ fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
     let (class_at, deadline_at) = (column("class"), column("deadline_ns"));
 
     let mut list = FlowList::default();
-    let mut cells = StringRecord::new();
-    while read(&mut cells) {
-        let at = cells.position().map_or(1, |position| position.line());
-        let line = lines[usize::try_from(at).expect("a line of the text") - 1];
+    while let Some((line, cells)) = records.next()? {
         if cells.len() != names.len() {
             let message = format!("the line has {} columns, and the header {}", cells.len(), names.len());
             return Err(line.error(message).help("expected one value for each column, separated by commas"));
@@ -284,6 +278,14 @@ mod tests {
     }
 
     #[test]
+    fn cells_may_be_quoted_as_spreadsheets_and_data_frames_write_them() {
+        let plain = "start_ns,src,dst,size_bytes,class\n0,0,1,1000,short\n";
+        let quoted = "\"start_ns\",\"src\",\"dst\",\"size_bytes\",\"class\"\r\n\"0\",0, 1 ,\"1000\",\"short\"\r\n";
+        let read = |text: &str| FlowList::parse(text.as_bytes(), CSV, 4).unwrap();
+        assert_eq!(read(quoted), read(plain));
+    }
+
+    #[test]
     fn hpcc_starts_are_exact_and_large_flows_stay_large() {
         let text = "2 \n2 1 3 100 200000000 2\n3 1 3 100 6000000000 2.000001234\n";
         let list = FlowList::parse(text.as_bytes(), HPCC, 4).unwrap();
@@ -313,6 +315,7 @@ mod tests {
         (CSV, "start_ns,src,dst,size_bytes\n0,1,1,1\n", 2, "host 1 sends to itself", ""),
         (CSV, "start_ns,src,dst,size_bytes\n5,0,1,1\n4,0,1,1\n", 3, "before the one above", "sorted"),
         (CSV, "start_ns,src,dst,size_bytes,class\n5,0,1,1,a.b\n", 2, "`a.b` is not a name", "letters"),
+        (CSV, "start_ns,src,dst,size_bytes\n0,0,1,1\n1,\"0,1,1\n2,0,1,1\n", 3, "not closed", "in pairs"),
         (HPCC, "start_ns,src\n", 1, "not the number of flows", "format = \"tailcut\""),
         (HPCC, "2 1 3 100 2000 2\n", 1, "not the number of flows", "`src dst pg dport bytes start_seconds`"),
         (HPCC, "1\n2 1 3 100 2000 2\n3 1 3 100 2000 2\n", 1, "announces 1 flows, and the file has 2", "write 2"),

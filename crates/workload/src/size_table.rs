@@ -8,12 +8,12 @@
 use tailcut_base::MSS_BYTES;
 
 use crate::distribution::{Distribution, Knot};
-use crate::text::{Line, ParseError, lines};
+use crate::text::{Line, ParseError, Records, lines};
 
-/// Columns of a size distribution, blank-separated.
+/// Columns of a size distribution, separated by blanks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableFormat {
-    /// `size_bytes cumulative_probability`.
+    /// `size_bytes cumulative_probability`, or the same with commas and a header.
     Tailcut,
     /// `size_packets ignored cumulative_probability`.
     Ns2 {
@@ -71,10 +71,18 @@ impl Distribution {
     /// Lines are linear between each other; equal sizes on two lines are an atom. Comments (`#`) and blank lines are
     /// skipped.
     pub fn parse(bytes: &[u8], format: TableFormat) -> Result<Distribution, ParseError> {
-        let lines = lines(bytes)?;
+        let mut lines = lines(bytes)?;
         let mut rows = Vec::with_capacity(lines.len());
-        for &line in &lines {
-            rows.push(row(line, format)?);
+        if matches!(format, TableFormat::Tailcut) && lines[0].text.contains(',') {
+            (lines, rows) = comma_separated(&lines)?;
+        } else {
+            for &line in &lines {
+                let cells: Vec<&str> = line.text.split_whitespace().collect();
+                if cells.len() != format.columns() {
+                    return Err(wrong_columns(line, &cells, format));
+                }
+                rows.push(row(line, cells[0], cells[cells.len() - 1], format)?);
+            }
         }
         check_order(&lines, &rows, format)?;
         check_ends(&lines, &rows, format)?;
@@ -100,16 +108,48 @@ impl Distribution {
     }
 }
 
-/// Size and share of one line, each in the file's own unit.
-fn row(line: Line<'_>, format: TableFormat) -> Result<(f64, f64), ParseError> {
-    let cells: Vec<&str> = line.text.split_whitespace().collect();
-    if cells.len() != format.columns() {
-        return Err(wrong_columns(line, &cells, format));
+/// The columns of tailcut's own format, as a header names them.
+const HEADER: [&str; 2] = ["size_bytes", "cumulative_probability"];
+
+/// Lines with the size and the share of each.
+type Rows<'a> = (Vec<Line<'a>>, Vec<(f64, f64)>);
+
+/// tailcut's own format with commas between its columns, and a header or none; the lines are those behind it.
+fn comma_separated<'a>(lines: &[Line<'a>]) -> Result<Rows<'a>, ParseError> {
+    let format = TableFormat::Tailcut;
+    let mut records = Records::of(lines);
+    let (mut behind, mut rows) = (Vec::with_capacity(lines.len()), Vec::with_capacity(lines.len()));
+    let [mut size_at, mut share_at] = [0, 1];
+    while let Some((line, cells)) = records.next()? {
+        if cells.len() != HEADER.len() {
+            let cells: Vec<&str> = cells.iter().collect();
+            return Err(wrong_columns(line, &cells, format));
+        }
+        if line.number == lines[0].number && cells.iter().all(|cell| cell.parse::<f64>().is_err()) {
+            let column = |name| cells.iter().position(|cell| cell == name);
+            let (Some(size), Some(share)) = (column(HEADER[0]), column(HEADER[1])) else {
+                let help = format!("expected `{}`, or no header", HEADER.join(","));
+                return Err(line.error("the header has other columns").help(help));
+            };
+            [size_at, share_at] = [size, share];
+            continue;
+        }
+        rows.push(row(line, &cells[size_at], &cells[share_at], format)?);
+        behind.push(line);
     }
-    let size = number(line, cells[0], "size")?;
-    let share = number(line, cells[cells.len() - 1], format.share())?;
+    if rows.is_empty() {
+        return Err(lines[0].error("the file has a header and no sizes"));
+    }
+    Ok((behind, rows))
+}
+
+/// Size and share of one line, each in the file's own unit.
+fn row(line: Line<'_>, size: &str, share: &str, format: TableFormat) -> Result<(f64, f64), ParseError> {
+    let written = size;
+    let size = number(line, size, "size")?;
+    let share = number(line, share, format.share())?;
     if size < 0.0 {
-        return Err(line.error(format!("the size {} is negative", cells[0])).help("sizes start at 0"));
+        return Err(line.error(format!("the size {written} is negative")).help("sizes start at 0"));
     }
     if share < 0.0 {
         let message = format!("the {} {share} is negative", format.share());
@@ -151,7 +191,11 @@ fn wrong_columns(line: Line<'_>, cells: &[&str], format: TableFormat) -> ParseEr
     let error = line.error(format!("the line has {count}"));
     let expected = format!("expected {} columns, {}", format.columns(), format.describe());
     if cells.iter().any(|cell| cell.contains([',', ';'])) {
-        return error.help(format!("{expected}, separated by blanks and not by commas"));
+        let separators = match format {
+            TableFormat::Tailcut => "all by blanks or all by commas",
+            TableFormat::Ns2 { .. } | TableFormat::Hpcc => "by blanks and not by commas",
+        };
+        return error.help(format!("{expected}, separated {separators}"));
     }
     let all_numbers = cells.iter().all(|cell| cell.parse::<f64>().is_ok());
     match (format, cells.len()) {
@@ -246,6 +290,19 @@ mod tests {
     }
 
     #[test]
+    fn commas_and_a_header_with_or_without_quotes_change_nothing() {
+        let plain = Distribution::parse(b"0 0\n1000 0.5\n9000 1\n", OWN).unwrap();
+        for text in [
+            "0,0\n1000,0.5\n9000,1\n",
+            "size_bytes,cumulative_probability\n0, 0\n1000, 0.5\n9000, 1\n",
+            "# mine\n\"size_bytes\",\"cumulative_probability\"\r\n\"0\",0\r\n1000,\"0.5\"\r\n9000,1\r\n",
+            "\"cumulative_probability\",\"size_bytes\"\n0,0\n0.5,1000\n1,9000",
+        ] {
+            assert_eq!(Distribution::parse(text.as_bytes(), OWN), Ok(plain.clone()), "{text:?}");
+        }
+    }
+
+    #[test]
     fn three_columns_in_bytes_need_to_say_so() {
         let text = b"0 1 0\n9000 1 0.15\n30000000 1 1\n";
         let error = Distribution::parse(text, NS2).unwrap_err();
@@ -267,8 +324,15 @@ mod tests {
         (OWN, "6 1 0\n6 1 0.15\n20000 1 1", 1, "3 columns", "format = \"ns2\""),
         (HPCC, "6 1 0\n6 1 0.15\n20000 1 1", 1, "3 columns", "format = \"ns2\""),
         (NS2, "0 0\n100 1", 1, "2 columns", "format = \"tailcut\""),
-        (OWN, "0,0\n100,1", 1, "1 column", "not by commas"),
-        (OWN, "0, 0, 3\n100,1", 1, "3 columns", "not by commas"),
+        (HPCC, "0,0\n100,100", 1, "1 column", "not by commas"),
+        (OWN, "0;0\n100;1", 1, "1 column", "all by blanks or all by commas"),
+        (OWN, "0 0\n100,1", 2, "1 column", "all by blanks or all by commas"),
+        (OWN, "0,0\n100 1", 2, "1 column", "`size_bytes cumulative_probability`"),
+        (OWN, "0, 0, 3, 4\n100,1", 1, "4 columns", "`size_bytes cumulative_probability`"),
+        (OWN, "size,p\n0,0\n100,1", 1, "other columns", "`size_bytes,cumulative_probability`"),
+        (OWN, "size_bytes,cumulative_probability\n", 1, "no sizes", ""),
+        (OWN, "size_bytes,cumulative_probability\n0,0\n10KB,1", 3, "`10KB` is not a number", "without a unit"),
+        (OWN, "0,0\n20,0.5\n10,1", 3, "falls from 20 to 10", "atom"),
         (OWN, "1 2 3 4\n", 1, "4 columns", "`size_bytes cumulative_probability`"),
         (OWN, "size p\n0 0\n1 1", 1, "`size` is not a number", "comments start with #"),
         (OWN, "0 0\n10KB 1", 2, "`10KB` is not a number", "without a unit"),

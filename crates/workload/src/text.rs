@@ -1,6 +1,7 @@
-//! Lines of the small text files that a scenario names, and what to say when one is wrong.
+//! Lines and comma-separated records of the small text files that a scenario names, and what to say when one is wrong.
 
 use std::fmt;
+use std::io::Cursor;
 
 use tailcut_base::Instant;
 
@@ -83,6 +84,41 @@ pub(crate) fn lines(bytes: &[u8]) -> Result<Vec<Line<'_>>, ParseError> {
     Ok(lines)
 }
 
+/// Lines of comma-separated values, one after the other, in which cells may be quoted.
+pub(crate) struct Records<'l, 'a> {
+    lines: &'l [Line<'a>],
+    reader: csv::Reader<Cursor<String>>,
+    record: csv::StringRecord,
+}
+
+impl<'l, 'a> Records<'l, 'a> {
+    /// The records of these lines.
+    pub(crate) fn of(lines: &'l [Line<'a>]) -> Records<'l, 'a> {
+        let texts: Vec<&str> = lines.iter().map(|line| line.text).collect();
+        let reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .trim(csv::Trim::All)
+            .terminator(csv::Terminator::Any(b'\n'))
+            .from_reader(Cursor::new(texts.join("\n")));
+        Records { lines, reader, record: csv::StringRecord::new() }
+    }
+
+    /// The line of the next record and its cells, without blanks around them; `None` after the last one.
+    pub(crate) fn next(&mut self) -> Result<Option<(Line<'a>, &csv::StringRecord)>, ParseError> {
+        let index = usize::try_from(self.reader.position().line()).unwrap_or(usize::MAX) - 1;
+        let Some(&line) = self.lines.get(index) else { return Ok(None) };
+        match self.reader.read_record(&mut self.record) {
+            Ok(true) if self.record.iter().any(|cell| cell.contains('\n')) => {
+                Err(line.error("a quotation mark is not closed on its line").help("expected quotes in pairs, or none"))
+            }
+            Ok(true) => Ok(Some((line, &self.record))),
+            Ok(false) => Ok(None),
+            Err(error) => Err(line.error(format!("this is not a line of comma-separated values: {error}"))),
+        }
+    }
+}
+
 /// `text`, a plain decimal number that is not negative, times 10^`digits`; further digits are cut off. Exact: no float
 /// takes part, because 2.000001234 s are no float.
 pub(crate) fn scaled(text: &str, digits: u32) -> Option<u64> {
@@ -139,6 +175,27 @@ mod tests {
     fn comments_and_blank_lines_keep_the_line_numbers() {
         let found = lines("\u{feff}# a\r\n\r\n  1 2 \r\n#b\n3 4".as_bytes()).unwrap();
         assert_eq!(found.iter().map(|l| (l.number, l.text)).collect::<Vec<_>>(), [(3, "1 2"), (5, "3 4")]);
+    }
+
+    #[test]
+    fn records_know_their_lines_and_lose_their_quotes() {
+        let found = lines(b"# one\n\"a\",\"b, c\" ,d\n\n x,\"say \"\"y\"\"\",\n").unwrap();
+        let mut records = Records::of(&found);
+        let mut all = Vec::new();
+        while let Some((line, cells)) = records.next().unwrap() {
+            all.push((line.number, cells.iter().map(str::to_owned).collect::<Vec<_>>()));
+        }
+        let expected = [(2, ["a", "b, c", "d"]), (4, ["x", "say \"y\"", ""])];
+        assert_eq!(all, expected.map(|(line, cells)| (line, cells.map(str::to_owned).to_vec())));
+    }
+
+    #[test]
+    fn a_quotation_mark_that_is_not_closed_is_shown_where_it_opens() {
+        let found = lines(b"a,b\n1,\"2\n3,4\n").unwrap();
+        let mut records = Records::of(&found);
+        assert_eq!(records.next().unwrap().unwrap().0.number, 1);
+        let error = records.next().unwrap_err();
+        assert!(error.line == 2 && error.message.contains("not closed"), "{error}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::place::at_value;
 use super::{class_sets, schemes, settings};
 
 /// The keys of a scenario that are taken out of it before a simulation reads it.
-const KEYS: [&str; 9] = [
+pub(super) const KEYS: [&str; 9] = [
     "name",
     "title",
     schemes::CHOSEN,

@@ -9,6 +9,7 @@
 
 mod class_sets;
 mod differences;
+mod documented;
 mod keys;
 mod place;
 mod point_key;
@@ -25,6 +26,7 @@ use tailcut_sim::config::suggest;
 use tailcut_sim::{Config, DEFAULTS, Problem, SCHEME_TABLES, Scenario, Scheme, Tree};
 
 pub use self::differences::{Difference, Differences};
+pub use self::documented::{RunKeys, scenario_schema};
 use self::place::{at_key, unique};
 use self::point_key::{files_fingerprint, point_key};
 use self::schemes::RunScheme;
@@ -217,7 +219,8 @@ impl Plan {
             Some(choice) => choice.seeds(),
             None => keys::seeds(&keys)?,
         };
-        unique(&seeds, "seed", keys.get("seeds"))?;
+        // What the command line chose stands in no file.
+        unique(&seeds, "seed", keys.get("seeds").filter(|_| arguments.seeds.is_none()))?;
         let schemes = schemes::chosen(&keys)?;
         over.check(&schemes)?;
         let warnings = schemes::warnings(&keys, &schemes);
