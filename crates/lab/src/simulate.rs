@@ -126,5 +126,9 @@ fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, used: &Used)
             version: version().to_owned(),
         },
         warnings,
+        overloaded: scenario
+            .overloaded()
+            .first()
+            .map(|(link, times)| format!("overloaded: {link} is offered {times:.2} times what it carries")),
     }
 }

@@ -44,11 +44,22 @@ impl Collector {
     /// A statistic that is a lower bound if there is a note `bound` that says so.
     pub(crate) fn bounded(&mut self, metric: &str, mut estimate: Option<Estimate>, n: u64, bound: &Option<String>) {
         if let (Some(estimate), Some(bound)) = (estimate.as_mut(), bound) {
-            let note = estimate.note.take().map_or_else(|| bound.clone(), |note| format!("{note}; {bound}"));
-            estimate.note = Some(note);
+            add_note(estimate, bound);
         }
         self.push(metric, estimate, n);
     }
+
+    /// Adds a note to every statistic so far.
+    pub(crate) fn note_all(&mut self, note: &str) {
+        for estimate in self.statistics.iter_mut().filter_map(|statistic| statistic.estimate.as_mut()) {
+            add_note(estimate, note);
+        }
+    }
+}
+
+fn add_note(estimate: &mut Estimate, note: &str) {
+    let note = estimate.note.take().map_or_else(|| note.to_owned(), |known| format!("{known}; {note}"));
+    estimate.note = Some(note);
 }
 
 /// A number that was counted, not estimated: it has no interval.

@@ -31,6 +31,10 @@ pub struct PointSummary {
     pub engine: EngineFacts,
     /// What was suspicious.
     pub warnings: Vec<String>,
+    /// The link that is offered the most above what it carries, in words, if there is one: queues and completion times
+    /// then grow with the length of the run, and no number of this point is a property of the scheme alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overloaded: Option<String>,
 }
 
 /// Numbers of flows of one simulation.

@@ -139,6 +139,9 @@ impl FlowSetStatistics {
         if set.kind == FlowSetKind::All {
             network::statistics(replications, &mut out);
         }
+        if let Some(overloaded) = replications.iter().find_map(|one| one.summary.overloaded.as_ref()) {
+            out.note_all(overloaded);
+        }
         FlowSetStatistics {
             all: out.statistics,
             fcts: fct_pool,

@@ -86,6 +86,7 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
                 version: String::new(),
             },
             warnings: Vec::new(),
+            overloaded: None,
         },
         flows: rows.iter().collect::<FlowColumns>(),
         queries: Vec::new(),

@@ -143,3 +143,16 @@ fn one_seed_gets_its_intervals_from_batches() {
     // A count of one seed has nothing to compare with.
     assert!(estimate("short", "drops", &[replication(&rows)]).unwrap().0.interval.is_none());
 }
+
+/// Whoever reads a table, a comparison or a verdict is told that the numbers grow with the length of the run.
+#[test]
+fn statistics_of_an_overloaded_point_say_so() {
+    let mut one = replication(&[flow(0, 0, Some(20)), flow(1, 0, None)]);
+    let note = |one: &Replication| {
+        let (mean, _) = estimate("short", "fct_mean", std::slice::from_ref(one)).unwrap();
+        mean.note.unwrap_or_default()
+    };
+    assert_eq!(note(&one), "a lower bound: 1 of 2 flows are censored");
+    one.summary.overloaded = Some("overloaded: a link".to_owned());
+    assert_eq!(note(&one), "a lower bound: 1 of 2 flows are censored; overloaded: a link");
+}
