@@ -125,6 +125,7 @@ mod tests {
     fn ratios_are_those_of_a_comparison_of_two_schemes() {
         let folder = tempfile::tempdir().unwrap();
         let info = fabricate(folder.path(), &SMALL);
+        info.write(&folder.path().join("run.json")).unwrap();
         let analysis = Analysis::of(folder.path(), &info, &|| false).unwrap();
         let ratios = annotations(folder.path(), &info, &analysis).ratios.unwrap();
         assert_eq!(ratios.baseline, "dctcp");
