@@ -54,14 +54,14 @@ impl Scheme {
 
     /// Fixes the seats of a scheme that neither layer speaks of at the program's defaults.
     pub(crate) fn with_every_seat(mut self) -> Scheme {
-        let missing = Tree::layered([&*SEATS_BY_DEFAULT]);
+        // A preset's defaults may name the model whose parameters they are.
+        let usual = Tree::layered([&*SEATS_BY_DEFAULT, &self.defaults]);
         let mut seats = Tree::table();
         for path in SEATS_OF_A_SCHEME {
-            let said = |tree: &Tree| path.split('.').try_fold(tree, Tree::get).is_some();
-            if !said(&self.identity) && !said(&self.defaults) {
+            if path.split('.').try_fold(&self.identity, Tree::get).is_none() {
                 let (table, seat) = path.split_once('.').expect("it is a path of two keys");
-                let model = missing.nearest(path).clone();
-                seats.merge(Tree::of_entries([(table, Tree::of_entries([(seat, model)]))]));
+                let model = &usual.nearest(path).entries().first().expect("a seat names its model").0;
+                seats.merge(Tree::of_entries([(table, Tree::of_entries([(seat, Tree::text(model))]))]));
             }
         }
         self.identity = Tree::layered([&seats, &self.identity]);

@@ -28,13 +28,13 @@ impl Tree {
 
 /// What all layers together say at `path`; `None` if there are no layers.
 fn below(layers: &[&Tree], path: &mut Vec<String>, shape: Option<Shape<'_>>) -> Option<Tree> {
-    let (highest, lower) = layers.split_last()?;
+    let highest = layers.last()?;
     let is_configuration = CONFIGURATIONS.iter().any(|place| is_at(path, place));
     let shape = if is_configuration { Some(CONFIGURATION.root()) } else { shape };
     if shape.is_some_and(Shape::is_choice) && names(highest).is_some() {
         return Some(choice(layers, path, shape));
     }
-    if lower.is_empty() || !is_table(highest) {
+    if !is_table(highest) {
         return Some((*highest).clone());
     }
     let tables: Vec<&Tree> = layers.iter().rev().take_while(|tree| is_table(tree)).copied().collect();
