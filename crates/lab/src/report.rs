@@ -66,8 +66,10 @@ fn annotations(folder: &Path, info: &RunInfo, analysis: &Analysis) -> Annotation
 /// Says which schemes did the same at every point that is finished: several names for one thing.
 fn same_schemes(folder: &Path, info: &RunInfo) -> Vec<String> {
     let mut by_scheme: BTreeMap<&str, BTreeMap<(&[String], u64), String>> = BTreeMap::new();
+    let mut drops: BTreeMap<&str, u64> = BTreeMap::new();
     for point in &info.points {
         if let Ok(summary) = PointSummary::read(&folder.join("points").join(&point.key).join("summary.json")) {
+            *drops.entry(&point.scheme).or_default() += summary.drops.values().sum::<u64>();
             by_scheme.entry(&point.scheme).or_default().insert((&point.values, point.seed), summary.engine.digest);
         }
     }
@@ -78,7 +80,10 @@ fn same_schemes(folder: &Path, info: &RunInfo) -> Vec<String> {
             None => alike.push(vec![scheme]),
         }
     }
-    let sentence = |group: Vec<&str>| format!("{} are the same here: equal events at every point", group.join(" and "));
+    let sentence = |group: Vec<&str>| {
+        let lost = if drops[group[0]] == 0 { ", and no packet was dropped" } else { "" };
+        format!("{} are the same here: equal events at every point{lost}", group.join(" and "))
+    };
     alike.into_iter().filter(|group| group.len() > 1).map(sentence).collect()
 }
 

@@ -12,7 +12,8 @@ use tailcut_host::HostConfig;
 use crate::config::{Tree, for_named};
 
 /// The seats that belong to every preset's identity, at the program's default where the preset does not speak of them:
-/// what the hosts run, and the marks that they react to. The other seats are of the network, unless a preset names them.
+/// what the hosts run, and the marks that they react to. The other seats are of the network, unless a preset names
+/// them.
 pub const SEATS_OF_A_SCHEME: [&str; 6] =
     ["host.transport", "host.congestion", "host.tag", "host.pace", "host.receive", "port.marker"];
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tailcut_results::SchemeDifferences;
-use tailcut_sim::{Config, Problem, SCHEME_TABLES, Tree};
+use tailcut_sim::{Config, Problem, SCHEME_TABLES, Tree, Value};
 
 use super::schemes::RunScheme;
 use super::{Layers, SweptLayer};
@@ -212,10 +212,16 @@ fn void(layers: &Layers, taken: &BTreeSet<String>, found: &mut Found) -> Result<
     let said = Tree::of_entries(SCHEME_TABLES.iter().filter_map(|key| Some((*key, around.take(key)?))));
     said.each(&mut |path, value| {
         if !taken.contains(path) && !layers.axes.iter().any(|swept| swept.axis.path == path) {
-            let kept = found.of_schemes.iter().any(|of| of.kept.iter().any(|kept| kept.path == path));
+            // A model without parameters of its own stands for its seat: `host.order.fifo` for `host.order`.
+            let shown = if value.entries().is_empty() && matches!(value.value, Value::Table(_)) {
+                path.rsplit_once('.').map_or(path, |(seat, _)| seat)
+            } else {
+                path
+            };
+            let kept = found.of_schemes.iter().any(|of| of.kept.iter().any(|kept| kept.path == shown));
             let why = if kept { "every scheme has a value of its own" } else { "no scheme here has a use for it" };
             let place = value.key_or_value().map_or_else(String::new, |o| format!(" (line {})", o.line()));
-            found.warnings.push(format!("`{path}`{place} sets nothing: {why}"));
+            found.warnings.push(format!("`{shown}`{place} sets nothing: {why}"));
         }
     });
     Ok(())

@@ -182,8 +182,8 @@ fn as_a_layer(schema: &mut Value) {
         let Some(Value::Array(variants)) = object.remove("oneOf") else { unreachable!("it was there") };
         let names: Vec<String> = variants.iter().flat_map(names).collect();
         let tables: Map<String, Value> = variants.into_iter().flat_map(described).collect();
-        // One table with a key for each variant: what is wrong below is then shown at its place. Several may be there: a
-        // scheme takes the parameters of the one that it has.
+        // One table with a key for each variant: what is wrong below is then shown at its place. Several may be there:
+        // a scheme takes the parameters of the one that it has.
         object.extend([
             ("anyOf".to_owned(), json!([{ "type": "object" }, { "enum": names }])),
             ("properties".to_owned(), tables.into()),
