@@ -185,7 +185,7 @@ def test_shells_get_completions(tmp_path: Path, shell: str) -> None:
     if shell == "bash" and shutil.which("bash"):
         ask = 'COMP_WORDS=(tailcut r); COMP_CWORD=1; _tailcut tailcut r tailcut; echo "${COMPREPLY[@]}"'
         done = subprocess.run(["bash", "-c", f"{script}\n{ask}"], capture_output=True, text=True, check=True)
-        assert set(done.stdout.split()) == {"run", "reproduce"}
+        assert set(done.stdout.split()) == {"run", "report", "reproduce"}
 
 
 def test_every_command_has_a_manual_page(tmp_path: Path) -> None:

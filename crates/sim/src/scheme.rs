@@ -61,8 +61,10 @@ impl Scheme {
         for path in SEATS_OF_A_SCHEME {
             if path.split('.').try_fold(&self.identity, Tree::get).is_none() {
                 let (table, seat) = path.split_once('.').expect("it is a path of two keys");
-                let model = &usual.nearest(path).entries().first().expect("a seat names its model").0;
-                seats.merge(Tree::of_entries([(table, Tree::of_entries([(seat, Tree::text(model))]))]));
+                let usual = usual.nearest(path);
+                let model = usual.as_str().or(usual.entries().first().map(|(model, _)| model.as_str()));
+                let model = Tree::text(model.expect("a seat names its model"));
+                seats.merge(Tree::of_entries([(table, Tree::of_entries([(seat, model)]))]));
             }
         }
         self.identity = Tree::layered([&seats, &self.identity]);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tailcut_results::SchemeDifferences;
-use tailcut_sim::{Config, Problem, SCHEME_TABLES, Tree, Value};
+use tailcut_sim::{Config, Preset, Problem, SCHEME_TABLES, Scheme, Tree, Value};
 
 use super::schemes::RunScheme;
 use super::{Layers, SweptLayer};
@@ -84,6 +84,7 @@ pub(super) fn find(layers: &mut Layers, combinations: usize) -> Result<Found, Pr
             }
             if is_first {
                 let around = layers.around_with(scheme, &swept);
+                check(scheme, &around)?;
                 (differences.surroundings, differences.kept) = around_it(scheme, &around, &mut taken);
             }
         }
@@ -104,14 +105,38 @@ fn values(tree: &Tree) -> Option<BTreeMap<String, String>> {
     Config::from_tree(tree).ok().map(|config| config.values(&SCHEME_TABLES))
 }
 
+/// Refuses what the scenario says of models that the scheme does not have, if it is wrong: nobody else reads it.
+fn check(scheme: &RunScheme, around: &super::Around<'_>) -> Result<(), Problem> {
+    let whole = around.tree(&scheme.scheme);
+    if Config::from_tree(&whole).is_err() {
+        return Ok(());
+    }
+    let mut said = Tree::layered(around.surroundings.iter().copied());
+    let said = Tree::of_entries(SCHEME_TABLES.iter().filter_map(|key| Some((*key, said.take(key)?))));
+    let mut wrong = None;
+    said.each_choice(&mut |path, name, parameters| {
+        let Some(origin) = parameters.key_or_value().cloned() else { return };
+        let mut named = Tree::of_entries([(name, parameters)]);
+        named.origin = Some(origin.clone());
+        let Ok(over) = Tree::at_path(path, named, &origin) else { return };
+        let mut elsewhere = whole.clone();
+        elsewhere.remove(path);
+        if let Err(problem) = Config::from_tree(&Tree::layered([&elsewhere, &over])) {
+            wrong.get_or_insert(problem);
+        }
+    });
+    wrong.map_or(Ok(()), Err)
+}
+
 /// What the scenario changes of a scheme by its name.
 fn by_name(layers: &Layers, scheme: &RunScheme, swept: &[SweptLayer]) -> Vec<Difference> {
     let around = layers.around_with(scheme, swept);
     let without = match &scheme.preset {
         // What a scheme with a preset's name took away from the preset is a change too.
         Some(preset) => {
-            let preset = tailcut_sim::Preset::scheme(preset).expect("it was found before");
-            preset.in_scenario(&around.surroundings, &[])
+            let preset = Preset::scheme(preset).expect("it was found before");
+            let defaults = Tree::layered([&preset.defaults, &scheme.scheme.defaults]);
+            Scheme { defaults, identity: preset.identity }.in_scenario(&around.surroundings, &[])
         }
         None => return Vec::new(),
     };
@@ -132,7 +157,11 @@ fn around_it(
     // The same traffic in the same network, and nothing said of hosts and ports.
     let mut bare = Tree::layered(around.surroundings.iter().copied());
     let said = Tree::of_entries(SCHEME_TABLES.iter().filter_map(|key| Some((*key, bare.take(key)?))));
-    let alone = values(&scheme.scheme.in_scenario(&[&bare], &around.by_name));
+    // As the preset is, without what the scenario may say of the scheme's defaults.
+    let preset = scheme.preset.as_ref().and_then(|preset| Preset::scheme(preset).ok());
+    let preset = preset.unwrap_or_else(|| scheme.scheme.clone());
+    let by_name = std::iter::once(&scheme.scheme.identity).chain(around.by_name.iter().copied()).collect::<Vec<_>>();
+    let alone = values(&preset.in_scenario(&[&bare], &by_name));
     let surroundings = alone.map_or_else(Vec::new, |alone| between(&here, &alone));
     let mut kept = Vec::new();
     said.each(&mut |path, value| {

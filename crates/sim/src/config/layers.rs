@@ -26,13 +26,35 @@ impl Tree {
     }
 }
 
+impl Tree {
+    /// Calls `visit` with the dotted path of each place where the scenario names one of several things, the name, and
+    /// what it says of it.
+    pub fn each_choice(&self, visit: &mut impl FnMut(&str, &str, Tree)) {
+        fn walk(tree: &Tree, path: &str, shape: Shape<'_>, visit: &mut impl FnMut(&str, &str, Tree)) {
+            if shape.is_choice() {
+                for name in names(tree).unwrap_or_default() {
+                    visit(path, name, parameters(tree, name).unwrap_or_else(Tree::table));
+                }
+            }
+            for (key, child) in tree.entries() {
+                if let Some(shape) = shape.key(key) {
+                    walk(child, &if path.is_empty() { key.clone() } else { format!("{path}.{key}") }, shape, visit);
+                }
+            }
+        }
+        walk(self, "", CONFIGURATION.root(), visit);
+    }
+}
+
 /// What all layers together say at `path`; `None` if there are no layers.
 fn below(layers: &[&Tree], path: &mut Vec<String>, shape: Option<Shape<'_>>) -> Option<Tree> {
     let highest = layers.last()?;
     let is_configuration = CONFIGURATIONS.iter().any(|place| is_at(path, place));
     let shape = if is_configuration { Some(CONFIGURATION.root()) } else { shape };
-    if shape.is_some_and(Shape::is_choice) && names(highest).is_some() {
-        return Some(choice(layers, path, shape));
+    if let Some(shape) = shape.filter(|shape| shape.is_choice())
+        && names(highest).is_some_and(|names| is_known(shape, &names))
+    {
+        return Some(choice(layers, path, Some(shape)));
     }
     if !is_table(highest) {
         return Some((*highest).clone());
@@ -54,6 +76,11 @@ fn below(layers: &[&Tree], path: &mut Vec<String>, shape: Option<Shape<'_>>) -> 
         path.pop();
     }
     Some(placed(entries, &tables))
+}
+
+/// Whether there are things of these names. A name that there is not stays as it is written, to be refused at its place.
+fn is_known(shape: Shape<'_>, names: &[&str]) -> bool {
+    names.iter().all(|name| shape.variants().iter().any(|variant| variant.name == *name))
 }
 
 /// What all layers together say where one of several things is named.
@@ -81,7 +108,12 @@ fn choice(layers: &[&Tree], path: &mut Vec<String>, shape: Option<Shape<'_>>) ->
         entries.extend(below(&all, path, shape.and_then(|shape| shape.key(name))).map(|tree| (name.to_owned(), tree)));
         path.pop();
     }
-    placed(entries, &speaking)
+    // A name alone stays one, so that a message points to it.
+    let last = speaking.first().filter(|layer| matches!(layer.value, Value::String(_)));
+    match (last, &entries[..]) {
+        (Some(layer), [(_, only)]) if only.entries().is_empty() => (*layer).clone(),
+        _ => placed(entries, &speaking),
+    }
 }
 
 /// A table that stands where the highest of these layers stands that has a place: what the upper layer wrote is what a
@@ -148,7 +180,7 @@ mod tests {
         base.merge(parse("port.marker.step.threshold = \"10%\""));
         assert_eq!(base.nearest("port.marker.step").entries().len(), 2);
         base.merge(parse("port.marker = \"off\""));
-        assert_eq!(base.to_toml(), "[port.marker.off]\n");
+        assert_eq!(base.to_toml(), "[port]\nmarker = \"off\"\n");
         base.merge(parse("port.marker.step.threshold = \"10%\""));
         assert_eq!(base.nearest("port.marker").entries().len(), 1);
     }

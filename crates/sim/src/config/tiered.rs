@@ -104,7 +104,7 @@ pub(crate) fn for_named(scenario: &Tree, over: &Tree) -> Tree {
     for (table, own) in [("port", PORT_KEYS), ("switch", SWITCH_KEYS)] {
         let Some(said) = over.get(table) else { continue };
         for (name, at) in scenario.get(table).map_or(&[][..], Tree::entries) {
-            if own.contains(&name.as_str()) || said.get(name).is_some() {
+            if own.contains(&name.as_str()) || said.get(name).is_some() || !matches!(at.value, Value::Table(_)) {
                 continue;
             }
             let again = said.entries().iter().filter(|(key, _)| own.contains(&key.as_str()) && at.get(key).is_some());
