@@ -22,8 +22,9 @@ pub struct RunKeys {
     pub schemes: Option<Vec<String>>,
     /// How many seeds, `3` for 1, 2 and 3; or a list of them, such as `[1, 2, 7]`. One if it is not given.
     pub seeds: Option<WrittenSeeds>,
-    /// What is said of single schemes by their names: presets that are changed, and schemes that the scenario defines
-    /// with a `preset` to begin with. It counts over what the scenario says of all schemes.
+    /// What is said of single schemes by their names: presets that are changed, and schemes that the scenario defines.
+    /// A scheme begins with its `preset`, `without` these parts of it, and takes its `defaults` where the scenario says
+    /// nothing; its tables count over what the scenario says of all schemes.
     pub scheme: Option<BTreeMap<String, SchemeKeys>>,
     /// Sets of traffic classes whose flows have statistics together, such as `"short+incast" = ["short", "incast"]`.
     pub class_sets: Option<BTreeMap<String, Vec<String>>>,

@@ -362,7 +362,11 @@ impl Plan {
         let mut tables = toml::Table::new();
         for scheme in schemes {
             let around = self.layers.around(scheme);
-            let config = Config::from_tree(&around.tree(&scheme.scheme))?;
+            // A scheme with the name of a preset is that preset again when this is read: what is changed by its name
+            // stays above it, and shows in its label.
+            let is_preset = scheme.has_name_of_preset();
+            let by_name = if is_preset { &[] } else { &around.by_name[..] };
+            let config = Config::from_tree(&scheme.scheme.in_scenario(&around.surroundings, by_name))?;
             let toml::Value::Table(mut whole) = toml::Value::try_from(&config).expect("a configuration is TOML") else {
                 unreachable!("a configuration is a table")
             };
@@ -376,6 +380,9 @@ impl Plan {
             let above = Tree::layered(std::iter::once(&scheme.scheme.identity).chain(around.by_name.iter().copied()));
             let mut own: toml::Table = above.to_toml().parse().expect("it was written as TOML");
             own.insert(DEFAULTS.to_owned(), defaults.into());
+            if let Some(without) = scheme.without.as_ref().filter(|_| is_preset) {
+                own.insert(schemes::WITHOUT.to_owned(), value_of_text(&without.to_text()));
+            }
             tables.insert(scheme.name.clone(), own.into());
             // The other keys are none that a scheme can choose, and therefore the same for all schemes.
             for (key, value) in whole {

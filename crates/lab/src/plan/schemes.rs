@@ -13,7 +13,7 @@ pub(super) const DEFINED: &str = "scheme";
 /// The key of a scheme's table that names the preset it is built on.
 const PRESET: &str = "preset";
 /// The key of a scheme's table that takes parts of its preset away.
-const WITHOUT: &str = "without";
+pub(super) const WITHOUT: &str = "without";
 
 /// Name of the only scheme of a scenario that names none.
 const UNNAMED: &str = "scenario";
@@ -30,6 +30,8 @@ pub(super) struct RunScheme {
     pub(super) preset: Option<String>,
     /// What it is apart from the scenario.
     pub(super) scheme: Scheme,
+    /// The parts of the preset that are taken away.
+    pub(super) without: Option<Tree>,
     /// What the scenario says of this scheme by its name.
     pub(super) own: Tree,
 }
@@ -37,7 +39,14 @@ pub(super) struct RunScheme {
 impl RunScheme {
     fn of_preset(name: String) -> Result<RunScheme, Problem> {
         let scheme = Preset::scheme(&name)?;
-        Ok(RunScheme { label: name.clone(), preset: Some(name.clone()), name, scheme, own: Tree::table() })
+        Ok(RunScheme {
+            label: name.clone(),
+            preset: Some(name.clone()),
+            name,
+            scheme,
+            without: None,
+            own: Tree::table(),
+        })
     }
 
     /// Whether it is called as a preset is, so that its label promises to be that preset.
@@ -75,7 +84,7 @@ pub(super) fn chosen(keys: &Tree) -> Result<Vec<RunScheme>, Problem> {
         None => {
             let name = UNNAMED.to_owned();
             let (label, scheme, own) = (name.clone(), Scheme::empty(), Tree::table());
-            return Ok(vec![RunScheme { name, label, preset: None, scheme, own }]);
+            return Ok(vec![RunScheme { name, label, preset: None, scheme, without: None, own }]);
         }
     };
     let bare: Vec<&String> = names.iter().map(|(name, _)| name).collect();
@@ -149,15 +158,16 @@ fn defined_scheme(name: String, table: &Tree) -> Result<RunScheme, Problem> {
         Some(reference) => Preset::scheme(reference)?,
         None => Scheme::empty(),
     };
-    if let Some(without) = own.take(WITHOUT) {
-        take_away(&mut scheme, preset.as_deref(), &without)?;
+    let without = own.take(WITHOUT);
+    if let Some(without) = &without {
+        take_away(&mut scheme, preset.as_deref(), without)?;
     }
     if let Some(defaults) = own.take(DEFAULTS) {
         check_tables(&defaults, &[])?;
         scheme.defaults.merge(defaults);
     }
     check_tables(&own, &[PRESET, WITHOUT, DEFAULTS])?;
-    Ok(RunScheme { label: name.clone(), name, preset, scheme, own })
+    Ok(RunScheme { label: name.clone(), name, preset, scheme, without, own })
 }
 
 /// Takes away parts of a preset: `without = ["host.tag", "port.classes"]`.

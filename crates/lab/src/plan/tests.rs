@@ -380,7 +380,7 @@ fn schemes_are_refused_that_would_have_a_false_label() {
             "",
             3,
             "says nothing of `host.tga`",
-            "did you mean `host.tag.pias`?",
+            "did you mean `host.tag`?",
         ),
         ("[scheme.x]\nwithout = [\"host.tag\"]\n", "", 2, "built on no preset", "preset"),
         ("schemes = [\"tcp\"]\n", "scheme.dctcp.port.limit=1MB", 1, "the run has no scheme `dctcp`", ""),

@@ -78,7 +78,8 @@ fn below(layers: &[&Tree], path: &mut Vec<String>, shape: Option<Shape<'_>>) -> 
     Some(placed(entries, &tables))
 }
 
-/// Whether there are things of these names. A name that there is not stays as it is written, to be refused at its place.
+/// Whether there are things of these names. A name that there is not stays as it is written, to be refused at its
+/// place.
 fn is_known(shape: Shape<'_>, names: &[&str]) -> bool {
     names.iter().all(|name| shape.variants().iter().any(|variant| variant.name == *name))
 }
@@ -219,7 +220,7 @@ mod tests {
         let mut base =
             parse("scheme.mine.port.marker.step.threshold = \"25%\"\nother.port.marker.step.threshold = \"25%\"");
         base.merge(parse("scheme.mine.port.marker = \"off\"\nother.port.marker.off = {}"));
-        assert_eq!(base.nearest("scheme.mine.port.marker").entries().len(), 1);
+        assert_eq!(base.nearest("scheme.mine.port.marker").as_str(), Some("off"));
         assert_eq!(base.nearest("other.port.marker").entries().len(), 2, "nothing is known of what stands there");
     }
 
