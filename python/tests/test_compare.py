@@ -55,8 +55,8 @@ def test_schemes_of_one_run_are_compared_seed_by_seed(small: Folder) -> None:
         assert row["ratio"] == pytest.approx(row["b"] / row["a"], rel=1e-12), "the quotient of what is shown"
         if row["metric"] == "fct_mean":
             one, other = (fct_means(small, scheme, row["values"][0], row["class"]) for scheme in ("dctcp", "slytherin"))
-            # How far each seed is from the value over both, as a share of it, on the one side less on the other.
-            apart = [other[seed] / row["b"] - one[seed] / row["a"] for seed in (1, 2)]
+            # How far the value over both is from that without a seed, as a share, on the one side less on the other.
+            apart = [one[seed] / row["a"] - other[seed] / row["b"] for seed in (1, 2)]
             half = T975 * math.sqrt(sum(share * share for share in apart) / 2)
             expected = [row["ratio"] * math.exp(-half), row["ratio"] * math.exp(half)]
             assert [row["low"], row["high"]] == pytest.approx(expected, rel=1e-6)

@@ -1,9 +1,7 @@
 //! How often intervals hold the true value, where that is known: M/M/1, whose sojourn times depend on each other.
 
 use tailcut_base::{Seeds, Stream};
-use tailcut_results::stats::{
-    Difference, Estimate, Interval, Method, SeedValues, nearest_rank, quantile, quotient, ratio,
-};
+use tailcut_results::stats::{Estimate, Interval, Method, SeedValues, quantile, quotient, ratio};
 
 use crate::precision::{Precision, StoppingRule, relative_half_width};
 use crate::queueing::MM1;
@@ -60,33 +58,58 @@ fn intervals_of_mean_and_p99_of_a_queue_hold_the_truth_in_95_of_100_cases() {
     }
 }
 
-/// The same queue on both sides, under other seeds: the true ratio is 1. With few customers, of which those in a row are
-/// alike, as few as ten above the percentile in all seeds are thin: documented as such.
+/// How often intervals of the ratio of two sides hold `truth`: of their means and of their 99th percentiles.
+fn ratios_hold(truth: f64, method: Method, mut sides: impl FnMut() -> [Runs; 2]) -> [usize; 2] {
+    let mut held = [0; 2];
+    for _ in 0..REPLICATIONS {
+        let [a, b] = sides();
+        for (held, of) in held.iter_mut().zip([Runs::mean, Runs::p99]) {
+            let (all_a, all_b) = (of(&a), of(&b));
+            let [a, b] = [&all_a, &all_b].map(|all| all.pseudo_values().flatten().collect::<Vec<f64>>());
+            let (a, b) = (SeedValues { all: &all_a, seeds: &a }, SeedValues { all: &all_b, seeds: &b });
+            let found = quotient(a, b, method);
+            *held += usize::from(found.low.unwrap() <= truth && truth <= found.high.unwrap());
+        }
+    }
+    held
+}
+
+/// The same queue on both sides, under other seeds. Customers in a row are alike, so that ten above the percentile in all
+/// seeds are few: the last line is the least for which there is an interval.
 #[test]
-fn a_queue_compared_with_itself_under_other_seeds_does_not_differ_in_95_of_100_cases() {
+fn a_queue_compared_with_itself_under_other_seeds_seldom_differs() {
     let queue = MM1 { load: 0.7 };
-    for (seeds, samples, least) in [(3, 500, 940), (5, 500, 930), (5, 2_000, 930), (10, 100, 860)] {
+    for (seeds, samples, least) in [(3, 500, 930), (5, 500, 900), (5, 2_000, 920), (10, 100, 860)] {
         let mut stream = Seeds::new(3).stream("itself", (seeds * samples) as u64);
-        let mut same = [0; 2];
-        for _ in 0..REPLICATIONS {
-            let [a, b] = [(); 2].map(|()| {
+        let held = ratios_hold(1.0, Method::Unpaired, || {
+            [(); 2].map(|()| {
                 let mut runs = Runs::new(queue, samples);
                 runs.add(seeds, &mut stream);
                 runs
-            });
-            let means = |side: &Runs| side.runs.iter().map(|run| run.iter().sum::<f64>() / samples as f64).collect();
-            let tails = |side: &Runs| side.runs.iter().map(|run| nearest_rank(run, 990).unwrap()).collect();
-            let of: [(fn(&Runs) -> Estimate, &dyn Fn(&Runs) -> Vec<f64>); 2] =
-                [(Runs::mean, &means), (Runs::p99, &tails)];
-            for (same, (all, each)) in same.iter_mut().zip(of) {
-                let (all_a, all_b, a, b) = (all(&a), all(&b), each(&a), each(&b));
-                let (a, b) = (SeedValues { all: &all_a, seeds: &a }, SeedValues { all: &all_b, seeds: &b });
-                let found = quotient(a, b, Method::Unpaired).difference;
-                assert_ne!(found, Difference::Unknown);
-                *same += usize::from(found == Difference::NoDifference);
-            }
-        }
-        assert!(same.iter().all(|&same| same >= least), "mean and p99 of {seeds} seeds of {samples}: {same:?} of 1000");
+            })
+        });
+        assert!(held.iter().all(|&held| held >= least), "mean and p99 of {seeds} seeds of {samples}: {held:?} of 1000");
+    }
+}
+
+/// Two queues with the same arrivals and the same customers, one 5 % slower, seed by seed. The percentiles of single seeds
+/// would say how often the ratio of short runs is right, which is another one: their intervals hold it in 730 of 1000.
+#[test]
+fn a_slower_queue_with_the_same_customers_differs_by_the_true_ratio() {
+    let (load, slower) = (0.7, 1.05);
+    let truth = slower * (1.0 - load) / (1.0 - slower * load);
+    for (seeds, samples, least) in [(3, 500, 900), (5, 500, 890), (5, 2_000, 920)] {
+        let mut stream = Seeds::new(4).stream("pairs", (seeds * samples) as u64);
+        let held = ratios_hold(truth, Method::Paired, || {
+            let pairs: Vec<[Vec<f64>; 2]> =
+                (0..seeds).map(|_| MM1 { load }.sojourns_of_two(slower, samples, &mut stream)).collect();
+            [0, 1].map(|side| Runs {
+                queue: MM1 { load },
+                samples,
+                runs: pairs.iter().map(|pair| pair[side].clone()).collect(),
+            })
+        });
+        assert!(held.iter().all(|&held| held >= least), "mean and p99 of {seeds} seeds of {samples}: {held:?} of 1000");
     }
 }
 

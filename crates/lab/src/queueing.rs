@@ -25,6 +25,26 @@ impl MM1 {
         times
     }
 
+    /// Sojourn times of the same `n` customers, sorted, in this queue and in one in which each of them is served `slower`
+    /// times as long. Both begin in steady state.
+    pub(crate) fn sojourns_of_two(self, slower: f64, n: usize, stream: &mut Stream) -> [Vec<f64>; 2] {
+        let scales = [1.0, slower];
+        let first = stream.exponential(1.0);
+        let mut sojourns = scales.map(|scale| first * scale / (1.0 - scale * self.load));
+        let mut times = [Vec::with_capacity(n), Vec::with_capacity(n)];
+        for _ in 0..n {
+            for (times, sojourn) in times.iter_mut().zip(sojourns) {
+                times.push(sojourn);
+            }
+            let (gap, service) = (stream.exponential(1.0 / self.load), stream.exponential(1.0));
+            for (sojourn, scale) in sojourns.iter_mut().zip(scales) {
+                *sojourn = (*sojourn - gap).max(0.0) + scale * service;
+            }
+        }
+        times.iter_mut().for_each(|times| times.sort_unstable_by(f64::total_cmp));
+        times
+    }
+
     /// The true mean of the sojourn time.
     pub(crate) fn mean(self) -> f64 {
         1.0 / (1.0 - self.load)

@@ -23,7 +23,7 @@ pub struct WrittenResults {
     pub warnings: Vec<String>,
     /// Points without results.
     pub missing: Vec<MissingPoint>,
-    /// Every statistic over all seeds and of each seed alone.
+    /// Every statistic over all seeds, and what each seed contributes to it.
     pub measurements: Measurements,
     /// Every file that was written.
     pub files: Vec<PathBuf>,

@@ -5,7 +5,7 @@ use tailcut_results::stats::{Estimate, Interval, Method, SeedValues, quotient};
 
 fn estimate(sample: &Sample) -> Estimate {
     let Sample { value, interval, note, thin, .. } = sample.clone();
-    Estimate { value, interval, note, thin }
+    Estimate { value, interval, note, thin, without: Vec::new() }
 }
 
 /// A ratio of two quantities of the same flows, by seed where both have it.
@@ -18,20 +18,18 @@ pub(crate) fn divided(above: &Sample, below: &Sample) -> Result<Sample, String> 
     }
     let value = above.value / below.value;
     let of = |seed: u64| below.by_seed.iter().find(|known| known.0 == seed).map(|known| known.1);
-    let by_seed: Vec<(u64, f64)> = above
-        .by_seed
-        .iter()
-        .filter_map(|&(seed, above)| Some((seed, above / of(seed).filter(|&below| below != 0.0)?)))
-        .collect();
-    let pairs = above.by_seed.iter().filter_map(|&(seed, above)| Some((above, of(seed)?)));
-    let (of_above, of_below): (Vec<f64>, Vec<f64>) = pairs.unzip();
+    let pairs: Vec<(u64, f64, f64)> =
+        above.by_seed.iter().filter_map(|&(seed, above)| Some((seed, above, of(seed)?))).collect();
+    let (of_above, of_below): (Vec<f64>, Vec<f64>) = pairs.iter().map(|&(_, above, below)| (above, below)).unzip();
     let (over, under) = (estimate(above), estimate(below));
     let (over, under) = (SeedValues { all: &over, seeds: &of_above }, SeedValues { all: &under, seeds: &of_below });
     let ratio = quotient(under, over, Method::Paired);
+    // The pseudo-values of the ratio, to first order.
+    let pseudo = |&(seed, up, down): &(u64, f64, f64)| (seed, (up - value * down) / below.value + value);
     Ok(Sample {
         value,
         interval: ratio.low.zip(ratio.high).map(|(low, high)| Interval { low, high }),
-        by_seed,
+        by_seed: pairs.iter().map(pseudo).collect(),
         thin: above.thin || below.thin,
         n: above.n.min(below.n),
         note: above.note.clone().or(below.note.clone()),
@@ -69,8 +67,8 @@ mod tests {
 
     #[test]
     fn ratios_are_formed_seed_by_seed() {
-        let ratio = divided(&sample(6.0, &[(1, 4.0), (2, 8.0)]), &sample(2.0, &[(1, 2.0), (2, 4.0)])).unwrap();
-        assert_eq!((ratio.value, ratio.by_seed), (3.0, vec![(1, 2.0), (2, 2.0)]));
+        let ratio = divided(&sample(6.0, &[(1, 4.5), (2, 7.5)]), &sample(2.0, &[(1, 1.5), (2, 2.5)])).unwrap();
+        assert_eq!((ratio.value, ratio.by_seed), (3.0, vec![(1, 3.0), (2, 3.0)]));
         assert_eq!(ratio.interval, Some(Interval { low: 3.0, high: 3.0 }));
         assert!(divided(&sample(6.0, &[]), &sample(0.0, &[])).is_err());
     }

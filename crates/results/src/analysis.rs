@@ -64,7 +64,7 @@ pub struct Analysis {
     pub warnings: Vec<String>,
     /// Points without results.
     pub missing: Vec<MissingPoint>,
-    /// Every statistic over all seeds and of each seed alone.
+    /// Every statistic over all seeds, and what each seed contributes to it.
     pub measurements: Measurements,
 }
 
@@ -91,7 +91,7 @@ impl Analysis {
         analysis.missing = design_points::visit(dir, run, stop, |scheme, values, replications| {
             let statistics: Vec<FlowSetStatistics> =
                 analysis.sets.iter().map(|set| FlowSetStatistics::of(set, replications)).collect();
-            measurements.add(run, scheme, values, replications, &analysis.sets, &statistics);
+            measurements.add(run, scheme, values, replications, &statistics);
             for (set, statistics) in analysis.sets.iter().zip(&statistics) {
                 if set.kind == FlowSetKind::All {
                     facts.add_flows(statistics);

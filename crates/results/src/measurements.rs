@@ -1,7 +1,7 @@
-//! Every statistic of a run over all seeds and of each seed alone.
+//! Every statistic of a run over all seeds, and what each seed contributes to it.
 //!
 //! Equal seeds mean equal flows for every scheme, so that two schemes are best compared seed by seed: the part of the
-//! spread that comes from the flows drops out. That needs the statistics of single seeds, which `summary.csv` does not
+//! spread that comes from the flows drops out. That needs the contributions of single seeds, which `summary.csv` does not
 //! have.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,8 @@ use crate::stats::Estimate;
 pub struct Measurement {
     /// Over the samples of all seeds: what `summary.csv` says.
     pub pooled: Estimate,
-    /// The same statistic of each seed alone, in the order of the seeds; `None` for a seed without samples.
+    /// What each seed contributes, as its pseudo-value ([`Estimate::pseudo_values`]), in the order of the seeds; `None` if it
+    /// alone has samples, or if the statistic is a count or a maximum.
     pub by_seed: Vec<(u64, Option<f64>)>,
     /// Number of samples of all seeds.
     pub n: u64,
@@ -70,7 +71,7 @@ impl Measurements {
         measurements.missing = design_points::visit(dir, run, stop, |scheme, values, replications| {
             let pooled: Vec<FlowSetStatistics> =
                 sets.iter().map(|set| FlowSetStatistics::of(set, replications)).collect();
-            measurements.add(run, scheme, values, replications, &sets, &pooled);
+            measurements.add(run, scheme, values, replications, &pooled);
         })?;
         Ok(measurements)
     }
@@ -134,10 +135,9 @@ impl Measurements {
         scheme: usize,
         values: &[usize],
         replications: &[Replication],
-        sets: &[FlowSet],
         pooled: &[FlowSetStatistics],
     ) {
-        let measured = sets.iter().zip(pooled).map(|(set, pooled)| by_seed(set, replications, pooled)).collect();
+        let measured = pooled.iter().map(|pooled| by_seed(replications, pooled)).collect();
         let flows = replications.iter().map(|one| (one.summary.seed, fingerprint_of_flows(one))).collect();
         let key = (run.schemes[scheme].clone(), run.value_texts(values));
         self.design_points.insert(key, MeasuredPoint { flows, sets: measured });
@@ -186,30 +186,18 @@ pub fn measure_one(
     Ok(found)
 }
 
-/// The statistics of one set of flows, with those of single seeds.
-fn by_seed(set: &FlowSet, replications: &[Replication], pooled: &FlowSetStatistics) -> BTreeMap<String, Measurement> {
-    let mut singles: BTreeMap<String, Vec<(u64, Option<f64>)>> = BTreeMap::new();
-    for one in replications {
-        let own = match replications {
-            // The statistics of the only seed are those over all seeds.
-            [_] => &pooled.all,
-            _ => &FlowSetStatistics::of(set, std::slice::from_ref(one)).all,
-        };
-        for Statistic { metric, estimate, .. } in own {
-            let value = estimate.as_ref().map(|estimate| estimate.value);
-            singles.entry(metric.clone()).or_default().push((one.summary.seed, value));
-        }
-    }
+/// The statistics of one set of flows, with what single seeds contribute.
+fn by_seed(replications: &[Replication], pooled: &FlowSetStatistics) -> BTreeMap<String, Measurement> {
     let measurement = |Statistic { metric, estimate, n, unit }: &Statistic| {
-        let by_seed = replications
-            .iter()
-            .map(|one| {
-                let seed = one.summary.seed;
-                let known = singles.get(metric).and_then(|known| known.iter().find(|known| known.0 == seed));
-                (seed, known.and_then(|known| known.1))
-            })
-            .collect();
-        Some((metric.clone(), Measurement { pooled: estimate.clone()?, by_seed, n: *n, unit }))
+        let pooled = estimate.clone()?;
+        let values: Vec<Option<f64>> = match replications {
+            // Its parts, if it has any, are batches of flows.
+            [_] => vec![Some(pooled.value)],
+            several if several.len() == pooled.without.len() => pooled.pseudo_values().collect(),
+            several => vec![None; several.len()],
+        };
+        let seeds = replications.iter().map(|one| one.summary.seed);
+        Some((metric.clone(), Measurement { by_seed: seeds.zip(values).collect(), pooled, n: *n, unit }))
     };
     pooled.all.iter().filter_map(measurement).collect()
 }

@@ -88,11 +88,21 @@ fn lengths(replications: &[&Histogram], ending: &str, out: &mut Collector) {
             replications.iter().filter_map(|one| one.quantile(permille)).map(|length| length as f64).collect();
         let estimate = pooled.quantile(permille).map(|value| {
             let value = value as f64;
-            Estimate::new(value, stats::sectioned(value, &seeds))
+            Estimate::new(value, stats::sectioned(value, &seeds)).with_seeds(without(replications, permille))
         });
         out.push(&format!("{metric}{ending}"), estimate, n);
     }
     out.push(&format!("queue_max{ending}"), pooled.max().map(|value| counted(value as f64)), n);
+}
+
+/// The quantile `permille`/1000 of the lengths in all of some histograms but one, for each of them.
+fn without(histograms: &[&Histogram], permille: u32) -> Vec<Option<f64>> {
+    let others = |out: usize| {
+        let mut others = Histogram::new();
+        histograms.iter().enumerate().filter(|(at, _)| *at != out).for_each(|(_, one)| others.merge(one));
+        others.quantile(permille).map(|length| length as f64)
+    };
+    (0..histograms.len()).map(others).collect()
 }
 
 /// Adds the offered and realised loads, and the utilisation of the busiest port.

@@ -95,7 +95,7 @@ fn two_long_dctcp_flows_keep_the_queue_near_the_threshold_and_the_link_full() {
     assert!((queue.mean_bytes / PACKET as f64 - middle).abs() < depth, "around {middle}: {queue:?}");
     assert!(row.utilisation > 0.9999, "{}", row.utilisation);
     // It never empties: not at any sample, and not between them.
-    let samples = outcome.queues.all();
+    let samples = outcome.queues.all().packets();
     let zeros = samples.iter().next().filter(|(packets, _)| *packets == 0).unwrap().1;
     assert_eq!(zeros, samples.total() / 5 * 4, "of five ports, four are always empty and one never");
     let bins = row.queue_histogram.as_ref().unwrap();

@@ -98,7 +98,7 @@ fn the_queue_of_a_receiver_holds_what_is_unasked_and_what_is_granted() {
         let record = "[record]\nqueue_sample = \"1us\"\n";
         let outcome = run("homa", &(bottleneck(8, "10Gbps", "1us") + &levels + record + &listed(&flows)), 1);
         assert_eq!(outcome.totals.drops.total(), 0);
-        outcome.queues.all().max().unwrap()
+        outcome.queues.all().packets().max().unwrap()
     };
     // 56 packets come unasked at once, of which the first leaves. More than that never waits, whatever is granted.
     for overcommit in [1, 7] {

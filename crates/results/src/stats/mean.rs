@@ -4,9 +4,9 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{Estimate, Interval};
 
-/// The 95 % interval of a statistic by sectioning: `value` is over all seeds, and `seeds` are the same statistic of each
-/// seed alone, whose spread around `value` gives the width. For a mean this is Student's interval. `None` with fewer than
-/// two seeds, or if a number is not finite.
+/// The 95 % interval by Student's t of `value`, which is over all seeds, from how far `seeds` are from it: the same statistic
+/// of each seed alone (sectioning), or its pseudo-values (the jackknife). For a mean both are the textbook's interval.
+/// `None` with fewer than two seeds, or if a number is not finite.
 pub fn sectioned(value: f64, seeds: &[f64]) -> Option<Interval> {
     let k = seeds.len() as f64;
     let squares: f64 = seeds.iter().map(|seed| (seed - value).powi(2)).sum();
@@ -15,7 +15,7 @@ pub fn sectioned(value: f64, seeds: &[f64]) -> Option<Interval> {
 }
 
 /// Sum of the first numbers over the sum of the second ones, with its interval if there are two parts or more; `None`
-/// if the second ones sum to zero.
+/// if the second ones sum to zero. The parts are seeds, or batches of the only seed.
 pub fn ratio(parts: &[(f64, f64)]) -> Option<Estimate> {
     let (above, below) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
     if below <= 0.0 {
@@ -29,7 +29,8 @@ pub fn ratio(parts: &[(f64, f64)]) -> Option<Estimate> {
         let half = t975(k - 1.0) * (residuals / (k * (k - 1.0))).sqrt();
         Interval::around(value, half)
     });
-    Some(Estimate::new(value, interval))
+    let rest = |part: &(f64, f64)| (below - part.1 > 0.0).then(|| (above - part.0) / (below - part.1));
+    Some(Estimate::new(value, interval).with_seeds(parts.iter().map(rest).collect()))
 }
 
 /// The 97.5th percentile of Student's t.

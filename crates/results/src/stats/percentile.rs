@@ -31,25 +31,41 @@ pub fn quantile(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, what: &str) -
     let value = nearest_rank(pooled, permille)?;
     let above = 1000 - u64::from(permille);
     let n = pooled.len() as u64;
-    if n * above < ENOUGH_ABOVE * 1000 {
+    let thin = n * above < ENOUGH_ABOVE * 1000;
+    let note = thin.then(|| {
         let needed = (ENOUGH_ABOVE * 1000).div_ceil(above);
         let name = percentile_name(permille);
-        let note = if n * above < 1000 {
+        if n * above < 1000 {
             format!("the {name} percentile of {n} {what} is their maximum: it needs {needed}")
         } else {
             format!("{n} {what} are too few for an interval of the {name} percentile: it needs {needed}")
-        };
-        return Some(Estimate { value, interval: None, note: Some(note), thin: true });
-    }
+        }
+    });
+    let interval = if thin { None } else { interval(seeds, pooled, permille, value) };
+    let without = seeds.iter().map(|seed| rank_without(pooled, seed, permille)).collect();
+    Some(Estimate { value, interval, note, thin, without })
+}
+
+/// The interval of the quantile `permille`/1000, whose value is known.
+fn interval(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, value: f64) -> Option<Interval> {
     if seeds.len() >= ENOUGH_SEEDS {
-        return Some(Estimate::new(value, Some(woodruff(seeds, pooled, permille, value))));
+        return Some(woodruff(seeds, pooled, permille, value));
     }
     let own: Vec<f64> = seeds.iter().filter_map(|seed| nearest_rank(seed, permille)).collect();
-    let interval = sectioned(value, &own).or_else(|| {
+    sectioned(value, &own).or_else(|| {
         let (lower, upper) = order_ranks(permille, pooled.len())?;
         Some(Interval { low: pooled[lower - 1], high: pooled[upper - 1] })
-    });
-    Some(Estimate::new(value, interval))
+    })
+}
+
+/// The nearest-rank quantile of the samples `pooled` without those of `seed`, which are among them; both are sorted. `None`
+/// if none is left.
+fn rank_without(pooled: &[f64], seed: &[f64], permille: u32) -> Option<f64> {
+    let left = pooled.len() - seed.len();
+    let up_to = |samples: &[f64], x: f64| samples.partition_point(|&sample| sample <= x);
+    let wanted = rank(permille, left);
+    let at = pooled.partition_point(|&x| up_to(pooled, x) - up_to(seed, x) < wanted);
+    (left > 0).then(|| pooled[at])
 }
 
 /// Woodruff's interval of the quantile `permille`/1000, whose value is known.
@@ -160,5 +176,21 @@ mod tests {
         assert_eq!((enough.value, enough.note), (990.0, None));
         assert_eq!(enough.interval, Some(Interval { low: 983.0, high: 997.0 }));
         assert!(of(9_999, 999).interval.is_none() && of(10_000, 999).interval.is_some());
+    }
+
+    #[test]
+    fn a_quantile_without_a_seed_is_that_of_the_others() {
+        let mut stream = tailcut_base::Seeds::new(5).stream("without", 0);
+        for _ in 0..50 {
+            let seeds: Vec<Vec<f64>> =
+                (0..4).map(|_| sorted((0..stream.below(9)).map(|_| f64::from(stream.below(6))).collect())).collect();
+            let pooled = sorted(seeds.concat());
+            let Some(all) = quantile(&seeds, &pooled, 700, "flows") else { continue };
+            for out in 0..4 {
+                let mut others = seeds.clone();
+                others.remove(out);
+                assert_eq!(all.without[out], nearest_rank(&sorted(others.concat()), 700), "{seeds:?} without {out}");
+            }
+        }
     }
 }

@@ -19,9 +19,8 @@ pub enum Resample<'a> {
     Weights(&'a [f64]),
 }
 
-/// A value over all seeds as it would be without the seed at the place `out` of `seeds`, which are the same statistic of
-/// each seed alone. How far that seed is from `value` decides by how much, so that the jackknife of values that are moved
-/// like this is sectioning; positive values stay positive.
+/// A value over all seeds as it would be without the seed at the place `out` of `seeds`, which are the pseudo-values of all
+/// seeds. Positive values stay positive.
 pub fn without(value: f64, seeds: &[f64], out: usize) -> f64 {
     let others = seeds.len() as f64 - 1.0;
     if value > 0.0 {
@@ -116,7 +115,7 @@ mod tests {
         assert_eq!(bootstrap(6, &|resample| if matches!(resample, Resample::Measured) { 7.0 } else { f64::NAN }), None);
     }
 
-    /// The same ratio by the formula for pairs and by the jackknife of two sides that are moved seed by seed.
+    /// The same ratio by the formula for pairs and by the jackknife of two sides.
     #[test]
     fn the_jackknife_of_a_ratio_is_that_of_pairs() {
         use crate::stats::{Estimate, Method, SeedValues, quotient};
