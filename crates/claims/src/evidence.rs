@@ -48,8 +48,8 @@ pub struct Sample {
     pub value: f64,
     /// The interval of that value, used where single seeds do not give one.
     pub interval: Option<Interval>,
-    /// What each seed contributes to it, as its pseudo-value ([`tailcut_results::stats::Estimate::pseudo_values`]): of a mean
-    /// that of the seed. Empty if it does not depend on a seed.
+    /// What each seed contributes to it, as its pseudo-value ([`tailcut_results::stats::Estimate::pseudo_values`]): of
+    /// a mean that of the seed. Empty if it does not depend on a seed.
     pub by_seed: Vec<(u64, f64)>,
     /// Number of flows or packets that it was counted over.
     pub n: u64,

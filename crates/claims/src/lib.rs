@@ -8,10 +8,10 @@
 //! an order and a shape. A claim that needs anything else names a function of `functions/`. Both get the claim and the
 //! evidence, and return numbers with the bounds that they have to keep.
 //!
-//! **Intervals** are those of [`tailcut_results::stats`]. A value has the interval that tables show. Ratios and what is made
-//! of several values: the jackknife over the seeds, ratios by their logarithm; a ratio takes both its sides from the same
-//! seeds, which saw the same flows. Shares of an order, shapes and tables: the bootstrap over seeds. A number that rests
-//! on a percentile with too few flows above it has no interval, and its claim is at most partly reproduced.
+//! **Intervals** are those of [`tailcut_results::stats`]. A value has the interval that tables show. Ratios and what is
+//! made of several values: the jackknife over the seeds, ratios by their logarithm; a ratio takes both its sides from
+//! the same seeds, which saw the same flows. Shares of an order, shapes and tables: the bootstrap over seeds. A number
+//! that rests on a percentile with too few flows above it has no interval, and its claim is at most partly reproduced.
 //!
 //! **Verdicts.** A number with its whole interval inside the bounds of `reproduced` is reproduced; one whose interval
 //! crosses a bound is partly; else the same with the bounds of `partly`; else it is not reproduced. What has several

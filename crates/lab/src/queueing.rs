@@ -25,8 +25,8 @@ impl MM1 {
         times
     }
 
-    /// Sojourn times of the same `n` customers, sorted, in this queue and in one in which each of them is served `slower`
-    /// times as long. Both begin in steady state.
+    /// Sojourn times of the same `n` customers, sorted, in this queue and in one in which each of them is served
+    /// `slower` times as long. Both begin in steady state.
     pub(crate) fn sojourns_of_two(self, slower: f64, n: usize, stream: &mut Stream) -> [Vec<f64>; 2] {
         let scales = [1.0, slower];
         let first = stream.exponential(1.0);

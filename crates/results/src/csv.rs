@@ -38,8 +38,8 @@ pub fn number(value: Option<f64>) -> String {
     value.map(|value| significant(value, 12)).unwrap_or_default()
 }
 
-/// Columns that hold the values of those swept parameters as numbers which the scenario writes with a unit: `60KB` would
-/// sort as text.
+/// Columns that hold the values of those swept parameters as numbers which the scenario writes with a unit: `60KB`
+/// would sort as text.
 pub struct AxisNumbers<'a> {
     /// For each of these parameters its place among the axes, the axis, the numbers of its values, and their unit.
     columns: Vec<(usize, &'a Axis, Vec<f64>, &'static str)>,

@@ -1,8 +1,8 @@
 //! Every statistic of a run over all seeds, and what each seed contributes to it.
 //!
 //! Equal seeds mean equal flows for every scheme, so that two schemes are best compared seed by seed: the part of the
-//! spread that comes from the flows drops out. That needs the contributions of single seeds, which `summary.csv` does not
-//! have.
+//! spread that comes from the flows drops out. That needs the contributions of single seeds, which `summary.csv` does
+//! not have.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,8 +23,8 @@ use crate::stats::Estimate;
 pub struct Measurement {
     /// Over the samples of all seeds: what `summary.csv` says.
     pub pooled: Estimate,
-    /// What each seed contributes, as its pseudo-value ([`Estimate::pseudo_values`]), in the order of the seeds; `None` if it
-    /// alone has samples, or if the statistic is a count or a maximum.
+    /// What each seed contributes, as its pseudo-value ([`Estimate::pseudo_values`]), in the order of the seeds; `None`
+    /// if it alone has samples, or if the statistic is a count or a maximum.
     pub by_seed: Vec<(u64, Option<f64>)>,
     /// Number of samples of all seeds.
     pub n: u64,

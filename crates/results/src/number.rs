@@ -110,8 +110,8 @@ pub fn numeric(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
     Some((numbers.iter().map(|number| number / scale).collect(), unit))
 }
 
-/// The values of a swept parameter that are written with units in the base unit of result files, with its name as columns
-/// end: `ns`, `bytes`, `bps`, `share`. `None` if they are plain numbers or names.
+/// The values of a swept parameter that are written with units in the base unit of result files, with its name as
+/// columns end: `ns`, `bytes`, `bps`, `share`. `None` if they are plain numbers or names.
 pub fn in_base_units(values: &[String]) -> Option<(Vec<f64>, &'static str)> {
     let (numbers, Kind { base: (unit, size), .. }) = quantities(values)?;
     Some((numbers.iter().map(|number| number / size).collect(), unit))

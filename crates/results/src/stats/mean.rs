@@ -4,9 +4,9 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::{Estimate, Interval};
 
-/// The 95 % interval by Student's t of `value`, which is over all seeds, from how far `seeds` are from it: the same statistic
-/// of each seed alone (sectioning), or its pseudo-values (the jackknife). For a mean both are the textbook's interval.
-/// `None` with fewer than two seeds, or if a number is not finite.
+/// The 95 % interval by Student's t of `value`, which is over all seeds, from how far `seeds` are from it: the same
+/// statistic of each seed alone (sectioning), or its pseudo-values (the jackknife). For a mean both are the textbook's
+/// interval. `None` with fewer than two seeds, or if a number is not finite.
 pub fn sectioned(value: f64, seeds: &[f64]) -> Option<Interval> {
     let k = seeds.len() as f64;
     let squares: f64 = seeds.iter().map(|seed| (seed - value).powi(2)).sum();

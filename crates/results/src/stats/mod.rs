@@ -1,52 +1,53 @@
-//! The one policy of statistics: what is estimated, which interval it has, and when there is none. Every output of a run
-//! follows it: `summary.csv`, tables, the page, plots, comparisons, stopping rules and verdicts on claims.
+//! The one policy of statistics: what is estimated, which interval it has, and when there is none. Every output of a
+//! run follows it: `summary.csv`, tables, the page, plots, comparisons, stopping rules and verdicts on claims.
 //! `docs/statistics.md` says the same for users.
 //!
 //! **Values** are over the samples of all seeds together. A percentile is the nearest rank over them, the ⌈p·n⌉-th
-//! smallest ([`quantile`]). A mean, share or rate is a ratio of sums over all seeds: sum of FCTs over flows, marked packets
-//! over packets ([`ratio`]). What is counted or is a maximum has no interval.
+//! smallest ([`quantile`]). A mean, share or rate is a ratio of sums over all seeds: sum of FCTs over flows, marked
+//! packets over packets ([`ratio`]). What is counted or is a maximum has no interval.
 //!
 //! **The interval of a percentile** is
-//! - with five seeds or more: Woodruff's ("Confidence intervals for medians and other position measures", Journal of the
-//!   American Statistical Association 47, 1952). The share of samples at or below the percentile is a ratio of sums over
-//!   seeds, with an interval by Student's t as below; the samples at the ends of that interval of shares are the ends of the
-//!   interval of the percentile. Seeds are independent; flows of one run are not. Where the upper end of the shares is
-//!   above 1, the samples do not reach that far; then the largest of them is the upper end, or that of the seeds' own
-//!   percentiles around the value if it is higher.
-//! - with two to four seeds: Student's t for the spread of the seeds' own percentiles around the value (*sectioning*: Asmussen
-//!   and Glynn, Stochastic Simulation, 2007, section III.5; Nakayama, "Confidence intervals for quantiles using sectioning
-//!   when applying variance-reduction techniques", ACM Transactions on Modeling and Computer Simulation 24, 2014). It is
-//!   wide, as that of a mean of so few seeds is.
+//! - with five seeds or more: Woodruff's ("Confidence intervals for medians and other position measures", Journal of
+//!   the American Statistical Association 47, 1952). The share of samples at or below the percentile is a ratio of sums
+//!   over seeds, with an interval by Student's t as below; the samples at the ends of that interval of shares are the
+//!   ends of the interval of the percentile. Seeds are independent; flows of one run are not. Where the upper end of
+//!   the shares is above 1, the samples do not reach that far; then the largest of them is the upper end, or that of
+//!   the seeds' own percentiles around the value if it is higher.
+//! - with two to four seeds: Student's t for the spread of the seeds' own percentiles around the value (*sectioning*:
+//!   Asmussen and Glynn, Stochastic Simulation, 2007, section III.5; Nakayama, "Confidence intervals for quantiles
+//!   using sectioning when applying variance-reduction techniques", ACM Transactions on Modeling and Computer
+//!   Simulation 24, 2014). It is wide, as that of a mean of so few seeds is.
 //! - with one seed: two order statistics, whose ranks a binomial distribution gives. No shape of the distribution is
-//!   assumed, but that flows are independent is, so that under congestion the interval is somewhat too narrow; and it knows
-//!   nothing of what another seed would do.
+//!   assumed, but that flows are independent is, so that under congestion the interval is somewhat too narrow; and it
+//!   knows nothing of what another seed would do.
 //! - refused if fewer than ten samples lie above the percentile. It rests on too little then, and if not even one lies
 //!   above it, it is the maximum under another name; both are said in a note ([`Estimate::thin`]).
 //!
 //! **The interval of a mean, share or rate** is Student's t over independent parts of the data, of which each gives a
-//! numerator and a denominator (Cochran, Sampling Techniques, 3rd ed., chapter 6: the linearised variance of a ratio, which
-//! is the textbook interval of a mean if all denominators are equal). The parts are
+//! numerator and a denominator (Cochran, Sampling Techniques, 3rd ed., chapter 6: the linearised variance of a ratio,
+//! which is the textbook interval of a mean if all denominators are equal). The parts are
 //! - with two seeds or more: the seeds. With two of them the interval is wide, because t with one degree of freedom is
 //!   12.7: five seeds are worth their time.
 //! - with one seed: twenty batches of flows in the order of their starts (batch means: Law, Simulation Modeling and
-//!   Analysis, section 9.5), or the flows themselves if there are fewer than 200. Such an interval knows nothing of what
-//!   another seed would do.
+//!   Analysis, section 9.5), or the flows themselves if there are fewer than 200. Such an interval knows nothing of
+//!   what another seed would do.
 //!
 //! **What is made of several values** (the ratio of two schemes, the mean of such ratios) is made of the values that
-//! outputs show: B/A is the quotient of the shown B and the shown A. Its interval is by the
-//! *jackknife* over seeds (Tukey, "Bias and confidence in not-quite large samples", Annals of Mathematical Statistics 29,
-//! 1958; Shao and Wu, "A general theory for jackknife variance estimation", Annals of Statistics 17, 1989, for percentiles,
-//! which need that many samples are left out at once, here those of a seed): how the values over all seeds change when one seed is left out
-//! tells how they would change with other seeds. For means this is the textbook's interval. The spread of the percentiles
-//! of single seeds would be simpler, but these are skewed and too low where flows are few, in both schemes and not by the
-//! same ratio: of 1000 intervals of the ratio of two 99th percentiles of M/M/1 with equal arrivals, from 5 seeds of 500,
-//! about 730 held the true ratio, and 920 by the jackknife. [`quotient`] does this for the ratio of two values, seed by
-//! seed where the flows are the same, and [`jackknife`] for any smooth statistic, with the same result for a ratio. Shares
-//! of comparisons and ranks are not smooth, and have the bootstrap's interval over seeds ([`bootstrap`]). There is no interval
-//! with fewer than two seeds, nor if one of the values is too thin for an interval of its own.
+//! outputs show: B/A is the quotient of the shown B and the shown A. Its interval is by the *jackknife* over seeds
+//! (Tukey, "Bias and confidence in not-quite large samples", Annals of Mathematical Statistics 29, 1958): how the
+//! values over all seeds change when one seed is left out tells how they would change with other seeds. For means this
+//! is the textbook's interval. Percentiles need that many samples are left out at once (Shao and Wu, "A general theory
+//! for jackknife variance estimation", Annals of Statistics 17, 1989): here they are those of a seed. The spread of the
+//! percentiles of single seeds would be simpler, but these are skewed and too low where flows are few, and not by the
+//! same ratio on both sides: of 1000 intervals of the ratio of two 99th percentiles of M/M/1 with equal arrivals, from
+//! 5 seeds of 500, about 730 held the true ratio, and 907 by the jackknife. [`quotient`] does this for the ratio of two
+//! values, seed by seed where the flows are the same, and [`jackknife`] for any smooth statistic, with the same result
+//! for a ratio. Shares of comparisons and ranks are not smooth, and have the bootstrap's interval over seeds
+//! ([`bootstrap`]). There is no interval with fewer than two seeds, nor if one of the values is too thin for an
+//! interval of its own.
 //!
-//! How often these intervals hold the true value is tested here with independent samples and in `tailcut-lab` with those of
-//! M/M/1, where the truth is known.
+//! How often these intervals hold the true value is tested here with independent samples and in `tailcut-lab` with
+//! those of M/M/1, where the truth is known.
 
 mod mean;
 mod percentile;
@@ -88,8 +89,8 @@ pub struct Estimate {
     pub interval: Option<Interval>,
     /// Why there is none, or what else the value needs to be read with.
     pub note: Option<String>,
-    /// Whether there is no interval because too few samples lie beyond the percentile. Nothing that is made of the value
-    /// has an interval then.
+    /// Whether there is no interval because too few samples lie beyond the percentile. Nothing that is made of the
+    /// value has an interval then.
     pub thin: bool,
     /// The value without each of the seeds; `None` if no sample is left. Empty for what is counted or a maximum.
     pub without: Vec<Option<f64>>,
@@ -107,8 +108,9 @@ impl Estimate {
         Estimate { without, ..self }
     }
 
-    /// Tukey's pseudo-value of each seed: how much of the value is its doing, so that the mean of the pseudo-values is the value
-    /// but for a correction of its bias. The pseudo-value of a mean of equally many samples is the mean of the seed.
+    /// Tukey's pseudo-value of each seed: how much of the value is its doing, so that the mean of the pseudo-values is
+    /// the value but for a correction of its bias. The pseudo-value of a mean of equally many samples is the mean of
+    /// the seed.
     pub fn pseudo_values(&self) -> impl Iterator<Item = Option<f64>> {
         let k = self.without.len() as f64;
         self.without.iter().map(move |without| without.map(|without| k * self.value - (k - 1.0) * without))

@@ -58,8 +58,8 @@ fn interval(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, value: f64) -> Op
     })
 }
 
-/// The nearest-rank quantile of the samples `pooled` without those of `seed`, which are among them; both are sorted. `None`
-/// if none is left.
+/// The nearest-rank quantile of the samples `pooled` without those of `seed`, which are among them; both are sorted.
+/// `None` if none is left.
 fn rank_without(pooled: &[f64], seed: &[f64], permille: u32) -> Option<f64> {
     let left = pooled.len() - seed.len();
     let up_to = |samples: &[f64], x: f64| samples.partition_point(|&sample| sample <= x);

@@ -1,11 +1,12 @@
 //! The ratio of a metric on two sides, with its interval, and whether it is more than chance.
 //!
-//! B/A is the quotient of the two values over all seeds. The variance of its logarithm is by the jackknife, linearised: each
-//! seed's pseudo-value counts as a share of the value, so that a seed in which nothing was dropped is no trouble.
-//! For pairs it is the spread of the differences of these shares; without pairs it is the sum of those of the two sides. By
-//! logarithms the answer is the same whichever side is called A. The interval is by Student's t; without pairs with the
-//! degrees of freedom of Welch ("The generalization of 'Student's' problem when several different population variances are
-//! involved", Biometrika 34, 1947). Where one side is zero the difference takes the place of the ratio.
+//! B/A is the quotient of the two values over all seeds. The variance of its logarithm is by the jackknife, linearised:
+//! each seed's pseudo-value counts as a share of the value, so that a seed in which nothing was dropped is no trouble.
+//! For pairs it is the spread of the differences of these shares; without pairs it is the sum of those of the two
+//! sides. By logarithms the answer is the same whichever side is called A. The interval is by Student's t; without
+//! pairs with the degrees of freedom of Welch ("The generalization of 'Student's' problem when several different
+//! population variances are involved", Biometrika 34, 1947). Where one side is zero the difference takes the place of
+//! the ratio.
 
 use serde::Serialize;
 
@@ -291,7 +292,8 @@ mod tests {
         numbers.iter().map(|number| number.max(stream.exponential(1.0))).collect()
     }
 
-    /// Both sides have the same distribution, so that every true ratio is 1; the two flows of a pair have a part in common.
+    /// Both sides have the same distribution, so that every true ratio is 1; the two flows of a pair have a part in
+    /// common.
     #[test]
     fn intervals_of_a_ratio_hold_the_truth_in_95_of_100_cases() {
         for (method, seeds, flows) in [(Paired, 2, 500), (Paired, 5, 200), (Unpaired, 3, 400), (Unpaired, 5, 200)] {

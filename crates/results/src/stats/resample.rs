@@ -1,5 +1,5 @@
-//! Intervals of statistics that are made of many values: by the jackknife and the bootstrap over seeds. Both ask what the
-//! statistic would have been if other seeds had been run, by counting some of the seeds more often than others.
+//! Intervals of statistics that are made of many values: by the jackknife and the bootstrap over seeds. Both ask what
+//! the statistic would have been if other seeds had been run, by counting some of the seeds more often than others.
 
 use tailcut_base::Seeds;
 
@@ -19,8 +19,8 @@ pub enum Resample<'a> {
     Weights(&'a [f64]),
 }
 
-/// A value over all seeds as it would be without the seed at the place `out` of `seeds`, which are the pseudo-values of all
-/// seeds. Positive values stay positive.
+/// A value over all seeds as it would be without the seed at the place `out` of `seeds`, which are the pseudo-values of
+/// all seeds. Positive values stay positive.
 pub fn without(value: f64, seeds: &[f64], out: usize) -> f64 {
     let others = seeds.len() as f64 - 1.0;
     if value > 0.0 {
@@ -31,8 +31,8 @@ pub fn without(value: f64, seeds: &[f64], out: usize) -> f64 {
 }
 
 /// The interval of a smooth statistic by the delete-one jackknife over `seeds` seeds, around the measured value; on a
-/// logarithmic scale if `ratio` and all of its values are positive. `None` with fewer than two seeds, or if the statistic
-/// is not finite.
+/// logarithmic scale if `ratio` and all of its values are positive. `None` with fewer than two seeds, or if the
+/// statistic is not finite.
 pub fn jackknife(seeds: usize, ratio: bool, statistic: &dyn Fn(Resample<'_>) -> f64) -> Option<Interval> {
     if seeds < 2 {
         return None;
