@@ -34,13 +34,13 @@
 //!
 //! **What is made of several values** (the ratio of two schemes, the mean of such ratios) is made of the values that
 //! outputs show: B/A is the quotient of the shown B and the shown A. Its interval is by the *jackknife* over seeds
-//! (Tukey, "Bias and confidence in not-quite large samples", Annals of Mathematical Statistics 29, 1958; Shao and Wu,
-//! "A general theory for jackknife variance estimation", Annals of Statistics 17, 1989, for percentiles, which need
-//! that many samples are left out at once, here those of a seed): how the values over all seeds change when one seed is
-//! left out tells how they would change with other seeds. For means this is the textbook's interval. The spread of the
-//! percentiles of single seeds would be simpler, but these are skewed and too low where flows are few, in both schemes
-//! and not by the same ratio: of 1000 intervals of the ratio of two 99th percentiles of M/M/1 with equal arrivals, from
-//! 5 seeds of 500, about 730 held the true ratio, and 920 by the jackknife. [`quotient`] does this for the ratio of two
+//! (Tukey, "Bias and confidence in not-quite large samples", Annals of Mathematical Statistics 29, 1958): how the
+//! values over all seeds change when one seed is left out tells how they would change with other seeds. For means this
+//! is the textbook's interval. Percentiles need that many samples are left out at once (Shao and Wu, "A general theory
+//! for jackknife variance estimation", Annals of Statistics 17, 1989): here they are those of a seed. The spread of the
+//! percentiles of single seeds would be simpler, but these are skewed and too low where flows are few, and not by the
+//! same ratio on both sides: of 1000 intervals of the ratio of two 99th percentiles of M/M/1 with equal arrivals, from
+//! 5 seeds of 500, about 730 held the true ratio, and 907 by the jackknife. [`quotient`] does this for the ratio of two
 //! values, seed by seed where the flows are the same, and [`jackknife`] for any smooth statistic, with the same result
 //! for a ratio. Shares of comparisons and ranks are not smooth, and have the bootstrap's interval over seeds
 //! ([`bootstrap`]). There is no interval with fewer than two seeds, nor if one of the values is too thin for an
