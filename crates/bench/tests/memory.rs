@@ -24,7 +24,7 @@ host_link = { rate = \"10Gbps\", delay = \"1us\" }\ncore_link = { rate = \"10Gbp
 const IDLE: &str = "load = 0.1\nflows = 1\ntraffic.short = { share = 1.0, sizes.fixed = \"1KB\" }";
 
 /// Flows that all start before the first of them can end: a thousand times as many as the links can carry.
-const CROWD: &str = "load = 1000.0\ntraffic.long = { share = 1.0, sizes.fixed = \"1MB\" }";
+const CROWD: &str = "load = 1000.0\nallow_overload = true\ntraffic.long = { share = 1.0, sizes.fixed = \"1MB\" }";
 
 /// The engine's state at its peak in bytes.
 fn peak(topology: &str, workload: &str, set: &[&str]) -> f64 {

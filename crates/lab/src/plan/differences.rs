@@ -6,7 +6,7 @@ use tailcut_results::SchemeDifferences;
 use tailcut_sim::{Config, Preset, Problem, SCHEME_TABLES, Scheme, Tree, Value};
 
 use super::schemes::RunScheme;
-use super::{Layers, SweptLayer};
+use super::{Around, Layers};
 
 /// A value that is not as it would be otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,17 +77,30 @@ pub(super) fn find(layers: &mut Layers, combinations: usize) -> Result<Found, Pr
         let mut differences = Differences { preset: scheme.preset.clone(), ..Differences::default() };
         for combination in 0..combinations {
             let (_, swept) = layers.swept(scheme, combination)?;
-            let is_first = combination == 0;
-            let by_name = by_name(layers, scheme, &swept);
-            if !by_name.is_empty() && differences.by_name.is_empty() {
-                differences.by_name = by_name;
-            }
-            if is_first {
-                let around = layers.around_with(scheme, &swept);
-                check(scheme, &around)?;
-                (differences.surroundings, differences.kept) = around_it(scheme, &around, &mut taken);
+            differences.by_name = by_name(scheme, &layers.around_with(scheme, &swept));
+            if !differences.by_name.is_empty() {
+                break;
             }
         }
+        let (mut of_scheme, mut kept) = (BTreeSet::new(), BTreeSet::new());
+        for combination in one_at_a_time(layers) {
+            let (_, swept) = layers.swept(scheme, combination)?;
+            let around = layers.around_with(scheme, &swept);
+            check(scheme, &around)?;
+            let there = around_it(scheme, &around);
+            if combination == 0 {
+                differences.surroundings = there.surroundings;
+            }
+            of_scheme.extend(there.taken);
+            for (path, difference) in there.kept {
+                kept.insert(path);
+                if differences.kept.iter().all(|known| known.path != difference.path) {
+                    differences.kept.push(difference);
+                }
+            }
+        }
+        // A scheme's own value may be among those of a sweep, which it does not take for that.
+        taken.extend(of_scheme.into_iter().filter(|path| !kept.contains(path)));
         let is_changed = scheme.has_name_of_preset() && !differences.by_name.is_empty();
         differences.scheme = if is_changed { format!("{}*", scheme.name) } else { scheme.name.clone() };
         labels.push(differences.scheme.clone());
@@ -100,19 +113,37 @@ pub(super) fn find(layers: &mut Layers, combinations: usize) -> Result<Found, Pr
     Ok(found)
 }
 
+/// The combination of the first values of all axes, and those in which one axis has another value.
+fn one_at_a_time(layers: &Layers) -> Vec<usize> {
+    let mut combinations = vec![0];
+    let mut step = 1;
+    // The last axis changes fastest.
+    for swept in layers.axes.iter().rev() {
+        combinations.extend((1..swept.values.len()).map(|value| value * step));
+        step *= swept.values.len();
+    }
+    combinations
+}
+
+/// What these layers say of hosts and ports, and what they say of everything else.
+fn parted<'a>(layers: impl IntoIterator<Item = &'a Tree>) -> (Tree, Tree) {
+    let mut rest = Tree::layered(layers);
+    let said = Tree::of_entries(SCHEME_TABLES.iter().filter_map(|key| Some((*key, rest.take(key)?))));
+    (said, rest)
+}
+
 /// The values of a configuration that a scheme may set; none if it is not valid, which is said elsewhere.
 fn values(tree: &Tree) -> Option<BTreeMap<String, String>> {
     Config::from_tree(tree).ok().map(|config| config.values(&SCHEME_TABLES))
 }
 
 /// Refuses what the scenario says of models that the scheme does not have, if it is wrong: nobody else reads it.
-fn check(scheme: &RunScheme, around: &super::Around<'_>) -> Result<(), Problem> {
+fn check(scheme: &RunScheme, around: &Around<'_>) -> Result<(), Problem> {
     let whole = around.tree(&scheme.scheme);
     if Config::from_tree(&whole).is_err() {
         return Ok(());
     }
-    let mut said = Tree::layered(around.surroundings.iter().copied());
-    let said = Tree::of_entries(SCHEME_TABLES.iter().filter_map(|key| Some((*key, said.take(key)?))));
+    let (said, _) = parted(around.surroundings.iter().copied());
     let mut wrong = None;
     said.each_choice(&mut |path, name, parameters| {
         let Some(origin) = parameters.key_or_value().cloned() else { return };
@@ -129,8 +160,10 @@ fn check(scheme: &RunScheme, around: &super::Around<'_>) -> Result<(), Problem> 
 }
 
 /// What the scenario changes of a scheme by its name.
-fn by_name(layers: &Layers, scheme: &RunScheme, swept: &[SweptLayer]) -> Vec<Difference> {
-    let around = layers.around_with(scheme, swept);
+fn by_name(scheme: &RunScheme, around: &Around<'_>) -> Vec<Difference> {
+    if scheme.without.is_none() && around.by_name.iter().all(|layer| layer.entries().is_empty()) {
+        return Vec::new();
+    }
     let without = match &scheme.preset {
         // What a scheme with a preset's name took away from the preset is a change too.
         Some(preset) => {
@@ -146,24 +179,30 @@ fn by_name(layers: &Layers, scheme: &RunScheme, swept: &[SweptLayer]) -> Vec<Dif
     }
 }
 
-/// What a scheme takes from the scenario and what it keeps; `taken` collects the paths of what is taken.
-fn around_it(
-    scheme: &RunScheme,
-    around: &super::Around<'_>,
-    taken: &mut BTreeSet<String>,
-) -> (Vec<Difference>, Vec<Difference>) {
+/// What a scheme makes of what the scenario says of all schemes.
+#[derive(Default)]
+struct AroundIt {
+    /// What is not as in the preset.
+    surroundings: Vec<Difference>,
+    /// The paths of what it takes.
+    taken: Vec<String>,
+    /// The paths of what it does not take, with what it keeps instead.
+    kept: Vec<(String, Difference)>,
+}
+
+/// What a scheme takes from the scenario and what it keeps.
+fn around_it(scheme: &RunScheme, around: &Around<'_>) -> AroundIt {
     let whole = around.tree(&scheme.scheme);
-    let Some(here) = values(&whole) else { return Default::default() };
+    let Some(here) = values(&whole) else { return AroundIt::default() };
     // The same traffic in the same network, and nothing said of hosts and ports.
-    let mut bare = Tree::layered(around.surroundings.iter().copied());
-    let said = Tree::of_entries(SCHEME_TABLES.iter().filter_map(|key| Some((*key, bare.take(key)?))));
+    let (said, bare) = parted(around.surroundings.iter().copied());
     // As the preset is, without what the scenario may say of the scheme's defaults.
     let preset = scheme.preset.as_ref().and_then(|preset| Preset::scheme(preset).ok());
     let preset = preset.unwrap_or_else(|| scheme.scheme.clone());
     let by_name = std::iter::once(&scheme.scheme.identity).chain(around.by_name.iter().copied()).collect::<Vec<_>>();
     let alone = values(&preset.in_scenario(&[&bare], &by_name));
     let surroundings = alone.map_or_else(Vec::new, |alone| between(&here, &alone));
-    let mut kept = Vec::new();
+    let mut found = AroundIt { surroundings, ..AroundIt::default() };
     said.each(&mut |path, value| {
         // A parameter of another model than the scheme's waits for a scheme that has it.
         let Some(model_path) = named_at(path, &here) else { return };
@@ -171,13 +210,13 @@ fn around_it(
         let Some(if_it_counted) = values(&Tree::layered([&whole, &over])) else { return };
         let differences = between(&if_it_counted, &here);
         match differences.into_iter().find(|d| d.path == path || d.path == model_path) {
-            Some(d) => kept.push(Difference { path: d.path, here: d.otherwise, otherwise: d.here }),
-            None => _ = taken.insert(path.to_owned()),
+            Some(d) => {
+                found.kept.push((path.to_owned(), Difference { path: d.path, here: d.otherwise, otherwise: d.here }));
+            }
+            None => found.taken.push(path.to_owned()),
         }
     });
-    kept.sort();
-    kept.dedup();
-    (surroundings, kept)
+    found
 }
 
 /// The path under which a value is compared: its own, or that of the seat if it names a model there. `None` if it is a
@@ -237,8 +276,7 @@ fn void(layers: &Layers, taken: &BTreeSet<String>, found: &mut Found) -> Result<
             }
         }
     }
-    let mut around = Tree::layered(layers.scenario.iter().chain([&layers.over.surroundings]));
-    let said = Tree::of_entries(SCHEME_TABLES.iter().filter_map(|key| Some((*key, around.take(key)?))));
+    let (said, _) = parted(layers.scenario.iter().chain([&layers.over.surroundings]));
     said.each(&mut |path, value| {
         if !taken.contains(path) && !layers.axes.iter().any(|swept| swept.axis.path == path) {
             // A model without parameters of its own stands for its seat: `host.order.fifo` for `host.order`.

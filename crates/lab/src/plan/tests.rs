@@ -333,6 +333,13 @@ fn a_sweep_reaches_the_schemes_that_leave_the_value_to_the_scenario() {
     assert!(shown.contains("no scheme of this run takes `port.marker.step.threshold`"), "{shown}");
     assert_eq!(problem.origin().map(Origin::line), Some(2), "{shown}");
 
+    // 120pkt is pFabric's own limit: that it is among the values does not make pFabric take them.
+    let sweep = "sweep.\"port.limit\" = [\"120pkt\", \"240pkt\"]\n";
+    let said = plan(&format!("schemes = [\"pfabric\", \"dctcp\"]\n{sweep}")).warnings.join("\n");
+    assert!(said.contains("pfabric: the sweep over port.limit does not change this scheme"), "{said}");
+    let problem = plan_with(&format!("schemes = [\"pfabric\"]\n{sweep}"), &RunArguments::default());
+    assert!(problem.expect_err("pFabric has a limit").to_string().contains("no scheme of this run takes `port.limit`"));
+
     let by_name = plan("schemes = [\"tcp\", \"dctcp\"]\nsweep.\"scheme.dctcp.port.limit\" = [\"1MB\", \"2MB\"]\n");
     assert_eq!(by_name.schemes, ["tcp", "dctcp*"]);
     assert_eq!(by_name.points.len(), 4);
