@@ -31,6 +31,7 @@ pub use precision::{Precision, PrecisionCheck, StoppingRule, WideInterval};
 pub use progress::{Failure, Progress};
 pub use runner::{RunOptions, RunReport, default_folder, run};
 pub use seeds::SeedChoice;
+pub use simulate::digest;
 pub use size::Size;
 pub use until::{UntilError, UntilReport, run_until};
-pub use version::version;
+pub use version::{fingerprint, version};

@@ -47,6 +47,9 @@ pub struct PlannedPoint {
     pub point: Point,
     /// How large it is expected to be.
     pub size: Size,
+    /// A fingerprint of its configuration and of the files that it names. With the seed and the program it decides the
+    /// outcome.
+    pub content: u64,
     /// Its scenario, merged.
     tree: Arc<Tree>,
 }
@@ -275,7 +278,7 @@ impl Plan {
                 for &seed in &self.seeds {
                     let key = point_key(&scheme.name, &values, seed, content);
                     let point = Point { key, scheme: scheme.name.clone(), values: values.clone(), seed };
-                    self.points.push(PlannedPoint { point, size, tree: Arc::clone(&tree) });
+                    self.points.push(PlannedPoint { point, size, content, tree: Arc::clone(&tree) });
                 }
             }
         }
