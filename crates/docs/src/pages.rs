@@ -151,10 +151,10 @@ impl Pages {
                 let found = match &piece.made {
                     Err(error) => Some(error.clone()),
                     Ok(made) if *made != file.text[piece.content.clone()] => Some(format!(
-                        "{} is not what is stored of it (`{}` where it has `{}`): `cargo xtask docs` makes it anew",
+                        "{} shows `{}` where what is stored of it is `{}`: `cargo xtask docs` makes it anew",
                         piece.what,
-                        first_difference(made, &file.text[piece.content.clone()]),
                         first_difference(&file.text[piece.content.clone()], made),
+                        first_difference(made, &file.text[piece.content.clone()]),
                     )),
                     Ok(_) => None,
                 };
