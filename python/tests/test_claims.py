@@ -160,10 +160,8 @@ def test_the_scoreboard_is_written(tmp_path: Path) -> None:
     assert not re.search(r'(?:src|href)="(?!data:|#)', page), "it needs nothing else"
 
 
-def test_the_scoreboard_of_the_repository_is_that_of_its_stored_results(tmp_path: Path) -> None:
-    succeeded(run("claims", "--scoreboard", str(tmp_path), cwd=REPOSITORY))
-    fresh, stored = (folder / "scoreboard.md" for folder in (tmp_path, REPOSITORY / "docs"))
-    same = fresh.read_text(encoding="utf-8") == stored.read_text(encoding="utf-8")
-    assert same, "`tailcut claims --scoreboard docs` writes it anew"
-    notes = set(re.findall(r"\]\((findings/[a-z]+\.md)\)", stored.read_text(encoding="utf-8")))
+def test_the_scoreboard_of_the_repository_names_every_note_on_what_was_found() -> None:
+    # That it is the scoreboard of the stored results is tested in crates/docs.
+    board = (REPOSITORY / "docs" / "scoreboard.md").read_text(encoding="utf-8")
+    notes = set(re.findall(r"\]\((findings/[a-z]+\.md)\)", board))
     assert notes and notes == {f"findings/{note.name}" for note in (REPOSITORY / "docs" / "findings").glob("*.md")}

@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
 
 mod compare_ns3;
+mod docs;
 mod files;
 mod fuzz;
 mod oldest;
@@ -30,6 +31,12 @@ cargo xtask COMMAND
   test --rust      the same without Python
   tidy             what neither the compiler nor clippy looks at: see xtask/src/tidy/
   oldest           check that the workspace builds with the Rust that Cargo.toml gives as rust-version
+  docs             make every table, picture and figure of the pages that comes from a command anew, from
+                   what is stored in results/, and the scoreboard
+  docs --check     change nothing, and fail if one of them is not up to date; a part of the tests
+  docs --measure [NAME]
+                   run the command of one source, such as scenarios/tail, store what the pages show of it,
+                   and make the pages; without a name, list the sources
   fuzz [SECONDS] [TARGET]
                    feed hostile input to everything that reads what a user wrote, each target for
                    so long (default: 60); needs a C++ compiler
@@ -76,6 +83,7 @@ fn main() -> ExitCode {
         ["theory", rest @ ..] => theory::run(&root, rest),
         ["instructions", rest @ ..] => speed::instructions(&root, rest),
         ["release", rest @ ..] => release::run(&root, rest),
+        ["docs", rest @ ..] => docs::run(&root, rest),
         ["compare-ns3", rest @ ..] => compare_ns3::run(&root, rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{HELP}");

@@ -34,6 +34,7 @@ mod samples;
 mod scope;
 mod scoreboard;
 mod shape;
+mod standing;
 mod stored;
 mod value;
 
@@ -48,4 +49,5 @@ pub use judgement::{Judgement, Verdict};
 pub use listing::{Filter, Line, Listing, Runnable};
 pub use published::published;
 pub use scoreboard::{scoreboard_html, scoreboard_markdown};
+pub use standing::{Standing, StudyStanding};
 pub use stored::{ClaimsError, SCALES, Stored};

@@ -8,6 +8,7 @@ use tailcut_report::html::{CSS, HtmlDocument, escaped};
 use crate::catalogue::catalogue;
 use crate::judgement::Verdict;
 use crate::listing::{Line, Listing, counted};
+use crate::standing::{Standing, StudyStanding};
 
 const OWN_CSS: &str = include_str!("scoreboard.css");
 
@@ -24,13 +25,18 @@ const FINDINGS: &[(&str, &[&str])] = &[
     ("findings/resqueue.md", &["resqueue"]),
 ];
 
+/// What stands above the list of stored results.
+const HOLDING: &str = "With each simulation of a study its digest is stored. Results are stale if the study is configured \
+                       differently now, or if one of its simulations, run again by the program of this page, has another \
+                       digest; results that were stored without digests are unknown.";
+
 /// The note about a scheme, if there is one.
 fn finding(scheme: &str) -> Option<&'static str> {
     FINDINGS.iter().find(|(_, schemes)| schemes.contains(&scheme)).map(|(note, _)| *note)
 }
 
-/// The page as Markdown.
-pub fn scoreboard_markdown(listing: &Listing) -> String {
+/// The page as Markdown. `standings` says which stored results still hold.
+pub fn scoreboard_markdown(listing: &Listing, standings: &[StudyStanding]) -> String {
     let mut out = format!("# Published against measured\n\n{INTRODUCTION}\n\n");
     out += "| scheme | claims | reproduced | partly | not reproduced | not run |\n|---|---:|---:|---:|---:|---:|\n";
     for (scheme, counts) in counts(listing) {
@@ -49,7 +55,7 @@ pub fn scoreboard_markdown(listing: &Listing) -> String {
                 format!("`{}` ({}) {}", line.claim.id, line.claim.priority.name(), line.claim.statement),
                 line.judgement.published.clone(),
                 line.judgement.measured_text(),
-                format!("{}{}", line.judgement.verdict, scale_of(line)),
+                format!("{}{}", line.judgement.verdict, scale_of(line, standings)),
                 line.judgement.reason.clone(),
             ];
             let cells = cells.map(|text| piped(&text));
@@ -57,11 +63,24 @@ pub fn scoreboard_markdown(listing: &Listing) -> String {
             let _ = writeln!(out, "| {} | {command} |", cells.join(" | "));
         }
     }
+    let _ = write!(out, "\n## Which results still hold\n\n{HOLDING}\n\n| study | scale | standing |\n|---|---|---|\n");
+    for StudyStanding { study, scale, standing, .. } in standings {
+        let _ = writeln!(out, "| {study} | {scale} | {} |", piped(&standing_in_words(standing)));
+    }
     out
 }
 
+/// A standing with its reason.
+fn standing_in_words(standing: &Standing) -> String {
+    match standing {
+        Standing::Stale(reason) => format!("{}: {reason}", standing.name()),
+        Standing::Holds | Standing::Unknown => standing.name().to_owned(),
+    }
+}
+
 /// The page as HTML, with the pictures of the experiments that are in `results`, as `SCALE/EXPERIMENT.svg`.
-pub fn scoreboard_html(listing: &Listing, results: &Path, version: &str) -> String {
+/// `standings` says which stored results still hold.
+pub fn scoreboard_html(listing: &Listing, standings: &[StudyStanding], results: &Path, version: &str) -> String {
     let mut body = format!("<h1>Published against measured</h1>\n<p>{}</p>\n", escaped(INTRODUCTION));
     body +=
         "<div class=\"scroll\"><table class=\"data counts\"><thead><tr><th>scheme</th><th class=\"number\">claims</th>";
@@ -95,10 +114,27 @@ pub fn scoreboard_html(listing: &Listing, results: &Path, version: &str) -> Stri
         body += "<div class=\"scroll\"><table class=\"data claims\"><thead><tr><th>claim</th><th>published</th>\
                  <th>measured</th><th>verdict</th><th>reason</th></tr></thead><tbody>\n";
         for line in lines {
-            row(&mut body, line);
+            row(&mut body, line, standings);
         }
         body += "</tbody></table></div>\n";
     }
+    let _ = write!(
+        body,
+        "<h2>Which results still hold</h2>\n<p>{}</p>\n<div class=\"scroll\"><table class=\"data\"><thead><tr><th>study</th>\
+         <th>scale</th><th>standing</th></tr></thead><tbody>\n",
+        escaped(HOLDING)
+    );
+    for StudyStanding { study, scale, standing, .. } in standings {
+        let words = standing_in_words(standing);
+        let _ = writeln!(
+            body,
+            "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escaped(study),
+            escaped(scale),
+            escaped(&words)
+        );
+    }
+    body += "</tbody></table></div>\n";
     let document = HtmlDocument {
         title: "Published against measured",
         version,
@@ -110,7 +146,7 @@ pub fn scoreboard_html(listing: &Listing, results: &Path, version: &str) -> Stri
     document.html()
 }
 
-fn row(out: &mut String, line: &Line) {
+fn row(out: &mut String, line: &Line, standings: &[StudyStanding]) {
     let (claim, judgement) = (line.claim, &line.judgement);
     let class = judgement.verdict.name().replace(' ', "-");
     // What has not been run says how to run it already.
@@ -130,7 +166,7 @@ fn row(out: &mut String, line: &Line) {
         escaped(&judgement.published),
         escaped(&judgement.measured_text()),
         judgement.verdict,
-        escaped(line.scale.as_deref().unwrap_or_default()),
+        escaped(scale_of(line, standings).trim_matches([' ', '(', ')'])),
         escaped(&judgement.reason),
     );
 }
@@ -189,8 +225,14 @@ fn documents(lines: &[&Line]) -> String {
     texts.join("; ")
 }
 
-fn scale_of(line: &Line) -> String {
-    line.scale.as_ref().map_or(String::new(), |scale| format!(" ({scale})"))
+/// The scale of the results that judge a line, and that they are stale if they are.
+fn scale_of(line: &Line, standings: &[StudyStanding]) -> String {
+    let Some(scale) = &line.scale else { return String::new() };
+    let standing = line.experiment.as_ref().and_then(|experiment| StudyStanding::find(standings, experiment, scale));
+    match standing {
+        Some(Standing::Stale(_)) => format!(" ({scale}, stale)"),
+        _ => format!(" ({scale})"),
+    }
 }
 
 /// Text in a cell of a Markdown table.

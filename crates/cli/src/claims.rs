@@ -3,10 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tailcut_claims::{
-    Claim, Filter, Listing, Priority, SCALES, Verdict, catalogue, scoreboard_html, scoreboard_markdown,
-};
-use tailcut_lab::version;
+use tailcut_claims::{Filter, Listing, Priority, SCALES, Verdict, catalogue, scoreboard_html, scoreboard_markdown};
 use tailcut_record::write_atomically;
 use tailcut_reproduce as reproduce;
 use tailcut_sim::Problem;
@@ -41,7 +38,8 @@ pub(crate) struct ClaimsCommand {
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     format: TableFormat,
-    /// Write scoreboard.md and scoreboard.html into this folder instead of printing
+    /// Write scoreboard.md and scoreboard.html into this folder instead of printing; runs one simulation of each study
+    /// whose digests are stored, to say which results still hold
     #[arg(long, value_name = "DIR", conflicts_with = "format")]
     scoreboard: Option<PathBuf>,
 }
@@ -87,17 +85,6 @@ impl ClaimsCommand {
     }
 }
 
-/// The experiment that can be run to test a claim, or why there is none.
-fn runnable(claim: &Claim) -> Result<String, String> {
-    if let Some(id) = reproduce::experiment_of(&claim.id) {
-        return Ok(id.to_owned());
-    }
-    Err(match &claim.experiment {
-        Some(id) => format!("{id} cannot be run yet: its schemes or quantities are not there."),
-        None => "No experiment tests it: the documents have none, and there is no other.".to_owned(),
-    })
-}
-
 pub(crate) fn claims(arguments: &ClaimsCommand) -> Result<(), Problem> {
     let filter = arguments.filter()?;
     let scale = match &arguments.scale {
@@ -112,7 +99,8 @@ pub(crate) fn claims(arguments: &ClaimsCommand) -> Result<(), Problem> {
         Some(folder) => folder,
         None => Path::new(RESULTS),
     };
-    let listing = Listing::read(results, scale, &runnable).map_err(|error| Problem::new(error.to_string()))?;
+    let listing =
+        Listing::read(results, scale, &reproduce::runnable).map_err(|error| Problem::new(error.to_string()))?;
     let listing = listing.filtered(&filter);
     if let Some(folder) = &arguments.scoreboard {
         return scoreboard(&listing, results, folder);
@@ -129,11 +117,13 @@ pub(crate) fn claims(arguments: &ClaimsCommand) -> Result<(), Problem> {
 }
 
 fn scoreboard(listing: &Listing, results: &Path, folder: &Path) -> Result<(), Problem> {
+    let standings = reproduce::standings(results, &|study| eprintln!("study {study}: does it still hold?"))
+        .map_err(|e| Problem::new(e.to_string()))?;
     std::fs::create_dir_all(folder).map_err(|e| Problem::new(format!("cannot make {}: {e}", folder.display())))?;
     let mut out = Page::default();
     for (name, text) in [
-        ("scoreboard.md", scoreboard_markdown(listing)),
-        ("scoreboard.html", scoreboard_html(listing, results, version())),
+        ("scoreboard.md", scoreboard_markdown(listing, &standings)),
+        ("scoreboard.html", scoreboard_html(listing, &standings, results, env!("CARGO_PKG_VERSION"))),
     ] {
         let path = folder.join(name);
         write_atomically(&path, |out| out.write_all(text.as_bytes())).map_err(|e| Problem::new(e.to_string()))?;

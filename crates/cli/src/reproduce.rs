@@ -8,7 +8,7 @@ use clap::Args;
 use tailcut_claims::{Judgement, Stored, Verdict, catalogue};
 use tailcut_lab::{Parallelism, RunArguments, RunError, RunOptions, RunReport, run as run_plan};
 use tailcut_report::ReportError;
-use tailcut_reproduce::{self as reproduce, Experiment, Reproduced, Scale, StudyRun};
+use tailcut_reproduce::{self as reproduce, Experiment, Reproduced, Scale, StoredPoints, StudyRun};
 use tailcut_results::RunInfo;
 use tailcut_results::text::wrapped;
 use tailcut_sim::Problem;
@@ -45,7 +45,8 @@ pub(crate) struct ReproduceCommand {
     /// The folder for simulations, pictures and pages [default: runs/reproduce]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Also write verdicts and pictures into this folder, for `tailcut claims`: results, in the repository
+    /// Also write verdicts, pictures and the digests of all simulations into this folder, for `tailcut claims`:
+    /// results, in the repository
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
     /// Simulations at a time [default: one for each core]
@@ -156,6 +157,11 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
                 keep(store, &reproduced, &run).map_err(|e| Problem::new(e.to_string()))?;
             }
         }
+        if let Some(store) = &arguments.store {
+            let points = reproduce::points_to_store(study, arguments.scale, variant, plan, &report.points)?;
+            let path = StoredPoints::path(store, &setting(arguments.scale, variant), &study.name);
+            points.write(&path).map_err(|e| Problem::new(e.to_string()))?;
+        }
         if !arguments.quiet {
             eprintln!("study {}: {:.1} s", study.name, began.elapsed().as_secs_f64());
         }
@@ -175,12 +181,14 @@ fn known_verdicts(arguments: &ReproduceCommand) -> BTreeMap<String, Verdict> {
     known
 }
 
+/// The folder of a scale and a variant in a folder of results.
+fn setting(scale: Scale, variant: Option<&str>) -> String {
+    variant.map_or_else(|| scale.name().to_owned(), |variant| format!("{}+{variant}", scale.name()))
+}
+
 /// Writes the verdicts and the first picture into the folder of results.
 fn keep(store: &Path, reproduced: &Reproduced, run: &StudyRun<'_>) -> Result<(), Box<dyn std::error::Error>> {
-    let folder = match run.variant {
-        Some(variant) => store.join(format!("{}+{variant}", run.scale.name())),
-        None => store.join(run.scale.name()),
-    };
+    let folder = store.join(setting(run.scale, run.variant));
     std::fs::create_dir_all(&folder)?;
     let id = &reproduced.experiment.id;
     let variant = run.variant.map_or_else(String::new, |variant| format!(" --variant {variant}"));

@@ -34,6 +34,7 @@ pub use report::{FolderReport, report};
 pub use run_folder::read_info;
 pub use runner::{RunOptions, RunReport, default_folder, run};
 pub use seeds::SeedChoice;
+pub use simulate::digest;
 pub use size::Size;
 pub use until::{UntilError, UntilReport, run_until};
-pub use version::version;
+pub use version::{fingerprint, version};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant as WallClock;
 
-use tailcut_record::{write_ports, write_queue_series, write_queues, write_throughput};
+use tailcut_record::{Recorder, write_ports, write_queue_series, write_queues, write_throughput};
 use tailcut_report::ReportError;
 use tailcut_results::{EngineFacts, FlowCounts, Load, Point, PointSummary};
 use tailcut_sim::{Outcome, PacketLevel, Scenario, Simulator, Stopped};
@@ -73,6 +73,23 @@ pub(crate) fn simulate(
     Ok(Some(summary))
 }
 
+/// Runs a point on one thread, keeps no files, and returns the digest that its `summary.json` would have: equal digests
+/// mean the same simulation, event for event.
+///
+/// # Panics
+/// If the simulation finds a mistake in itself.
+pub fn digest(planned: &PlannedPoint, plan: &Plan) -> String {
+    let scenario = planned.scenario(&plan.base_dir).expect("every point of a plan was checked when it was made");
+    let outcome = PacketLevel { threads: 1 }.simulate(&scenario, Recorder::new(), &mut |_| ControlFlow::Continue(()));
+    // Neither a sink that could fail nor anybody who asks to stop.
+    digits(outcome.expect("nothing stops it").engine.digest)
+}
+
+/// A digest as results show it.
+fn digits(digest: u64) -> String {
+    format!("{digest:016x}")
+}
+
 /// What a simulation took from the machine.
 struct Used {
     cpu_ns: u64,
@@ -122,7 +139,7 @@ fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, used: &Used)
             wall_ns: used.wall_ns,
             threads: used.threads,
             peak_bytes: outcome.engine.peak_bytes,
-            digest: format!("{:016x}", outcome.engine.digest),
+            digest: digits(outcome.engine.digest),
             version: version().to_owned(),
         },
         warnings,

@@ -82,7 +82,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 }
 
 /// 64 bits that stand for some bytes. Not a cryptographic hash: it tells apart what was not made to collide.
-pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
+pub fn fingerprint(bytes: &[u8]) -> u64 {
     let mut words = bytes.chunks_exact(8);
     let mut state = bytes.len() as u64;
     for word in &mut words {

@@ -208,6 +208,12 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
         self.shape(marker(style), at, radius, RGBColor(r, g, b))
     }
 
+    /// As [`Canvas::marker`], but hollow.
+    pub(crate) fn open_marker(&self, style: usize, at: (f64, f64), radius: f64) -> Drawn {
+        self.marker(style, at, radius)?;
+        self.shape(marker(style), at, 0.55 * radius, WHITE)
+    }
+
     fn shape(&self, marker: Marker, (x, y): (f64, f64), r: f64, colour: RGBColor) -> Drawn {
         let regular = |corners: u32, turn: f64, r: f64| {
             (0..corners).map(move |i| {

@@ -20,6 +20,15 @@ pub struct PlotPoint {
     pub y: f64,
     /// Ends of the interval of `y`.
     pub interval: Option<(f64, f64)>,
+    /// Whether `y` cannot be read without its note: it is only a bound, or its run was overloaded.
+    pub is_noted: bool,
+}
+
+impl PlotPoint {
+    /// A point that needs no note.
+    pub fn new(x: f64, y: f64, interval: Option<(f64, f64)>) -> PlotPoint {
+        PlotPoint { x, y, interval, is_noted: false }
+    }
 }
 
 /// The points of one scheme.

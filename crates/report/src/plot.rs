@@ -180,9 +180,13 @@ fn axes<DB: DrawingBackend>(canvas: &Canvas<'_, DB>, figure: &Figure, frame: &Fr
     canvas.line([(*left, *top), (*left, *bottom)], INK, 1.0)?;
     let middle = (left + right) / 2.0;
     canvas.text(&figure.x_label, (middle, f64::from(SIZE.1) - 11.0), 12.5, INK, HPos::Center, VPos::Bottom)?;
-    if figure.points().any(|point| point.interval.is_some()) {
+    let has_intervals = figure.points().any(|point| point.interval.is_some());
+    let bars = has_intervals.then_some("bars: 95 % intervals; an arrow: it goes on");
+    let open = figure.points().any(|point| point.is_noted).then_some("open: with a note in summary.csv");
+    let legend: Vec<&str> = bars.into_iter().chain(open).collect();
+    if !legend.is_empty() {
         let at = (*right, f64::from(SIZE.1) - 11.0);
-        canvas.text("bars: 95 % intervals; an arrow: it goes on", at, 10.0, PALE_INK, HPos::Right, VPos::Bottom)?;
+        canvas.text(&legend.join("; "), at, 10.0, PALE_INK, HPos::Right, VPos::Bottom)?;
     }
     canvas.upward(&figure.y_label, (19.0, (top + bottom) / 2.0), 12.5, INK)
 }
@@ -232,7 +236,10 @@ fn points<DB: DrawingBackend>(
                 }
             }
         }
-        canvas.marker(series.style, (x, y), 4.6)?;
+        match point.is_noted {
+            true => canvas.open_marker(series.style, (x, y), 4.6)?,
+            false => canvas.marker(series.style, (x, y), 4.6)?,
+        }
         if schemes {
             let label = significant(point.y, 4);
             canvas.text(&label, (x + 10.0, y), 11.5, INK, HPos::Left, VPos::Center)?;

@@ -6,6 +6,8 @@
 //!
 //! The way of an experiment goes down one staircase: [`find`] it, find its [`study`], run that ([`StudyRun`]), measure
 //! what it says, judge the claims, draw the pictures, write the page.
+//!
+//! Verdicts are stored with the digests of their simulations, so that [`standings`] can tell which still hold.
 
 mod analytic;
 mod distribution;
@@ -20,6 +22,8 @@ mod reproduced;
 mod samples;
 mod scale;
 mod shipped;
+mod standing;
+mod stored_points;
 mod study;
 mod study_run;
 mod throughput;
@@ -37,7 +41,9 @@ pub use experiment::{Experiment, FigureForm, FigureSpec};
 pub use measure::MeasureDefinition;
 pub use reproduced::Reproduced;
 pub use scale::Scale;
-pub use shipped::{claims_of, experiment_of, find, names, of_scheme, study};
+pub use shipped::{claims_of, experiment_of, find, names, of_scheme, runnable, studies, study};
+pub use standing::{StandingError, Witness, points_to_store, standing, standings, witness};
+pub use stored_points::{StoredPoint, StoredPoints};
 pub use study::{Open, Study, Subject, Variant};
 pub use study_run::StudyRun;
 pub use throughput::Convergence;

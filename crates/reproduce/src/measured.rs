@@ -84,11 +84,11 @@ impl<'a> Measured<'a> {
                         continue;
                     };
                     match sample(subject, at) {
-                        Ok(sample) => drawn.push(PlotPoint {
-                            x: number * figure.x_times,
-                            y: sample.value,
-                            interval: sample.interval.map(|interval| (interval.low, interval.high)),
-                        }),
+                        Ok(sample) => drawn.push(PlotPoint::new(
+                            number * figure.x_times,
+                            sample.value,
+                            sample.interval.map(|interval| (interval.low, interval.high)),
+                        )),
                         Err(reason) => self.undrawn.push(format!("{subject}, {}: {reason}", words(point(at), None))),
                     }
                 }
@@ -147,7 +147,7 @@ impl<'a> Measured<'a> {
 
 /// Points without intervals.
 fn plotted(points: impl IntoIterator<Item = (f64, f64)>) -> Vec<PlotPoint> {
-    points.into_iter().map(|(x, y)| PlotPoint { x, y, interval: None }).collect()
+    points.into_iter().map(|(x, y)| PlotPoint::new(x, y, None)).collect()
 }
 
 /// A sweep point in words, but for one coordinate.

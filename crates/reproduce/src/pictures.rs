@@ -71,7 +71,7 @@ mod tests {
     fn drawn(text: &str, y: f64) -> Figure {
         let text = format!("study = \"s\"\n[[figure]]\nseries = [\"tcp\"]\nx = \"load\"\ny = {{}}\n{text}");
         let experiment = Experiment::parse("e.toml", "e", &text).unwrap();
-        let points = vec![PlotPoint { x: 1.0, y, interval: None }];
+        let points = vec![PlotPoint::new(1.0, y, None)];
         let series = vec![Series { name: "tcp".to_owned(), style: 0, points }];
         figure("e".to_owned(), "Usual", Panel { figure: &experiment.figure[0], at: "load 1".to_owned(), series })
     }

@@ -128,6 +128,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     EXPERIMENTS.iter().map(|(name, _)| *name)
 }
 
+/// Names of all studies, in the order in which they are shown.
+pub fn studies() -> impl Iterator<Item = &'static str> {
+    STUDIES.iter().map(|(name, _)| *name)
+}
+
 /// The experiment of this name. If the document shows the same figure twice, both names give the same experiment.
 ///
 /// # Errors
@@ -198,6 +203,20 @@ pub(crate) fn title_of(experiment: &Experiment) -> String {
 /// The experiment in which a claim is judged: the first that bears on it.
 pub fn experiment_of(claim: &str) -> Option<&'static str> {
     names().find(|name| claims_of(name).is_ok_and(|claims| claims.iter().any(|known| known.id == claim)))
+}
+
+/// The experiment that can be run to test a claim.
+///
+/// # Errors
+/// Why there is none: a sentence.
+pub fn runnable(claim: &Claim) -> Result<String, String> {
+    if let Some(id) = experiment_of(&claim.id) {
+        return Ok(id.to_owned());
+    }
+    Err(match &claim.experiment {
+        Some(id) => format!("{id} cannot be run yet: its schemes or quantities are not there."),
+        None => "No experiment tests it: the documents have none, and there is no other.".to_owned(),
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Stored judgements, and lists of them.
 
+use std::path::Path;
+
 use super::*;
 
 fn judgement(id: &str, verdict: Verdict) -> Judgement {
@@ -138,6 +140,32 @@ fn lists_have_their_form() {
     );
 }
 
+/// Both pages, where the only results that are stored stand so.
+fn boards(listing: &Listing, standing: Standing, results: &Path) -> (String, String) {
+    let experiments = vec!["slytherin-fig3a".to_owned()];
+    let standings = [StudyStanding { study: "slytherin-ls400".into(), scale: "quick".into(), experiments, standing }];
+    (scoreboard_markdown(listing, &standings), scoreboard_html(listing, &standings, results, "0.1.0"))
+}
+
+#[test]
+fn results_that_hold_no_longer_are_called_stale_where_their_verdict_stands() {
+    let stored = stored("slytherin-fig3a", "quick", vec![judgement(TAIL, Verdict::Partly)]);
+    let listing = Listing::of(&[stored], None, &runnable);
+    let results = tempfile::tempdir().unwrap();
+    let moved = Standing::Stale("a digest was a and is b".to_owned());
+    for (standing, verdict, below) in [
+        (Standing::Holds, "partly (quick)", "holds"),
+        (Standing::Unknown, "partly (quick)", "unknown"),
+        (moved, "partly (quick, stale)", "stale: a digest was a and is b"),
+    ] {
+        let (markdown, html) = boards(&listing, standing, results.path());
+        assert!(markdown.contains(&format!("| {verdict} |")), "{}", &markdown[..2000]);
+        assert!(markdown.ends_with(&format!("| slytherin-ls400 | quick | {below} |\n")));
+        assert!(html.contains(&format!("<td>{below}</td>")));
+        assert_eq!(html.contains("<span class=\"about\">quick, stale</span>"), below.starts_with("stale"));
+    }
+}
+
 #[test]
 fn the_scoreboard_shows_every_claim_and_the_pictures_that_exist() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,7 +173,7 @@ fn the_scoreboard_shows_every_claim_and_the_pictures_that_exist() {
     quick.write(&Stored::path(folder.path(), "quick", "slytherin-fig3a")).unwrap();
     std::fs::write(folder.path().join("quick/slytherin-fig3a.svg"), "<svg/>").unwrap();
     let listing = Listing::read(folder.path(), None, &runnable).unwrap();
-    let (markdown, html) = (scoreboard_markdown(&listing), scoreboard_html(&listing, folder.path(), "0.1.0"));
+    let (markdown, html) = boards(&listing, Standing::Holds, folder.path());
     for claim in &catalogue().claims {
         assert!(markdown.contains(&format!("`{}`", claim.id)) && html.contains(&format!("<code>{}</code>", claim.id)));
     }

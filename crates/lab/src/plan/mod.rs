@@ -56,6 +56,9 @@ pub struct PlannedPoint {
     pub point: Point,
     /// How large it is expected to be.
     pub size: Size,
+    /// A fingerprint of its configuration and of the files that it names. With the seed and the program it decides the
+    /// outcome.
+    pub content: u64,
     /// Its scenario, merged.
     tree: Arc<Tree>,
 }
@@ -297,7 +300,7 @@ impl Plan {
                 for &seed in &self.seeds {
                     let key = point_key(&scheme.label, &values, seed, content);
                     let point = Point { key, scheme: scheme.label.clone(), values: values.clone(), seed };
-                    self.points.push(PlannedPoint { point, size, tree: Arc::clone(&tree) });
+                    self.points.push(PlannedPoint { point, size, content, tree: Arc::clone(&tree) });
                 }
             }
         }

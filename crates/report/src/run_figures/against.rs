@@ -57,7 +57,9 @@ pub(super) fn values(material: &Material<'_>, set: usize, metric: &str) -> Vec<F
     for (fixed, points) in slices(analysis, &axis.free) {
         let drawn = points.into_iter().filter_map(|point| {
             let row = analysis.row(point, set, metric)?;
-            Some((point.scheme, PlotPoint { x: axis.place(point), y: row.value?, interval: row.low.zip(row.high) }))
+            let is_noted = row.note.is_some();
+            let interval = row.low.zip(row.high);
+            Some((point.scheme, PlotPoint { x: axis.place(point), y: row.value?, interval, is_noted }))
         });
         let mut series = series_of(run, drawn);
         let unit = analysis.rows.iter().find(|row| row.metric == metric).map_or("", |row: &Row| row.unit);
@@ -101,7 +103,11 @@ pub(super) fn ratios(material: &Material<'_>, set: usize, metric: &str) -> Vec<F
             let scheme = &run.schemes[point.scheme];
             if let Some(one) = known.get(scheme, &values, name, metric) {
                 all_paired &= one.paired;
-                drawn.push((point.scheme, PlotPoint { x: axis.place(point), y: one.ratio, interval: one.interval }));
+                let is_side = |row: &Row| row.scheme == *scheme || row.scheme == known.baseline;
+                let is_here = |row: &Row| row.values == values && row.class == *name && row.metric == metric;
+                let is_noted = analysis.rows.iter().any(|row| row.note.is_some() && is_side(row) && is_here(row));
+                let plotted = PlotPoint { x: axis.place(point), y: one.ratio, interval: one.interval, is_noted };
+                drawn.push((point.scheme, plotted));
             }
         }
         let series = series_of(run, drawn);

@@ -30,7 +30,7 @@ pub(super) fn slowdowns(material: &Material<'_>) -> Vec<Figure> {
                 point.slowdown[set].iter().map(move |bin| {
                     let estimate = of(bin);
                     let interval = estimate.interval.map(|interval| (interval.low, interval.high));
-                    (point.scheme, PlotPoint { x: bin.mean_size / 1e3, y: estimate.value, interval })
+                    (point.scheme, PlotPoint::new(bin.mean_size / 1e3, estimate.value, interval))
                 })
             });
             let (ending, subtitle) = fixed_values(run, &fixed);

@@ -61,9 +61,9 @@ fn distributions<'a>(
 ) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (fixed, points) in slices(material.analysis, &[]) {
-        let drawn = points.into_iter().flat_map(|point| {
-            curve(point).points.iter().map(|&(x, y)| (point.scheme, PlotPoint { x, y, interval: None }))
-        });
+        let drawn = points
+            .into_iter()
+            .flat_map(|point| curve(point).points.iter().map(|&(x, y)| (point.scheme, PlotPoint::new(x, y, None))));
         let series = series_of(material.run, drawn);
         if !series.is_empty() {
             let (ending, words) = fixed_values(material.run, &fixed);

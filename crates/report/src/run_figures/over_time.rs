@@ -37,7 +37,7 @@ pub(super) fn arrivals(material: &Material<'_>) -> Vec<Figure> {
 /// The points of a trace, each in the middle of its bin, in ms.
 fn points(bin_us: f64, values: &[f64]) -> Vec<PlotPoint> {
     let x = |at: usize| (at as f64 + 0.5) * bin_us / 1e3;
-    values.iter().enumerate().map(|(at, &y)| PlotPoint { x: x(at), y, interval: None }).collect()
+    values.iter().enumerate().map(|(at, &y)| PlotPoint::new(x(at), y, None)).collect()
 }
 
 /// A figure with time on its x axis, to be filled in.

@@ -89,10 +89,12 @@ pub fn schemes() -> Vec<&'static str> {
 pub fn is_held_back(preset: &str) -> bool {
     let layer = Preset::layer(preset).expect("a preset of the tests");
     let host = layer.get("host");
-    let is_swift = |congestion: &Tree| congestion.as_str() == Some("swift");
-    host.is_some_and(|host| {
-        host.get("pace").is_some() || host.get("receive").is_some() || host.get("congestion").is_some_and(is_swift)
-    })
+    // A preset may name a model without parameters, `pace = "off"`, or have it as a key: `pace.icon = {}`.
+    let has = |seat: &str, model: &str| {
+        let seat = host.and_then(|host| host.get(seat));
+        seat.is_some_and(|seat| seat.as_str() == Some(model) || seat.get(model).is_some())
+    };
+    has("pace", "icon") || has("receive", "ictcp") || has("congestion", "swift")
 }
 
 /// A scenario's tree: a preset below, `text` on top.

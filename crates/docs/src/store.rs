@@ -1,0 +1,209 @@
+//! What is stored of the commands that the pages show: `results/NAME.*`, and `results/measured.toml` with what was
+//! there when each of them was run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tailcut_claims::Standing;
+use tailcut_lab::{Plan, RunArguments, digest, fingerprint};
+use tailcut_reproduce::{Scale, StoredPoints, Witness, standing, study, witness};
+use tailcut_sim::Problem;
+
+use crate::Finding;
+use crate::figures::Figures;
+use crate::source::Source;
+use crate::statistics::statistics;
+
+/// The name of a scenario's plan among stored points.
+pub(crate) const RUN: &str = "run";
+
+const MEASURED: &str = "results/measured.toml";
+
+/// What was there when a command was run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Facts {
+    /// The command.
+    pub(crate) command: String,
+    /// The day: `2026-11-22`.
+    pub(crate) date: String,
+    /// The machine, if what was measured is of a machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) machine: Option<String>,
+    /// A number for how statistics were computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) statistics: Option<String>,
+    /// A number for the files that the output depends on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) depends: Option<String>,
+    /// Pictures that the command drew, each with a number for its content.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) pictures: BTreeMap<String, String>,
+}
+
+/// What is stored in a repository.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) root: PathBuf,
+    facts: BTreeMap<String, Facts>,
+}
+
+impl Store {
+    /// Reads what is stored below `root`.
+    ///
+    /// # Errors
+    /// If `results/measured.toml` is not of its form.
+    pub fn read(root: &Path) -> Result<Store, Finding> {
+        let wrong = |what: String| Finding::new(MEASURED, None, what);
+        let path = root.join(MEASURED);
+        let text = if path.exists() { std::fs::read_to_string(&path) } else { Ok(String::new()) };
+        let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let facts = toml::from_str(&text).map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+        Ok(Store { root: root.to_owned(), facts })
+    }
+
+    /// What was there when a source was measured.
+    pub(crate) fn facts(&self, source: &Source) -> Option<&Facts> {
+        self.facts.get(&source.name())
+    }
+
+    /// Keeps what was there, in the file as well.
+    pub(crate) fn keep(&mut self, source: &Source, facts: Facts) -> Result<(), String> {
+        self.facts.insert(source.name(), facts);
+        let text = toml::to_string(&self.facts).map_err(|error| error.to_string())?;
+        write(&self.root.join(MEASURED), text.as_bytes())
+    }
+
+    /// A file of a source: `ending` is `.figures.csv`, `.points.csv` or `.txt`.
+    pub(crate) fn path(&self, source: &Source, ending: &str) -> PathBuf {
+        self.root.join("results").join(source.name() + ending)
+    }
+
+    /// The statistics of a run that are stored.
+    pub(crate) fn figures(&self, source: &Source) -> Result<Figures, String> {
+        Figures::read(&self.text(source, ".figures.csv")?)
+    }
+
+    /// What a command printed.
+    pub(crate) fn output(&self, source: &Source) -> Result<String, String> {
+        self.text(source, ".txt")
+    }
+
+    fn text(&self, source: &Source, ending: &str) -> Result<String, String> {
+        let path = self.path(source, ending);
+        std::fs::read_to_string(&path).map_err(|_| format!("nothing is stored of it: {}", again(source)))
+    }
+
+    /// Why what is stored of a source is no longer what its command gives; `None` if it is, as far as can be told
+    /// without measuring again.
+    pub(crate) fn stale(&self, source: &Source) -> Option<String> {
+        let Some(facts) = self.facts(source) else { return Some("it has not been measured".to_owned()) };
+        match source {
+            Source::Output { kind, .. } => {
+                if kind.is_measurement && facts.machine.is_none() {
+                    return Some("it is of a machine, and does not say of which".to_owned());
+                }
+                for (picture, was) in &facts.pictures {
+                    if picture_fingerprint(&self.root.join(picture)).as_ref() != Some(was) {
+                        return Some(format!("{picture} is not the picture that it drew"));
+                    }
+                }
+                let is_same = facts.depends == self.depends(kind.depends);
+                (!is_same).then(|| format!("{} changed since {}", kind.depends.join(" or "), facts.date))
+            }
+            Source::Scenario { .. } | Source::Study { .. } => {
+                match statistics() {
+                    Err(error) => return Some(error),
+                    Ok(now) if facts.statistics.as_ref() != Some(&now) => {
+                        return Some(format!("statistics are computed in another way than on {}", facts.date));
+                    }
+                    Ok(_) => {}
+                }
+                match self.standing(source) {
+                    Ok(Standing::Holds) => None,
+                    Ok(Standing::Stale(reason)) => Some(reason),
+                    Ok(Standing::Unknown) => Some("it was stored without digests".to_owned()),
+                    Err(error) => Some(error),
+                }
+            }
+        }
+    }
+
+    /// Whether the simulations of a run still come out as they did; one of them is run.
+    fn standing(&self, source: &Source) -> Result<Standing, String> {
+        let stored = StoredPoints::read(&self.path(source, ".points.csv")).map_err(|error| error.to_string())?;
+        let (name, plan) = self.plan(source)?;
+        // The witness of a study is of its quick scale.
+        let (of, small, called) = match source {
+            Source::Study { study, variant, .. } => {
+                let quick = Source::Study { study: study.clone(), scale: Scale::Quick, variant: variant.clone() };
+                (Scale::Quick.name(), self.plan(&quick)?.1, study.as_str())
+            }
+            _ => (RUN, plan.clone(), ""),
+        };
+        if stored.is_none() {
+            return Ok(Standing::Unknown);
+        }
+        let planned = witness(&small, called);
+        let digest = digest(planned, &small);
+        Ok(standing(stored.as_ref(), name, &plan, &Witness { plan: of, planned, digest: &digest }))
+    }
+
+    /// The simulations of a run, and what they are called among stored points.
+    pub(crate) fn plan(&self, source: &Source) -> Result<(&'static str, Plan), String> {
+        let shown = |problem: Problem| problem.render(false).trim_end().to_owned();
+        match source {
+            Source::Scenario { file } => {
+                Ok((RUN, Plan::read(&self.root.join(file), &RunArguments::default()).map_err(shown)?))
+            }
+            Source::Study { study: name, scale, variant } => {
+                let study = study(name).map_err(shown)?;
+                let plan = study.plan(*scale, variant.as_deref(), &RunArguments::default()).map_err(shown)?;
+                Ok((scale.name(), plan))
+            }
+            Source::Output { .. } => Err("it has no simulations".to_owned()),
+        }
+    }
+
+    /// A number for the content of files and folders; `None` if none are named. Comments and empty lines do not count.
+    pub(crate) fn depends(&self, paths: &[&str]) -> Option<String> {
+        fn walk(path: &Path, all: &mut String) {
+            if path.is_dir() {
+                let mut entries: Vec<PathBuf> =
+                    std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+                entries.sort();
+                entries.iter().for_each(|entry| walk(entry, all));
+                return;
+            }
+            // A file that cannot be read counts as one without content: when it was measured, it could be.
+            let text = String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
+            *all += &path.file_name().unwrap_or_default().to_string_lossy();
+            let code = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+            code.for_each(|line| *all += &format!("\n{line}"));
+        }
+        if paths.is_empty() {
+            return None;
+        }
+        let mut all = String::new();
+        paths.iter().for_each(|path| walk(&self.root.join(path), &mut all));
+        Some(format!("{:016x}", fingerprint(all.as_bytes())))
+    }
+}
+
+/// How a source is measured again.
+pub(crate) fn again(source: &Source) -> String {
+    format!("`cargo xtask docs --measure {}` runs `{}`", source.name(), source.command())
+}
+
+/// A number for the content of a picture; `None` if it cannot be read.
+pub(crate) fn picture_fingerprint(path: &Path) -> Option<String> {
+    std::fs::read(path).ok().map(|bytes| format!("{:016x}", fingerprint(&bytes)))
+}
+
+/// Writes a file, whose folder is made.
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), String> {
+    let done = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+    done.map_err(|error| format!("cannot make the folder of {}: {error}", path.display()))?;
+    tailcut_results::replace(path, content).map_err(|error| error.to_string())
+}

@@ -1,0 +1,127 @@
+//! The digests of the simulations that stored results come from: `SCALE/studies/STUDY.points.csv`.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use tailcut_claims::ClaimsError;
+use tailcut_lab::{Plan, PlannedPoint};
+use tailcut_record::{RecordError, write_atomically};
+use tailcut_results::{Point, PointSummary};
+
+/// One simulation, and what it came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredPoint {
+    /// The plan that it is a point of: a scale of a study.
+    pub plan: String,
+    /// Its scheme.
+    pub scheme: String,
+    /// Its swept values, in the order of the axes.
+    pub values: String,
+    /// Its seed.
+    pub seed: u64,
+    /// A fingerprint of its configuration, in hexadecimal digits.
+    pub content: String,
+    /// Packets over links: how large it is.
+    pub packet_hops: u64,
+    /// The digest of its events, in hexadecimal digits.
+    pub digest: String,
+}
+
+/// What stands between two swept values.
+const BETWEEN: &str = "; ";
+
+impl StoredPoint {
+    /// Whether it is this point of this plan, whatever its configuration.
+    fn is(&self, plan: &str, point: &Point) -> bool {
+        self.plan == plan
+            && self.scheme == point.scheme
+            && self.values == point.values.join(BETWEEN)
+            && self.seed == point.seed
+    }
+
+    /// Whether it was simulated from the configuration of this point.
+    pub(crate) fn has_content_of(&self, planned: &PlannedPoint) -> bool {
+        self.content == content(planned)
+    }
+}
+
+fn content(planned: &PlannedPoint) -> String {
+    format!("{:016x}", planned.content)
+}
+
+/// The simulations that stored results come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredPoints(pub Vec<StoredPoint>);
+
+impl StoredPoints {
+    /// The file of a study in a folder of results; `setting` is its scale, with its variant if it has one.
+    pub fn path(results: &Path, setting: &str, study: &str) -> PathBuf {
+        results.join(setting).join("studies").join(format!("{study}.points.csv"))
+    }
+
+    /// The finished points of a plan, which is called `name`.
+    pub fn of(name: &str, plan: &Plan, finished: &[PointSummary]) -> StoredPoints {
+        let summary = |point: &Point| {
+            finished
+                .iter()
+                .find(|one| one.scheme == point.scheme && one.values == point.values && one.seed == point.seed)
+        };
+        let stored = |planned: &PlannedPoint| {
+            let engine = &summary(&planned.point)?.engine;
+            Some(StoredPoints::point(name, planned, engine.packet_hops, engine.digest.clone()))
+        };
+        StoredPoints(plan.points.iter().filter_map(stored).collect())
+    }
+
+    /// One point of the plan `name`.
+    pub(crate) fn point(name: &str, planned: &PlannedPoint, packet_hops: u64, digest: String) -> StoredPoint {
+        let Point { scheme, values, seed, .. } = &planned.point;
+        StoredPoint {
+            plan: name.to_owned(),
+            scheme: scheme.clone(),
+            values: values.join(BETWEEN),
+            seed: *seed,
+            content: content(planned),
+            packet_hops,
+            digest,
+        }
+    }
+
+    /// The simulation of this point of the plan `name`, if it is stored.
+    pub fn find(&self, name: &str, point: &Point) -> Option<&StoredPoint> {
+        self.0.iter().find(|stored| stored.is(name, point))
+    }
+
+    /// Reads a file; `None` if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not of this form.
+    pub fn read(path: &Path) -> Result<Option<StoredPoints>, ClaimsError> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let text =
+            std::fs::read_to_string(path).map_err(|source| RecordError::Read { path: path.to_owned(), source })?;
+        let points: Result<Vec<StoredPoint>, csv::Error> =
+            csv::Reader::from_reader(text.as_bytes()).deserialize().collect();
+        match points {
+            Ok(points) => Ok(Some(StoredPoints(points))),
+            Err(error) => Err(ClaimsError::Form { path: path.to_owned(), message: error.to_string() }),
+        }
+    }
+
+    /// Writes a file, whole or not at all. Its folder is made.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), ClaimsError> {
+        let form = |error: String| ClaimsError::Form { path: path.to_owned(), message: error };
+        let mut out = csv::Writer::from_writer(Vec::new());
+        self.0.iter().try_for_each(|point| out.serialize(point)).map_err(|error| form(error.to_string()))?;
+        let text = out.into_inner().map_err(|error| form(error.to_string()))?;
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|source| RecordError::Write { path: folder.to_owned(), source })?;
+        }
+        Ok(write_atomically(path, |file| file.write_all(&text))?)
+    }
+}
