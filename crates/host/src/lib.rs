@@ -1,12 +1,13 @@
-//! The seats of a host: transport, congestion control, send order, tag, pacing, receive window.
+//! The seats of a host: transport, congestion control, send order, tag, pacing, receive window, delays.
 //!
 //! A host's NIC pulls: when it is free it sends a waiting control packet, or else asks the transport for a data packet,
 //! and the send order decides of which flow. A data packet therefore exists only from the moment of its transmission,
 //! and no window waits in a NIC queue.
 //!
-//! Left out: CPU time, interrupts, segmentation offload.
+//! Left out: segmentation offload; of CPU time and interrupts all but the delays that can be drawn for them.
 
 pub mod congestion;
+pub mod delay;
 pub mod order;
 pub mod pace;
 pub mod receive;
@@ -15,10 +16,11 @@ pub mod transport;
 
 use std::sync::Arc;
 
-use tailcut_base::BitRate;
+use tailcut_base::{BitRate, HostId, Seeds};
 use tailcut_model::{Invalid, table};
 
 use congestion::{CongestionConfig, FlowContext};
+use delay::{DelayConfig, DelayContext};
 use order::OrderConfig;
 use pace::PaceConfig;
 use receive::ReceiveConfig;
@@ -42,6 +44,8 @@ table! {
             pace: PaceConfig = PaceConfig::Off(pace::off::Config::default()),
             /// How much the senders may have on its way to the host.
             receive: ReceiveConfig = ReceiveConfig::Unlimited(receive::unlimited::Config::default()),
+            /// How long the host takes to send and to take in packets.
+            delay: DelayConfig = DelayConfig::Off(delay::off::Config {}),
         }
     }
 }
@@ -63,6 +67,8 @@ impl HostConfig {
         self.congestion.build(&FlowContext::default()).map_err(|e| e.within("congestion"))?;
         self.order.build(&()).map_err(|e| e.within("order"))?;
         self.tag.build(&()).map_err(|e| e.within("tag"))?;
+        let delay = DelayContext { seeds: Seeds::new(0), host: HostId(0) };
+        self.delay.build(&delay).map_err(|e| e.within("delay"))?;
         let context = HostContext::of(self.clone());
         self.pace.build(&context).map_err(|e| e.within("pace"))?;
         self.receive.build(&context).map_err(|e| e.within("receive"))?;

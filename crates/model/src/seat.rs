@@ -370,6 +370,12 @@ pub trait CongestionControl {
     fn paces(&self) -> bool {
         false
     }
+    /// What the next flow of a persistent connection begins with beside the window, such as DCTCP's alpha.
+    fn learned(&self) -> Option<f64> {
+        None
+    }
+    /// The connection is one that has [learned](CongestionControl::learned) this.
+    fn recall(&mut self, _learned: f64) {}
     /// Loss was inferred from duplicate ACKs or SACK with `flight` bytes outstanding (RFC 5681 equation 4).
     fn on_loss(&mut self, now: Instant, window: &mut Window, flight: u64) {
         let _ = now;

@@ -1,11 +1,11 @@
 //! What the calendar's keys mean: the class of the event, who scheduled it, and what it needs to know.
 //!
 //! At equal times the class decides, then the entity, then the rest: a NIC becomes free before packets land, packets
-//! land before control events, control events come before timers of hosts, these before those of switches, and messages
-//! of the controller come last. An entity has at most one event of a class and flow pending at a time, so no counter is
-//! needed to tell two apart; two messages of one moment are alike as events, and taken in their order. The entity is
-//! numbered over the whole network, so that the order does not depend on how it is cut between threads; where
-//! the entity stands in its part is told by the low half, which decides nothing.
+//! land before control events, control events come before timers of hosts, these before those of switches, then come
+//! messages of the controller, and last what hosts take in late. An entity has at most one event of a class and flow
+//! pending at a time, so no counter is needed to tell two apart; two messages of one moment are alike as events, and
+//! taken in their order. The entity is numbered over the whole network, so that the order does not depend on how it is
+//! cut between threads; where the entity stands in its part is told by the low half, which decides nothing.
 
 use tailcut_base::{HostId, PortId, SwitchId};
 use tailcut_model::FlowId;
@@ -42,6 +42,8 @@ pub(crate) enum Event {
     Agent(SwitchId),
     /// A message of the controller about a flow is at a host.
     Message(HostId, FlowId),
+    /// A host takes in the first packet of those that have arrived.
+    Take(HostId),
 }
 
 const FREE: u64 = 0;
@@ -50,6 +52,7 @@ const CONTROL: u64 = 2;
 const TIMER: u64 = 3;
 const AGENT: u64 = 4;
 const MESSAGE: u64 = 5;
+const TAKE: u64 = 6;
 
 const CLASS_SHIFT: u32 = 60;
 const ENTITY_SHIFT: u32 = 32;
@@ -89,6 +92,7 @@ impl Event {
             Event::Timer(host, flow) => (TIMER, u64::from(host.0), flow.0),
             Event::Agent(switch) => (AGENT, u64::from(switch.0), 0),
             Event::Message(host, flow) => (MESSAGE, u64::from(host.0), flow.0),
+            Event::Take(host) => (TAKE, u64::from(host.0), 0),
         };
         debug_assert!(entity <= ENTITY_MASK, "a network has fewer than 2^28 ports");
         class << CLASS_SHIFT | entity << ENTITY_SHIFT | u64::from(low)
@@ -105,6 +109,18 @@ impl Event {
         Some((PortId((key >> ENTITY_SHIFT & ENTITY_MASK) as u32), end))
     }
 
+    /// The key of a landing behind a port where `order` decides, of which 28 bits count, before the number of the port.
+    #[inline]
+    pub(crate) fn tied_landing(port: PortId, order: u32) -> u64 {
+        LAND << CLASS_SHIFT | (u64::from(order) & ENTITY_MASK) << ENTITY_SHIFT | u64::from(port.0)
+    }
+
+    /// The port of such a key; `None` if the event is no landing.
+    #[inline]
+    pub(crate) fn port_of_tied(key: u64) -> Option<PortId> {
+        (key >> CLASS_SHIFT == LAND).then_some(PortId(key as u32))
+    }
+
     #[inline]
     pub(crate) fn of_key(key: u64) -> Event {
         if let Some((port, end)) = Event::landing(key) {
@@ -116,6 +132,7 @@ impl Event {
             TIMER => Event::Timer(HostId(entity), FlowId(low)),
             AGENT => Event::Agent(SwitchId(entity)),
             MESSAGE => Event::Message(HostId(entity), FlowId(low)),
+            TAKE => Event::Take(HostId(entity)),
             _ => match u64::from(entity) {
                 MEASURE_FROM => Event::MeasureFrom,
                 NEXT_FLOW => Event::NextFlow,
@@ -153,6 +170,7 @@ mod tests {
             Event::Timer(HostId(4), FlowId(0)),
             Event::Agent(SwitchId(2)),
             Event::Message(HostId(0), FlowId(7)),
+            Event::Take(HostId(0)),
         ];
         assert!(events.map(Event::key).is_sorted_by(|a, b| a < b));
         for event in events {

@@ -65,6 +65,14 @@ impl Model {
 }
 
 impl CongestionControl for Model {
+    fn learned(&self) -> Option<f64> {
+        Some(self.marks.alpha)
+    }
+
+    fn recall(&mut self, alpha: f64) {
+        self.marks.alpha = alpha;
+    }
+
     #[inline]
     fn ecn_capable(&self) -> bool {
         true

@@ -121,6 +121,14 @@ impl Build for Model {
 }
 
 impl CongestionControl for Model {
+    fn learned(&self) -> Option<f64> {
+        Some(self.0.marks.alpha)
+    }
+
+    fn recall(&mut self, alpha: f64) {
+        self.0.marks.alpha = alpha;
+    }
+
     #[inline]
     fn ecn_capable(&self) -> bool {
         true

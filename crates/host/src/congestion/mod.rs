@@ -57,6 +57,12 @@ impl CongestionControl for CongestionSeat {
     fn paces(&self) -> bool {
         match_congestion!(self, model => model.paces())
     }
+    fn learned(&self) -> Option<f64> {
+        match_congestion!(self, model => model.learned())
+    }
+    fn recall(&mut self, learned: f64) {
+        match_congestion!(self, model => model.recall(learned));
+    }
     fn on_loss(&mut self, now: Instant, window: &mut Window, flight: u64) {
         match_congestion!(self, model => model.on_loss(now, window, flight));
     }

@@ -282,6 +282,15 @@ impl State {
 }
 
 impl CongestionControl for Model {
+    /// The part of the window below one packet.
+    fn learned(&self) -> Option<f64> {
+        Some(self.0.below_one)
+    }
+
+    fn recall(&mut self, below_one: f64) {
+        self.0.below_one = below_one;
+    }
+
     #[inline]
     fn ecn_capable(&self) -> bool {
         false

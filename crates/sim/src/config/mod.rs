@@ -145,11 +145,25 @@ fn flow_ecmp() -> PathConfig {
 pub struct RunConfig {
     /// After the last arrival the flows have so long to finish; those that have not are censored, and counted.
     pub drain: Span,
+    /// Which of several packets comes first that reach a switch or a host at the same picosecond by different links.
+    pub ties: TieOrder,
+}
+
+/// Which of several packets comes first that land at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TieOrder {
+    /// That of the link with the lowest number, so that lower hosts have an advantage where all send at one moment. It
+    /// is the default because a reader can follow it packet by packet; delays of hosts make ties rare.
+    #[default]
+    Numbered,
+    /// Each time another one, drawn from the seed.
+    Drawn,
 }
 
 impl Default for RunConfig {
     fn default() -> RunConfig {
-        RunConfig { drain: Span::from_ms(10_000) }
+        RunConfig { drain: Span::from_ms(10_000), ties: TieOrder::Numbered }
     }
 }
 

@@ -268,7 +268,8 @@ fn surroundings(network: &str) -> impl Strategy<Value = (String, bool)> + use<> 
 }
 
 pub fn cases() -> impl Strategy<Value = Case> {
-    let order = model_on("host.order", "order");
+    let order = (model_on("host.order", "order"), seldom("host.delay", "delay"));
+    let order = order.prop_map(|(order, delay)| order + &delay);
     let drawn = (networks(), schemes(), order, model_on("path", "path"), 0u64..4, 0u64..3_000);
     drawn.prop_flat_map(|((network, count, one_path), seats, order, path, seed, drain_us)| {
         let Seats { preset, port, host, transport } = seats;
@@ -299,7 +300,8 @@ impl Case {
     fn try_scenario(&self, drain: &str) -> Result<Scenario, Problem> {
         // As many bins as there may be with the longest of times.
         let bin = if drain.ends_with("us") { "7us" } else { "1s" };
-        let run = format!("[run]\ndrain = \"{drain}\"\n[record]\nthroughput = \"{bin}\"\n");
+        let ties = if self.seed % 2 == 1 { "drawn" } else { "numbered" };
+        let run = format!("[run]\ndrain = \"{drain}\"\nties = \"{ties}\"\n[record]\nthroughput = \"{bin}\"\n");
         let text = format!("{}{run}{}", self.text, listed(&self.flows));
         Scenario::new(&tree(self.scheme, &text), self.seed, Path::new("."))
     }

@@ -7,6 +7,8 @@
 //!
 //! Left out: Nagle's algorithm, connection teardown, reneging.
 
+mod clock;
+mod connections;
 mod degrees;
 pub mod packets;
 mod receiver;
@@ -19,7 +21,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, Instant, MTU_BYTES, Span};
+use tailcut_base::{Bytes, HostId, Instant, MTU_BYTES, Span};
 use tailcut_model::seat::{CongestionControl, HostCx, Pacer, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
     Around, Build, Direction, Facts, Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
@@ -32,6 +34,8 @@ use crate::receive::ReceiveSeat;
 use crate::transport::TransportConfig;
 use crate::transport::slots::{Slot, Slots};
 use crate::{HostConfig, HostContext};
+use clock::Clock;
+use connections::Connections;
 use degrees::Degrees;
 use receiver::Receiver;
 use sender::{Fired, Seats, Sender};
@@ -46,6 +50,19 @@ pub enum Handshake {
     None,
     /// Yes: SYN and SYN-ACK take one round trip before the first data (the ns-3 scripts).
     OneRtt,
+}
+
+/// Over which connection a flow goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Connection {
+    /// Over one of its own: its window and its estimates are those of the beginning.
+    #[default]
+    New,
+    /// Over one that an earlier flow of the same sender and receiver has left, if there is one: window, round-trip time
+    /// and what the congestion control has learned, such as DCTCP's alpha, are as they were (the ns-2 scripts of PIAS
+    /// and pFabric).
+    Persistent,
 }
 
 /// Delayed acknowledgement (RFC 1122, section 4.2.3.2), with the state machine of RFC 8257, section 3.2.
@@ -116,8 +133,14 @@ pub struct Config {
     /// Acknowledge several packets at once; without it, every packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<DelayedAck>,
-    /// Whether a flow opens a connection of its own first.
+    /// Whether a new connection is opened by a handshake.
     pub handshake: Handshake,
+    /// Over which connection a flow goes.
+    pub connection: Connection,
+    /// Timeouts fire at ticks of the host's clock that are so far apart (ns-2's `tcpTick_`, Linux's jiffies); without
+    /// it, to the picosecond. The clocks of different hosts do not tick together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_tick: Option<Span>,
     /// A smallest retransmission timeout of their own for long flows; without it, `min_rto` is that of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_flows: Option<LongFlows>,
@@ -138,6 +161,8 @@ impl Default for Config {
             window_validation: true,
             delayed_ack: None,
             handshake: Handshake::None,
+            connection: Connection::New,
+            timer_tick: None,
             long_flows: None,
         }
     }
@@ -163,6 +188,10 @@ impl Config {
         if self.min_rto == Span::ZERO {
             return Err(Invalid::new("min_rto", "a timeout of zero fires at once")
                 .help("expected a positive time, such as \"10ms\""));
+        }
+        if self.timer_tick == Some(Span::ZERO) {
+            return Err(Invalid::new("timer_tick", "a clock needs time between its ticks")
+                .help("expected a positive time, such as \"10us\""));
         }
         if self.max_rto < self.min_rto && !self.fixed_rto {
             return Err(Invalid::new("max_rto", format!("{} is below min_rto, {}", self.max_rto, self.min_rto))
@@ -197,6 +226,12 @@ fn tcp(host: &HostConfig) -> &Config {
     config
 }
 
+/// The clock of a host's timers, if it is not exact.
+#[inline]
+fn clock(config: &HostConfig, host: HostId) -> Option<Clock> {
+    tcp(config).timer_tick.map(|tick| Clock::of(host, tick))
+}
+
 /// The TCP of one host.
 #[derive(Debug)]
 pub struct Model {
@@ -206,6 +241,8 @@ pub struct Model {
     orders: Orders,
     /// The pacer and the receive window, which most schemes leave empty.
     extra: Option<Box<Extra>>,
+    /// Connections that stay open between flows, if any do.
+    connections: Option<Box<Connections>>,
     /// Whether an ACK with ECN echo has ever come.
     has_seen_echo: bool,
     /// Whether the retransmission timer of any flow has ever fired.
@@ -273,6 +310,7 @@ impl Parameters for Config {
         "min_rto = \"1ms\", fixed_rto = true, probe_after = 2, fast_retransmit = false",
         "min_rto = \"2ms\", delayed_ack = { every = 3, timeout = \"100us\" }, speculative_retransmit = false",
         "min_rto = \"500us\", long_flows = { above = \"50KB\", min_rto = \"20ms\" }, window_validation = false",
+        "min_rto = \"400us\", connection = \"persistent\", timer_tick = \"70us\", handshake = \"one-rtt\"",
     ];
 
     fn facts(&self, facts: &mut Facts) {
@@ -327,6 +365,7 @@ impl Build for Model {
             receivers: Slots::new(),
             orders: Orders::new(&context.config.order, context.nics).map_err(|e| e.within("order"))?,
             extra: Extra::new(context)?,
+            connections: (config.connection == Connection::Persistent).then(Box::default),
             has_seen_echo: false,
             has_seen_timeout: false,
         })
@@ -334,7 +373,9 @@ impl Build for Model {
 
     fn heap_bytes(&self) -> usize {
         let ends = self.senders.iter().map(Sender::heap_bytes).chain(self.receivers.iter().map(Receiver::heap_bytes));
-        let seats = self.orders.heap_bytes() + self.extra.as_ref().map_or(0, |extra| extra.heap_bytes());
+        let seats = self.orders.heap_bytes()
+            + self.extra.as_ref().map_or(0, |extra| extra.heap_bytes())
+            + self.connections.as_ref().map_or(0, |connections| connections.heap_bytes());
         self.senders.heap_bytes() + self.receivers.heap_bytes() + seats + ends.sum::<usize>()
     }
 }
@@ -343,12 +384,13 @@ impl Model {
     /// Tells the order what the flow may send since it was last told, and sees to its timer.
     #[inline]
     fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
+        let clock = clock(&self.config, cx.host);
         let sender = self.senders.get_mut(slot);
         let more = sender.newly_sendable(cx.now);
         if more > 0 {
             self.orders.of_mut(sender.nic()).offer(cx.now, slot, more, sender.left());
         }
-        if let Some(at) = sender.wanted_timer() {
+        if let Some(at) = sender.wanted_timer(clock) {
             cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
         }
     }
@@ -390,6 +432,9 @@ impl Model {
         if sender.is_done() {
             cx.wishes.push(Wish::Acknowledged { flow: sender.flow(), report: sender.report() });
             cx.flows.clear_sender(sender.flow());
+            if let Some(connections) = &mut self.connections {
+                connections.leave(sender.receiver(), sender.keep());
+            }
             self.senders.remove(slot);
             self.orders.of_mut(nic).forget(slot);
         } else {
@@ -469,14 +514,17 @@ impl Transport for Model {
             receive_window: self.extra.as_ref().and_then(|extra| extra.receive.initial_window()),
         };
         let mut sender = Sender::new(flow, spec, &self.config, tcp(&self.config), &seats);
-        if tcp(&self.config).handshake == Handshake::None
-            && let Some(degrees) = self.extra.as_mut().and_then(|extra| extra.degrees.as_mut())
-        {
+        let left = self.connections.as_mut().and_then(|connections| connections.take(spec.dst));
+        if let Some(kept) = &left {
+            sender.go_on_from(kept);
+        }
+        let opens = tcp(&self.config).handshake == Handshake::OneRtt && left.is_none();
+        if !opens && let Some(degrees) = self.extra.as_mut().and_then(|extra| extra.degrees.as_mut()) {
             sender.set_degree(degrees.heard(spec));
         }
         let slot = self.senders.insert(sender);
         cx.flows.set_sender(flow, slot);
-        if tcp(&self.config).handshake == Handshake::OneRtt {
+        if opens {
             let syn = self.senders.get_mut(slot).open(cx.now);
             cx.send_control(syn);
         }
@@ -541,7 +589,7 @@ impl Transport for Model {
             let sender = self.senders.get_mut(turn.slot);
             // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
             if let Some(mut packet) = sender.next_packet(cx.now, self.extra.as_ref().map(|extra| &extra.pace)) {
-                if let Some(at) = sender.wanted_timer() {
+                if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
                     cx.wishes.push(Wish::Timer { at, flow: packet.flow });
                 }
                 if turn.drop {

@@ -4,6 +4,7 @@ use tailcut_base::{HostId, Instant, MSS_BYTES, Span};
 use tailcut_model::seat::{AckSample, CongestionControl, PaceView, Pacer, SenderReport, Tag, TagView, Window};
 use tailcut_model::{Flags, FlowId, FlowSpec, Header, Packet};
 
+use super::clock::Clock;
 use super::packets;
 use super::scoreboard::Scoreboard;
 use super::{Config, Handshake};
@@ -204,6 +205,11 @@ impl Sender {
 
     pub(super) fn flow(&self) -> FlowId {
         self.flow
+    }
+
+    /// The host that it sends to.
+    pub(super) fn receiver(&self) -> HostId {
+        self.dst
     }
 
     pub(super) fn report(&self) -> SenderReport {
@@ -508,12 +514,14 @@ impl Sender {
         self.size - self.nxt + self.board.as_ref().map_or(0, |board| board.missing() * MSS_BYTES)
     }
 
-    /// When the sender wants to be called, if it has not asked for that moment or an earlier one.
+    /// When the sender wants to be called, if it has not asked for that moment or an earlier one. Timeouts come at the
+    /// next tick of the host's clock, if it has one.
     #[inline]
-    pub(super) fn wanted_timer(&mut self) -> Option<Instant> {
+    pub(super) fn wanted_timer(&mut self, clock: Option<Clock>) -> Option<Instant> {
+        let timeout = clock.map_or(self.deadline, |clock| clock.next(self.deadline));
         let due = match &self.pacing {
-            Some(pacing) if self.waits => self.deadline.min(pacing.next(self.window.gap)),
-            _ => self.deadline,
+            Some(pacing) if self.waits => timeout.min(pacing.next(self.window.gap)),
+            _ => timeout,
         };
         if due >= self.timer {
             return None;
@@ -673,5 +681,8 @@ impl Sender {
     }
 }
 
+mod kept;
 #[cfg(test)]
 mod tests;
+
+pub(super) use kept::Kept;

@@ -252,3 +252,47 @@ fn a_timer_that_is_shorter_than_the_gap_fires_once_for_each_packet() {
         assert_eq!((around.send().len(), around.report(0).timeouts), (1, timeouts), "after {ms} ms");
     }
 }
+
+#[test]
+fn a_flow_goes_on_over_a_connection_that_an_earlier_one_has_left() {
+    for (connection, again) in [(Connection::New, (true, 10)), (Connection::Persistent, (false, 16))] {
+        let tcp = Config { connection, handshake: Handshake::OneRtt, ..Config::default() };
+        let mut around = Around::new(HostConfig { transport: TransportConfig::Tcp(tcp), ..HostConfig::default() });
+        let open = |around: &mut Around, flow: u32| {
+            around.start(flow, if flow == 0 { 15 } else { 40 } * 1460, true);
+            let opened = around.take_control().iter().any(|packet| packet.kind == packets::SYN);
+            if opened {
+                let sent = around.now;
+                let answer = Packet::control(packets::SYN_ACK, FlowId(flow), HostId(1), HostId(0), 0, sent);
+                around.receive(answer);
+            }
+            (opened, around.send().len())
+        };
+        assert_eq!(open(&mut around, 0), (true, 10));
+        assert_eq!(open(&mut around, 1), (true, 10), "flows at a time have connections of their own");
+        around.now = at_ms(1);
+        for packets in 1..=5 {
+            around.ack(0, packets * 1460, false);
+        }
+        assert_eq!(around.send().len(), 5);
+        around.ack(0, 15 * 1460, false);
+        // Six ACKs have opened the window by as many segments, and the last of them has ended the flow.
+        assert_eq!(open(&mut around, 2), again);
+    }
+}
+
+#[test]
+fn timeouts_come_at_ticks_of_the_clock() {
+    let tick = Span::from_ms(4);
+    let tcp = Config { min_rto: Span::from_ms(1), fixed_rto: true, timer_tick: Some(tick), ..Config::default() };
+    let mut around = Around::new(HostConfig { transport: TransportConfig::Tcp(tcp), ..HostConfig::default() });
+    around.start(0, 1460, true);
+    around.send();
+    let fires = clock::Clock::of(HostId(0), tick).next(at_ms(1));
+    around.wait(Instant::from_ps(fires.as_ps() - 1));
+    assert_eq!(around.report(0).timeouts, 0);
+    around.wait(fires);
+    assert_eq!((around.report(0).timeouts, around.send().len()), (1, 1));
+    around.wait(fires + tick);
+    assert_eq!(around.report(0).timeouts, 2);
+}

@@ -8,15 +8,18 @@ use tailcut_calendar::Calendar;
 use tailcut_fabric::loss::LossContext;
 use tailcut_fabric::{Link, Port, PortConfig};
 use tailcut_host::HostContext;
+use tailcut_host::delay::{Delay, DelayContext};
 use tailcut_model::seat::{Agent, Memory, Transport};
 use tailcut_model::{Arena, FlowTable, Header, List, Thing};
 use tailcut_record::{Histogram, QueueSamples, QueueSeries, Throughput};
 use tailcut_topology::path::{Path, PathContext};
 use tailcut_topology::{Node, PortSpec};
 
+use super::delays::{Delays, HostDelays};
 use super::hosts::Interfaces;
 use super::measure::{Measured, Sampling};
 use super::switches::Managed;
+use super::ties::Ties;
 use super::{Counts, Host, Part, Switch};
 use crate::event::{End, Event};
 use crate::world::cut::{Cut, Positions};
@@ -120,7 +123,9 @@ impl<'s> Part<'s> {
             arena: if scenario.facts().has_said(Thing::Headers) { Arena::with_headers() } else { Arena::new() },
             nics,
             landings,
+            ties: Ties::of(config.run.ties, seeds),
             interfaces: interfaces(scenario, &host_ids, &path),
+            delays: delays(scenario, &host_ids),
             has_custom_hosts: hosts.iter().any(|host| host.transport.is_custom()),
             hosts,
             control_class: scenario.facts().class_of_control(),
@@ -192,4 +197,13 @@ fn interfaces(scenario: &Scenario, hosts: &[HostId], path: &impl Fn(Node) -> Pat
         paths: hosts.iter().map(|&id| path(Node::Host(id))).collect(),
         has_queues,
     })
+}
+
+/// The delays of these hosts, if they take any time.
+fn delays(scenario: &Scenario, hosts: &[HostId]) -> Option<Delays> {
+    let seeds = Seeds::new(scenario.seed());
+    let build = |&host: &HostId| scenario.config().host.delay.build(&DelayContext { seeds, host }).expect(VALID);
+    let seats = hosts.iter().map(build);
+    let is_on = seats.clone().next().is_some_and(|seat| seat.is_on());
+    is_on.then(|| Delays(seats.map(HostDelays::new).collect()))
 }

@@ -101,16 +101,16 @@ impl Part<'_> {
     }
 
     /// Whether a host has anything of its own for an interface.
-    fn has_own(&mut self, host: usize, nic: u8) -> bool {
+    pub(super) fn has_own(&mut self, host: usize, nic: u8) -> bool {
         let interfaces = self.interfaces.as_mut().expect("hosts are not plain");
         !interfaces.control(host, nic).is_empty() || self.hosts[host].transport.wants_to_send(nic)
     }
 
-    fn interface_count(&self, host: usize) -> u8 {
+    pub(super) fn interface_count(&self, host: usize) -> u8 {
         self.interfaces.as_ref().map_or(1, |interfaces| interfaces.count(host))
     }
 
-    fn has_queues(&self) -> bool {
+    pub(super) fn has_queues(&self) -> bool {
         self.interfaces.as_ref().is_some_and(|interfaces| interfaces.has_queues)
     }
 
@@ -122,9 +122,11 @@ impl Part<'_> {
             let mut next: Option<(Instant, u8)> = None;
             for nic in 0..self.interface_count(host) {
                 let port = &self.ports[self.nic_at(host, nic)];
-                let begins = port.wire.free_at();
-                let is_due = port.wire.is_free(now) && next.is_none_or(|(earliest, _)| begins < earliest);
-                if is_due && (port.waiting() > 0 || !self.has_queues() && self.has_own(host, nic)) {
+                let (has_waiting, is_free) = (port.waiting() > 0, port.wire.is_free(now));
+                let free = port.wire.free_at();
+                let begins = if has_waiting { free } else { self.sends_from(host, free) };
+                let is_due = is_free && begins <= now && next.is_none_or(|(earliest, _)| begins < earliest);
+                if is_due && (has_waiting || !self.has_queues() && self.has_own(host, nic)) {
                     next = Some((begins, nic));
                 }
             }
@@ -133,7 +135,7 @@ impl Part<'_> {
             if self.ports[at].waiting() > 0 {
                 let (_, land) = self.ports[at].send_waiting(&mut self.arena);
                 if let Some(land) = land {
-                    self.calendar.push(land, self.landings[at]);
+                    self.push_landing::<false>(at, land);
                 }
             } else {
                 self.send_next::<false>(begins, host, nic, at);
@@ -191,6 +193,6 @@ impl Part<'_> {
             return self.drop_packet(now, id, DropReason::LinkDown);
         }
         let offered = self.ports[at].offer_gated(now, &mut self.arena, id, &mut self.evicted, &mut Open);
-        self.see_to(now, at, id, offered);
+        self.see_to::<false>(now, at, id, offered);
     }
 }

@@ -12,9 +12,11 @@
 //! fetched ([`Part::send_mail`]); the other part has a wire of its own for that link, on which it puts them.
 
 mod build;
+mod delays;
 mod hosts;
 mod measure;
 mod switches;
+mod ties;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -35,9 +37,11 @@ use super::exchange::{FlowEvent, LogEntry, Mail, Start};
 use crate::controller::Told;
 use crate::event::{End, Event};
 use crate::failures::Outages;
+use delays::Delays;
 use hosts::Interfaces;
 use measure::{Measured, Sampling};
 use switches::Managed;
+use ties::Ties;
 
 /// A host: its transport, and the control packets that wait for its NIC.
 struct Host {
@@ -106,10 +110,14 @@ pub(super) struct Part<'s> {
     nics: usize,
     /// The event of a landing behind each port.
     landings: Vec<u64>,
+    /// The order of landings at one moment, if it is drawn.
+    ties: Option<Ties>,
     hosts: Vec<Host>,
     /// What hosts have that are not plain: several interfaces, queues in them, packets of others. In such a network all
     /// are taken for such.
     interfaces: Option<Interfaces>,
+    /// How long the hosts take, if they take any time.
+    delays: Option<Delays>,
     /// The class that hosts give to control packets.
     control_class: u8,
     switches: Vec<Switch>,
@@ -147,7 +155,8 @@ impl Part<'_> {
     /// Handles events in their order until the next one is not before `horizon`, or until `budget` of them are done.
     /// Returns how many were.
     pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
-        let is_plain = self.interfaces.is_none() && !self.is_managed && !self.has_custom_hosts;
+        let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
+        let is_plain = has_plain_hosts && !self.is_managed && self.ties.is_none();
         if is_plain { self.run::<true>(horizon, budget) } else { self.run::<false>(horizon, budget) }
     }
 
@@ -156,15 +165,20 @@ impl Part<'_> {
         let mut left = budget;
         while let Some((now, key)) = self.calendar.pop_before(horizon) {
             self.key = key;
-            if self.is_large {
+            if self.is_large && (PLAIN || self.ties.is_none()) {
                 self.fetch_ahead();
             }
-            match Event::of_key(key) {
+            let event = match &self.ties {
+                Some(ties) if !PLAIN => ties.event(key, |port| self.landings[self.positions.port(port)]),
+                _ => Event::of_key(key),
+            };
+            match event {
                 Event::Land(port, end) => self.land::<PLAIN>(now, port, end),
                 Event::Free(host, nic) => self.free::<PLAIN>(now, host, nic),
                 Event::Timer(host, flow) => self.timer::<PLAIN>(now, host, flow),
                 Event::Agent(switch) => self.agent_timer(now, switch),
                 Event::Message(host, flow) => self.hear_controller(now, host, flow),
+                Event::Take(host) => self.take(now, host),
                 Event::NextFlow => self.start_flow(now),
                 Event::Change(nth) => self.change(now, nth),
                 Event::Sample => self.sample(now),
@@ -275,7 +289,7 @@ impl Part<'_> {
         };
         let (id, next) = landed;
         if let Some(next) = next {
-            self.calendar.push(next, self.key);
+            self.push_landing::<PLAIN>(at, next);
         } else if at < self.nics {
             self.catch_up_host::<PLAIN>(now, if PLAIN { at } else { self.host_of_nic(at) });
         }
@@ -312,14 +326,24 @@ impl Part<'_> {
         };
         let at = self.positions.port(self.router.port(hops, choice));
         let offered = self.ports[at].offer(now, &mut self.arena, id, &mut self.evicted);
-        self.see_to(now, at, id, offered);
+        self.see_to::<PLAIN>(now, at, id, offered);
+    }
+
+    /// The first packet in flight behind the port at `at` will land at `land`.
+    #[inline(always)]
+    fn push_landing<const PLAIN: bool>(&mut self, at: usize, land: Instant) {
+        let key = match &self.ties {
+            Some(ties) if !PLAIN => ties.key(self.landings[at], land),
+            _ => self.landings[at],
+        };
+        self.calendar.push(land, key);
     }
 
     /// What follows from offering a packet to the port at `at`.
     #[inline(always)]
-    fn see_to(&mut self, now: Instant, at: usize, id: PacketId, offered: Offered) {
+    fn see_to<const PLAIN: bool>(&mut self, now: Instant, at: usize, id: PacketId, offered: Offered) {
         match offered {
-            Offered::Sent { land: Some(land) } => self.calendar.push(land, self.landings[at]),
+            Offered::Sent { land: Some(land) } => self.push_landing::<PLAIN>(at, land),
             Offered::Sent { land: None } | Offered::Queued => {}
             Offered::Dropped(reason) => self.drop_packet(now, id, reason),
         }
@@ -352,7 +376,11 @@ impl Part<'_> {
             // Another interface may have been free before.
             self.catch_up_all(now, host);
         }
-        self.pull::<PLAIN>(now, host);
+        // A host that has made up its mind does not hesitate again.
+        if !PLAIN && self.sends_from(host, now) > now {
+            return;
+        }
+        self.pull_now::<PLAIN>(now, host);
     }
 
     /// A packet has reached its host, or one that passes it on.
@@ -365,13 +393,16 @@ impl Part<'_> {
         if self.throughput.is_some() {
             self.count_payload(now, id);
         }
+        self.counts.last_landing = now;
+        if !PLAIN && self.delays.is_some() {
+            return self.post(now, host, id);
+        }
         self.with_host::<PLAIN, _>(now, host, |transport, cx| match PLAIN {
             true => transport.on_packet_of_registered(cx, id),
             false => transport.on_packet(cx, id),
         });
         self.arena.remove(id);
         self.counts.delivered += 1;
-        self.counts.last_landing = now;
         self.pull::<PLAIN>(now, host);
     }
 
@@ -393,6 +424,15 @@ impl Part<'_> {
     /// The NIC of a host takes its next packet if it is free, and is called again if more waits and it must be.
     #[inline(always)]
     fn pull<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
+        if !PLAIN && self.delays.is_some() && self.hesitates(now, host) {
+            return;
+        }
+        self.pull_now::<PLAIN>(now, host);
+    }
+
+    /// [`Part::pull`], of a host that does not hesitate.
+    #[inline(always)]
+    fn pull_now<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
         if !PLAIN && self.interfaces.is_some() {
             self.pull_by_all(now, host);
         } else if self.hosts[host].has_more::<PLAIN>() {
@@ -430,7 +470,12 @@ impl Part<'_> {
     #[inline(never)]
     fn catch_up_waiting<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
         while self.ports[host].wire.is_free(now) && self.hosts[host].has_more::<PLAIN>() {
-            self.send_next::<PLAIN>(self.ports[host].wire.free_at(), host, 0, host);
+            let free = self.ports[host].wire.free_at();
+            let begins = if PLAIN { free } else { self.sends_from(host, free) };
+            if !PLAIN && begins > now {
+                return;
+            }
+            self.send_next::<PLAIN>(begins, host, 0, host);
         }
     }
 
@@ -445,7 +490,7 @@ impl Part<'_> {
         {
             self.offer_at_host(begins, at, id);
         } else if let Some(land) = self.ports[at].wire.transmit(begins, &mut self.arena, id) {
-            self.calendar.push(land, self.landings[at]);
+            self.push_landing::<PLAIN>(at, land);
         }
         true
     }
@@ -601,7 +646,7 @@ impl Part<'_> {
             }
             let position = self.positions.port(port);
             if let Some(land) = self.ports[position].wire.put(at, &mut self.arena, id) {
-                self.calendar.push(land, self.landings[position]);
+                self.push_landing::<false>(position, land);
             }
         }
     }
@@ -640,6 +685,7 @@ impl Part<'_> {
             + hosts
             + self.hosts.capacity() * size_of::<Host>()
             + self.interfaces.as_ref().map_or(0, Interfaces::heap_bytes)
+            + self.delays.as_ref().map_or(0, Delays::heap_bytes)
             + self.ports_heap_bytes()
             + self.switches.capacity() * size_of::<Switch>()
             + managed.map(Managed::heap_bytes).sum::<usize>()

@@ -228,7 +228,7 @@ impl Part<'_> {
                 managed.memory.on_drop(now, packet, port_use, pool);
             }
         }
-        self.see_to(now, at, id, offered);
+        self.see_to::<false>(now, at, id, offered);
     }
 
     fn arm_agent(&mut self, switch: usize, managed: &mut Managed) {

@@ -66,7 +66,7 @@ impl Bench {
         while self.sender.newly_sendable(self.now) + self.sender.offered > 0 {
             sent.extend(self.sender.next_packet(self.now, None));
         }
-        self.sender.wanted_timer();
+        self.sender.wanted_timer(None);
         sent
     }
 

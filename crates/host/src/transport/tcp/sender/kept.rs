@@ -1,0 +1,35 @@
+//! What a flow leaves to the next one of a persistent connection.
+
+use tailcut_base::Span;
+use tailcut_model::seat::{CongestionControl, Window};
+
+use super::{Gate, Sender};
+
+/// What a connection knows when a flow has ended: its window, its round-trip time, and what its congestion control has
+/// learned beside them.
+#[derive(Debug)]
+pub(in crate::transport::tcp) struct Kept {
+    window: Window,
+    learned: Option<f64>,
+    srtt: Span,
+    rttvar: Span,
+    rto: Span,
+}
+
+impl Sender {
+    /// What the next flow of the connection begins with, now that every byte is acknowledged.
+    pub(in crate::transport::tcp) fn keep(&self) -> Kept {
+        let Sender { window, srtt, rttvar, rto, .. } = *self;
+        Kept { window, learned: self.congestion.learned(), srtt, rttvar, rto }
+    }
+
+    /// Begins where an earlier flow of the connection has ended. The connection is open.
+    pub(in crate::transport::tcp) fn go_on_from(&mut self, kept: &Kept) {
+        self.gate = Gate::Open;
+        self.window = kept.window;
+        if let Some(learned) = kept.learned {
+            self.congestion.recall(learned);
+        }
+        (self.srtt, self.rttvar, self.rto) = (kept.srtt, kept.rttvar, kept.rto.max(self.min_rto));
+    }
+}
