@@ -158,6 +158,10 @@ pub struct Claim {
     /// none.
     #[serde(default)]
     pub tolerance: Tolerance,
+    /// Whether the sentence allows no exception: "never", "no", "always". Then the observed extremes decide, and one
+    /// counterexample refutes it.
+    #[serde(default)]
+    pub invariant: bool,
     /// The claims that it is made of.
     #[serde(default)]
     pub parts: Vec<String>,

@@ -189,9 +189,24 @@ impl<'a> Curves<'a> {
         self.curves.iter().any(|points| points.iter().any(|at| side(at.x)) && points.iter().any(|at| !side(at.x)))
     }
 
-    /// Name of the series.
+    /// The curves of each quantity by themselves: that one rises does not make up for another one that falls.
+    pub(crate) fn of_each_quantity(self) -> Vec<Curves<'a>> {
+        let Curves { samples, series, curves } = self;
+        let of = |measure: usize| {
+            let curves: Vec<_> = curves.iter().filter(|points| points[0].measure == measure).cloned().collect();
+            (!curves.is_empty()).then(|| Curves { samples, series: series.clone(), curves })
+        };
+        (0..samples.measures.len()).filter_map(of).collect()
+    }
+
+    /// Name of the series; with the quantity, if there are several.
     pub(crate) fn name(&self) -> String {
-        self.series.name()
+        let first = self.curves[0][0].measure;
+        let is_of_one = self.curves.iter().flatten().all(|point| point.measure == first);
+        match self.samples.measures.len() > 1 && is_of_one {
+            true => format!("{} in {}", self.series.name(), self.samples.measures[first].name()),
+            false => self.series.name(),
+        }
     }
 
     /// Adds a statistic of these curves to a finding, with an interval by the bootstrap.

@@ -3,6 +3,7 @@
 use tailcut_results::stats::Interval;
 
 use crate::catalogue::Claim;
+use crate::expected::Expected;
 use crate::judgement::{Judgement, Verdict};
 use crate::published::{published, shown};
 
@@ -53,6 +54,14 @@ impl Bounds {
         Bounds { low: value - error, high: value + error }
     }
 
+    /// Without the end beyond which a published effect is only stronger: where `wide` has no end and an effect of 0, or
+    /// without end, would do for it.
+    fn up_to_any_effect(self, wide: Bounds) -> Bounds {
+        let low = if wide.low <= 0.0 && self.low > wide.low { f64::NEG_INFINITY } else { self.low };
+        let high = if wide.high == f64::INFINITY { f64::INFINITY } else { self.high };
+        Bounds { low, high }
+    }
+
     /// In words.
     fn words(self) -> String {
         match (self.low.is_finite(), self.high.is_finite()) {
@@ -85,14 +94,34 @@ pub(crate) struct Finding {
     pub(crate) incomplete: Option<String>,
     /// Whether the numbers depend on the seed, but were measured for one seed only.
     pub(crate) one_seed: bool,
-    /// Whether a sample is too thin for an interval, so that a number without one does not fully speak for the claim.
+    /// Whether a sample is too thin for an interval, so that a number without one decides nothing.
     pub(crate) thin: bool,
+    /// Whether the numbers are shares of comparisons, whose intervals say which of these noise may decide.
+    pub(crate) of_comparisons: bool,
 }
 
 impl Finding {
     /// A finding without numbers, whose sentence says this besides them.
     pub(crate) fn with_remarks(remarks: Vec<String>) -> Finding {
         Finding { remarks, ..Finding::default() }
+    }
+
+    /// Lets the observed extremes decide, and nothing be partly: what never happens happened if it was seen once.
+    /// Shares of comparisons keep their intervals: a comparison that noise may decide is no counterexample yet.
+    fn hold_always(&mut self) {
+        self.partly.clone_from(&self.reproduced);
+        if !self.of_comparisons {
+            self.numbers.iter_mut().for_each(|number| number.interval = None);
+        }
+    }
+
+    /// Takes the end beyond which the published effect is only stronger off the bounds for `reproduced`.
+    fn let_effects_be_stronger(&mut self) {
+        for limit in &mut self.reproduced {
+            if let Some(wide) = self.partly.iter().find(|wide| wide.number == limit.number) {
+                limit.bounds = limit.bounds.up_to_any_effect(wide.bounds);
+            }
+        }
     }
 
     /// Adds a number with its bounds for `reproduced` and for `partly`; without bounds it does not count for a verdict.
@@ -168,15 +197,23 @@ pub(crate) fn conclude(claim: &Claim, found: Result<Finding, String>) -> Judgeme
         high: number.and_then(|number| number.interval).map(|interval| interval.high),
         reason: sentence(&reason),
     };
-    let found = match found {
+    let mut found = match found {
         Ok(found) => found,
         Err(why) => return judgement(Verdict::NotRun, None, why),
     };
+    if claim.invariant {
+        found.hold_always();
+    }
+    let asked = found.reproduced.clone();
+    if matches!(claim.expected, Expected::Ratio(_)) {
+        found.let_effects_be_stronger();
+    }
     let (Some((near, first)), Some((wide, second))) =
         (worst(&found.numbers, &found.reproduced), worst(&found.numbers, &found.partly))
     else {
         return judgement(Verdict::NotRun, None, "the claim gives no limits to compare with".into());
     };
+    let is_thin = found.thin && found.numbers.iter().any(|number| number.interval.is_none());
     let say = |limit: Limit, relation: String| {
         let number = &found.numbers[limit.number];
         let value = if number.value.is_finite() { shown(number.value) } else { "out of all bounds".into() };
@@ -185,46 +222,47 @@ pub(crate) fn conclude(claim: &Claim, found: Result<Finding, String>) -> Judgeme
         for remark in found.remarks.iter().chain(&found.incomplete) {
             text += &format!("; {remark}");
         }
-        if found.thin && number.interval.is_none() {
-            text += "; too thin for an interval, so at most partly";
+        if is_thin {
+            text += "; too thin for an interval, so undecided";
         } else if found.one_seed && number.interval.is_none() {
             text += "; one seed, so no interval";
         }
         text
     };
-    let mut verdict;
-    let (limit, relation) = match (first, second) {
+    let within_partly = if second == Standing::Holds { "; it is at least partly" } else { "" };
+    let (mut verdict, limit, relation) = match (first, second) {
         (Standing::Holds, _) => {
-            verdict = Verdict::Reproduced;
-            (near, format!("{} as asked", near.bounds.words()))
+            let is_beyond = |limit: &Limit| standing(&found.numbers[limit.number], limit.bounds) == Standing::Fails;
+            let own = asked.iter().find(|limit| limit.number == near.number).copied().unwrap_or(near);
+            let words = own.bounds.words();
+            if asked.iter().all(is_beyond) {
+                (Verdict::Stronger, near, format!("a stronger effect than {words} as asked"))
+            } else if standing(&found.numbers[near.number], own.bounds) == Standing::Holds {
+                (Verdict::Reproduced, near, format!("{words} as asked"))
+            } else {
+                (Verdict::Reproduced, near, format!("{words} as asked or a stronger effect"))
+            }
         }
         (Standing::Straddles(bound), _) => {
-            verdict = Verdict::Partly;
-            (near, format!("and the interval straddles the bound {} of reproduced", shown(bound)))
+            let relation =
+                format!("and the interval straddles the bound {} of reproduced{within_partly}", shown(bound));
+            (Verdict::Undecided, near, relation)
         }
         (Standing::Fails, Standing::Holds) => {
-            verdict = Verdict::Partly;
-            (
-                near,
-                format!(
-                    "not {}, but near enough for partly ({})",
-                    near.bounds.words(),
-                    bounds_for_partly(&found, near, wide)
-                ),
-            )
+            let enough = bounds_for_partly(&found, near, wide);
+            let relation = format!("not {}, but near enough for partly ({enough})", near.bounds.words());
+            (Verdict::Partly, near, relation)
         }
         (Standing::Fails, Standing::Straddles(bound)) => {
-            verdict = Verdict::Partly;
-            (wide, format!("and the interval straddles the bound {} of partly", shown(bound)))
+            (Verdict::Undecided, wide, format!("and the interval straddles the bound {} of partly", shown(bound)))
         }
-        (Standing::Fails, Standing::Fails) => {
-            verdict = Verdict::NotReproduced;
-            (wide, format!("not {}", wide.bounds.words()))
-        }
+        (Standing::Fails, Standing::Fails) => (Verdict::NotReproduced, wide, format!("not {}", wide.bounds.words())),
     };
-    let thin = found.thin && found.numbers.iter().any(|number| number.interval.is_none());
-    if verdict == Verdict::Reproduced && (found.incomplete.is_some() || thin) {
+    if verdict.is_reproduced() && found.incomplete.is_some() {
         verdict = Verdict::Partly;
+    }
+    if is_thin {
+        verdict = Verdict::Undecided;
     }
     judgement(verdict, Some(&found.numbers[limit.number]), say(limit, relation))
 }

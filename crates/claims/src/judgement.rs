@@ -8,13 +8,20 @@ use tailcut_results::number::significant;
 /// What measurements say of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Verdict {
+    /// The effect is there and larger than published: a number is beyond the limits for `reproduced` on the side of the
+    /// effect, with its whole interval.
+    #[serde(rename = "reproduced, stronger")]
+    Stronger,
     /// The numbers keep the claim's limits for `reproduced`, with their whole intervals.
     #[serde(rename = "reproduced")]
     Reproduced,
-    /// The numbers keep the wider limits for `partly`, or their intervals reach beyond the limits that the values keep.
+    /// The numbers keep the wider limits for `partly` with their whole intervals, but not those for `reproduced`.
     #[serde(rename = "partly")]
     Partly,
-    /// A number is outside of the limits for `partly`.
+    /// An interval reaches over a limit: more seeds may decide.
+    #[serde(rename = "undecided")]
+    Undecided,
+    /// A number is outside of the limits for `partly` with its whole interval.
     #[serde(rename = "not reproduced")]
     NotReproduced,
     /// Nothing was measured that the claim could be judged by.
@@ -23,14 +30,36 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// How many there are.
+    pub const COUNT: usize = 6;
+
     /// All of them, the best first.
-    pub const ALL: [Verdict; 4] = [Verdict::Reproduced, Verdict::Partly, Verdict::NotReproduced, Verdict::NotRun];
+    pub const ALL: [Verdict; Verdict::COUNT] = [
+        Verdict::Stronger,
+        Verdict::Reproduced,
+        Verdict::Partly,
+        Verdict::Undecided,
+        Verdict::NotReproduced,
+        Verdict::NotRun,
+    ];
+
+    /// Whether the claim is reproduced, as published or stronger.
+    pub fn is_reproduced(self) -> bool {
+        matches!(self, Verdict::Reproduced | Verdict::Stronger)
+    }
+
+    /// Its name as one word, for the command line: `not-reproduced`.
+    pub fn word(self) -> String {
+        self.name().replace(", ", "-").replace(' ', "-")
+    }
 
     /// Its name in files and on pages.
     pub fn name(self) -> &'static str {
         match self {
+            Verdict::Stronger => "reproduced, stronger",
             Verdict::Reproduced => "reproduced",
             Verdict::Partly => "partly",
+            Verdict::Undecided => "undecided",
             Verdict::NotReproduced => "not reproduced",
             Verdict::NotRun => "not run",
         }

@@ -10,12 +10,16 @@
 //!
 //! **Intervals** are those of [`tailcut_results::stats`]. A value has the interval that tables show. Ratios and what is
 //! made of several values: the jackknife over the seeds, ratios by their logarithm; a ratio takes both its sides from
-//! the same seeds, which saw the same flows. Shares of an order, shapes and tables: the bootstrap over seeds. A number
-//! that rests on a percentile with too few flows above it has no interval, and its claim is at most partly reproduced.
+//! the same seeds, which saw the same flows. Shapes and tables: the bootstrap over seeds. Of an order each comparison
+//! is for it, against it or unclear, by the jackknife of the difference of its two sides; the interval of their share
+//! is from none to all of the unclear ones. What is counted, and a maximum, has no interval.
 //!
-//! **Verdicts.** A number with its whole interval inside the bounds of `reproduced` is reproduced; one whose interval
-//! crosses a bound is partly; else the same with the bounds of `partly`; else it is not reproduced. What has several
-//! numbers is as good as the worst of them.
+//! **Verdicts.** A number with its whole interval inside the bounds of `reproduced` is reproduced, else one with its
+//! whole interval inside those of `partly` is partly; one whose interval is outside of both is not reproduced. If the
+//! interval crosses a bound that matters, or if a percentile has too few flows above it for one, the claim is
+//! undecided. What has several numbers is as good as the worst of them: each pair of an order and each quantity has its
+//! own. A ratio whose whole interval is beyond the published effect is reproduced, stronger. Where the sentence allows
+//! no exception (`invariant`), what was observed decides: a single counterexample refutes it, and nothing is partly.
 
 mod case;
 mod catalogue;
@@ -30,6 +34,7 @@ mod listing;
 mod order;
 mod published;
 mod ratio;
+mod readings;
 mod samples;
 mod scope;
 mod scoreboard;
@@ -48,6 +53,7 @@ pub use judge::judge;
 pub use judgement::{Judgement, Verdict};
 pub use listing::{Filter, Line, Listing, Runnable};
 pub use published::published;
+pub use readings::{ReadJudgement, ReadingResults, UnderReadings};
 pub use scoreboard::{scoreboard_html, scoreboard_markdown};
 pub use standing::{Standing, StudyStanding};
 pub use stored::{ClaimsError, SCALES, Stored};

@@ -11,6 +11,7 @@ use crate::catalogue::{Claim, Priority, catalogue};
 use crate::evidence::NoEvidence;
 use crate::judge::judge;
 use crate::judgement::{Judgement, Verdict};
+use crate::readings::{ReadingResults, UnderReadings};
 use crate::stored::{ClaimsError, SCALES, Stored};
 
 /// Columns that the list for the terminal may take.
@@ -48,6 +49,8 @@ pub struct Line {
     pub experiment: Option<String>,
     /// The command that runs it again, or for the first time.
     pub command: Option<String>,
+    /// What it comes to under the readings of its document, if they were run.
+    pub readings: Option<UnderReadings>,
 }
 
 /// The judgements of all claims.
@@ -55,6 +58,8 @@ pub struct Line {
 pub struct Listing {
     /// A line for each claim, in the order of the catalogue.
     pub lines: Vec<Line>,
+    /// What the claims come to under the readings of the documents, study by study.
+    pub readings: Vec<ReadingResults>,
 }
 
 /// A line as JSON.
@@ -69,24 +74,33 @@ struct Record<'a> {
     low: Option<f64>,
     high: Option<f64>,
     scale: Option<&'a str>,
+    readings: Option<usize>,
+    holds_under: Option<usize>,
+    decided_by: Option<&'a str>,
     reason: &'a str,
 }
 
 impl Listing {
     /// The judgements stored in `folder`: those of the scale `paper` count before those of `quick`, unless only those
-    /// of `scale` are wanted. A claim that needs no measurements is judged at once, and so is one that has parts.
+    /// of `scale` are wanted. A claim that needs no measurements is judged at once, and so is one that has parts, from
+    /// the verdicts on these as they are now: what was stored of it may be older than they are.
     ///
     /// # Errors
     /// If a file of judgements cannot be read.
     pub fn read(folder: &Path, scale: Option<&str>, runnable: Runnable<'_>) -> Result<Listing, ClaimsError> {
-        Ok(Listing::of(&Stored::read_all(folder, scale)?, scale, runnable))
+        let mut listing = Listing::of(&Stored::read_all(folder, scale)?, scale, runnable);
+        listing.readings = ReadingResults::read_all(folder)?;
+        for line in &mut listing.lines {
+            line.readings = listing.readings.iter().find_map(|results| results.of_claim(&line.claim.id));
+        }
+        Ok(listing)
     }
 
     /// The same from judgements, those that count more first.
     pub fn of(stored: &[Stored], scale: Option<&str>, runnable: Runnable<'_>) -> Listing {
         let catalogue = catalogue();
         let mut lines: Vec<Line> = catalogue.claims.iter().map(|claim| line(claim, stored, scale, runnable)).collect();
-        let has_parts = |line: &Line| line.scale.is_none() && !line.claim.parts.is_empty();
+        let has_parts = |line: &Line| !line.claim.parts.is_empty();
         // A claim that has parts can be a part itself. Each round judges those whose parts the round before has judged,
         // so that as many rounds as there are such claims are enough.
         for _ in 0..lines.iter().filter(|line| has_parts(line)).count() {
@@ -103,7 +117,7 @@ impl Listing {
                 lines[at].judgement = judgement;
             }
         }
-        Listing { lines }
+        Listing { lines, readings: Vec::new() }
     }
 
     /// Only those lines that a filter lets through.
@@ -138,8 +152,8 @@ impl Listing {
     }
 
     /// The number of lines with each verdict, in the order of [`Verdict::ALL`].
-    pub fn counts<'a>(lines: impl IntoIterator<Item = &'a Line>) -> [usize; 4] {
-        let mut counts = [0; 4];
+    pub fn counts<'a>(lines: impl IntoIterator<Item = &'a Line>) -> [usize; Verdict::COUNT] {
+        let mut counts = [0; Verdict::COUNT];
         for line in lines {
             counts[line.judgement.verdict as usize] += 1;
         }
@@ -175,8 +189,13 @@ impl Listing {
         out
     }
 
-    /// As CSV: id, scheme, priority, verdict, published, measured, low, high, scale, reason.
+    /// As CSV: id, scheme, priority, verdict, published, measured, low, high, scale, readings, holds_under, decided_by,
+    /// reason. `readings` says under how many readings of the document the claim was judged, `holds_under` under how many
+    /// of them it is reproduced.
     pub fn csv(&self) -> String {
+        let count = |line: &Line, of: fn(&UnderReadings) -> usize| {
+            line.readings.as_ref().map_or_else(String::new, |under| of(under).to_string())
+        };
         let mut table = CsvTable::new([
             "id",
             "scheme",
@@ -187,6 +206,9 @@ impl Listing {
             "low",
             "high",
             "scale",
+            "readings",
+            "holds_under",
+            "decided_by",
             "reason",
         ]);
         for line in &self.lines {
@@ -201,6 +223,9 @@ impl Listing {
                 &csv::number(judgement.low),
                 &csv::number(judgement.high),
                 line.scale.as_deref().unwrap_or_default(),
+                &count(line, |under| under.judged),
+                &count(line, |under| under.holds),
+                line.readings.as_ref().and_then(|under| under.decided_by.as_deref()).unwrap_or_default(),
                 &judgement.reason,
             ]);
         }
@@ -216,7 +241,7 @@ impl Listing {
         let records: Vec<Record<'_>> = self
             .lines
             .iter()
-            .map(|Line { claim, judgement, scale, .. }| Record {
+            .map(|Line { claim, judgement, scale, readings, .. }| Record {
                 id: &claim.id,
                 scheme: &claim.scheme,
                 priority: claim.priority,
@@ -226,6 +251,9 @@ impl Listing {
                 low: finite(judgement.low),
                 high: finite(judgement.high),
                 scale: scale.as_deref(),
+                readings: readings.as_ref().map(|under| under.judged),
+                holds_under: readings.as_ref().map(|under| under.holds),
+                decided_by: readings.as_ref().and_then(|under| under.decided_by.as_deref()),
                 reason: &judgement.reason,
             })
             .collect();
@@ -237,7 +265,8 @@ impl Listing {
 fn line(claim: &'static Claim, stored: &[Stored], scale: Option<&str>, runnable: Runnable<'_>) -> Line {
     let runnable = runnable(claim);
     let judgements = stored.iter().flat_map(|file| {
-        file.judgements.iter().filter(|judgement| judgement.id == claim.id).map(move |judgement| (file, judgement))
+        let of_claim = |judgement: &&Judgement| judgement.id == claim.id && claim.parts.is_empty();
+        file.judgements.iter().filter(of_claim).map(move |judgement| (file, judgement))
     });
     // What was run counts before what was not, and at one scale the claim's own experiment before another one that also
     // looked at it. The order of `stored` breaks ties.
@@ -252,6 +281,7 @@ fn line(claim: &'static Claim, stored: &[Stored], scale: Option<&str>, runnable:
             scale: Some(file.scale.clone()),
             experiment: Some(file.experiment.clone()),
             command: Some(file.command.clone()),
+            readings: None,
         };
     }
     let mut judgement = judge(claim, &NoEvidence, &|_| None);
@@ -264,14 +294,18 @@ fn line(claim: &'static Claim, stored: &[Stored], scale: Option<&str>, runnable:
             (Ok(_), None) => judgement.reason,
         };
     }
-    Line { claim, judgement, scale: None, experiment: None, command }
+    Line { claim, judgement, scale: None, experiment: None, command, readings: None }
 }
 
-/// `12 reproduced, 3 partly, 1 not reproduced, 341 not run`.
-pub(crate) fn counted(counts: [usize; 4]) -> String {
-    let parts: Vec<String> =
-        Verdict::ALL.iter().zip(counts).map(|(verdict, count)| format!("{count} {verdict}")).collect();
-    parts.join(", ")
+/// `12 reproduced (2 stronger), 3 partly, 0 undecided, 1 not reproduced, 341 not run`.
+pub(crate) fn counted(counts: [usize; Verdict::COUNT]) -> String {
+    let stronger = counts[Verdict::Stronger as usize];
+    let part = |(verdict, count): (Verdict, usize)| match verdict {
+        Verdict::Stronger => None,
+        Verdict::Reproduced if stronger > 0 => Some(format!("{} {verdict} ({stronger} stronger)", count + stronger)),
+        _ => Some(format!("{count} {verdict}")),
+    };
+    Verdict::ALL.into_iter().zip(counts).filter_map(part).collect::<Vec<_>>().join(", ")
 }
 
 /// One row of the list, each cell wrapped in its column.

@@ -1,7 +1,7 @@
-//! The operation `order`: the share of comparisons that agree, over sweep points, quantities and pairs of different
-//! tiers.
+//! The operation `order`: for each pair of different tiers, in each quantity, the share of comparisons over the sweep
+//! points that agree.
 
-use tailcut_results::stats::{Resample, bootstrap};
+use tailcut_results::stats::{Interval, Resample, jackknife};
 
 use crate::case::{Case, Outcome};
 use crate::catalogue::{Measure, catalogue};
@@ -13,8 +13,13 @@ use crate::samples::{Operand, Samples, instance, unique};
 /// Tiers from best to worst; inside a tier nothing is claimed.
 pub(crate) type Tiers = Vec<Vec<Operand>>;
 
-/// One comparison: the better operand, the worse one, and the indices of the sweep point and of the quantity.
-type Pair<'a> = (&'a Operand, &'a Operand, usize, usize);
+/// A pair of operands of different tiers in one quantity, by its index, with the sweep points where it is compared.
+struct Pair<'a> {
+    good: &'a Operand,
+    bad: &'a Operand,
+    measure: usize,
+    points: Vec<usize>,
+}
 
 /// An order in some quantities.
 pub(crate) struct Order {
@@ -24,14 +29,14 @@ pub(crate) struct Order {
     pub(crate) rankings: Vec<Tiers>,
     /// The quantities.
     pub(crate) measures: Vec<Measure>,
-    /// What the share of comparisons that agree is called.
+    /// What the share of comparisons is called.
     pub(crate) name: String,
 }
 
 impl Order {
     /// An order in the quantities of the claim.
     pub(crate) fn of_claim(case: &Case<'_>, better: Better, rankings: Vec<Tiers>) -> Order {
-        let name = "the share of comparisons that agree".into();
+        let name = "the share of comparisons".into();
         Order { better, rankings, measures: case.claim.measures(), name }
     }
 
@@ -41,7 +46,7 @@ impl Order {
             better,
             rankings: vec![subjects(rank)],
             measures: vec![Measure::Plain(metric.to_owned())],
-            name: format!("the share of comparisons of {metric} that agree"),
+            name: format!("the share of comparisons of {metric}"),
         }
     }
 }
@@ -83,8 +88,9 @@ pub(crate) fn find(case: &Case<'_>, expected: &ExpectedOrder) -> Outcome {
     judge(case, vec![order], &|_, _| false)
 }
 
-/// Whether these orders hold: of each of them at least the share of comparisons that the claim's tolerance asks for.
-/// Sweep points and quantities of which `exempt` says so do not count.
+/// Whether these orders hold: of each pair of different tiers, in each quantity, at least the share of comparisons that
+/// the claim's tolerance asks for; the worst pair decides. Sweep points and quantities of which `exempt` says so do not
+/// count.
 ///
 /// # Errors
 /// If nothing could be compared, with the reason.
@@ -96,14 +102,16 @@ pub(crate) fn judge(case: &Case<'_>, orders: Vec<Order>, exempt: &dyn Fn(&SweepP
     let (mut missing, total) = (Vec::new(), orders.len());
     for order in orders {
         match compare(case, &order, exempt) {
-            Ok((number, context)) => {
+            Ok((numbers, context)) => {
                 let incomplete = context.incomplete.clone();
                 let found = found.get_or_insert(context);
                 if found.incomplete.is_none() {
                     found.incomplete = incomplete;
                 }
                 let (near, wide) = (tolerance.reproduced.min_fraction, tolerance.partly.min_fraction);
-                found.add(number, share(near), share(wide));
+                for number in numbers {
+                    found.add(number, share(near), share(wide));
+                }
             }
             Err(why) => {
                 missing.push(order.measures[0].name());
@@ -115,82 +123,135 @@ pub(crate) fn judge(case: &Case<'_>, orders: Vec<Order>, exempt: &dyn Fn(&SweepP
     if !missing.is_empty() && total > 1 {
         found.incomplete = Some(format!("not measured: {}", missing.join(", ")));
     }
+    // What is too thin to be compared is unclear already.
+    found.thin = false;
+    found.of_comparisons = true;
     Ok(found)
 }
 
-/// The share of comparisons that agree with an order, and a finding without numbers that says what it rests on.
+/// What a comparison says of the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Says {
+    /// Nothing is different, or so little that nobody would call it a difference.
+    Tie,
+    /// The better one is better in any seeds.
+    For,
+    /// It is worse.
+    Against,
+    /// It is better, or else worse, but other seeds might say the contrary.
+    Unclear { better: bool },
+}
+
+/// For each pair of different tiers, in each quantity, the share of comparisons that agree, and a finding without
+/// numbers that says what they rest on. Ties are left out; a pair that has nothing else agrees nowhere, and one that is
+/// zero everywhere says nothing. The interval is what the share can become through those comparisons that are unclear.
 fn compare(
     case: &Case<'_>,
     order: &Order,
     exempt: &dyn Fn(&SweepPoint, &str) -> bool,
-) -> Result<(Number, Finding), String> {
+) -> Result<(Vec<Number>, Finding), String> {
     let samples = Samples::fetch(case, unique(order.rankings.iter().flatten().flatten()), order.measures.clone())?;
-    let comparisons = comparisons(&samples, order, exempt);
-    if comparisons.is_empty() {
+    let pairs = pairs(&samples, order, exempt);
+    if pairs.is_empty() {
         return Err(samples.incomplete().unwrap_or_else(|| "no two of them were measured at the same place".into()));
     }
-    let is_zero = |operand: &Operand, point, measure| samples.measured(operand, point, measure) == Some(0.0);
-    let all_zero =
-        |&(good, bad, point, measure): &Pair<'_>| is_zero(good, point, measure) && is_zero(bad, point, measure);
-    if comparisons.iter().all(all_zero) {
+    let mut context = samples.finding();
+    let mut numbers = Vec::new();
+    let (mut comparisons, mut ties, mut first_against) = (0, 0, None);
+    for pair in &pairs {
+        let Pair { good, bad, measure, points } = pair;
+        comparisons += points.len();
+        let is_zero = |operand, point| samples.measured(operand, point, *measure) == Some(0.0);
+        if points.iter().all(|&point| is_zero(good, point) && is_zero(bad, point)) {
+            ties += points.len();
+            let zero = format!("{} and {} are zero everywhere", good.name(), bad.name());
+            context.incomplete.get_or_insert(zero);
+            continue;
+        }
+        let said: Vec<Says> = points.iter().map(|&point| says(&samples, order.better, pair, point)).collect();
+        let count = |wanted: &dyn Fn(Says) -> bool| said.iter().filter(|&&says| wanted(says)).count();
+        let counted = count(&|says| says != Says::Tie);
+        ties += said.len() - counted;
+        if first_against.is_none()
+            && let Some(at) = said.iter().position(|&says| says == Says::Against)
+        {
+            first_against = Some((good.name(), bad.name(), samples.at(points[at], *measure)));
+        }
+        let share = |agree: usize| if counted == 0 { 0.0 } else { agree as f64 / counted as f64 };
+        let surely = count(&|says| says == Says::For);
+        let unclear = count(&|says| matches!(says, Says::Unclear { .. }));
+        let better = count(&|says| says == Says::Unclear { better: true });
+        let several = samples.measures.len() > 1;
+        let at = if several { format!(" in {}", samples.measures[*measure].name()) } else { String::new() };
+        let compared = if counted == 0 { ", all of which are ties," } else { "" };
+        numbers.push(Number {
+            name: format!("{} with {} before {}{at}{compared}", order.name, good.name(), bad.name()),
+            value: share(surely + better),
+            interval: (unclear > 0).then(|| Interval { low: share(surely), high: share(surely + unclear) }),
+        });
+    }
+    if numbers.is_empty() {
         return Err("both sides of every comparison are zero".into());
     }
-    let agrees =
-        |comparison: &Pair<'_>, resample: Resample<'_>| agreement(&samples, order.better, comparison, resample);
-    let share = |resample: Resample<'_>| {
-        comparisons.iter().map(|comparison| agrees(comparison, resample)).sum::<f64>() / comparisons.len() as f64
-    };
-    let mut context = samples.finding();
-    context.remarks.insert(0, format!("{} comparisons", comparisons.len()));
-    if let Some((good, bad, point, measure)) = comparisons.iter().find(|one| agrees(one, Resample::Measured) == 0.0) {
-        let at = samples.at(*point, *measure);
-        context.remarks.push(format!("the first against it: {} and {}{at}", good.name(), bad.name()));
+    let left_out = if ties > 0 { format!(", {ties} of them tied and left out") } else { String::new() };
+    context.remarks.insert(0, format!("{comparisons} comparisons{left_out}"));
+    if let Some((good, bad, at)) = first_against {
+        context.remarks.push(format!("the first against it: {good} and {bad}{at}"));
     }
-    let interval = bootstrap(samples.seeds, &share);
-    Ok((Number { name: order.name.clone(), value: share(Resample::Measured), interval }, context))
+    Ok((numbers, context))
 }
 
-/// Every pair of operands of different tiers, at every sweep point and in every quantity where both were measured.
-fn comparisons<'o>(samples: &Samples, order: &'o Order, exempt: &dyn Fn(&SweepPoint, &str) -> bool) -> Vec<Pair<'o>> {
-    let mut comparisons = Vec::new();
+/// Every pair of operands of different tiers in every quantity, where both were measured at the same sweep points.
+fn pairs<'o>(samples: &Samples, order: &'o Order, exempt: &dyn Fn(&SweepPoint, &str) -> bool) -> Vec<Pair<'o>> {
+    let mut pairs = Vec::new();
     for tiers in &order.rankings {
         for (at, tier) in tiers.iter().enumerate() {
             for (good, bad) in tier.iter().flat_map(|good| tiers[at + 1..].iter().flatten().map(move |bad| (good, bad)))
             {
-                for point in 0..samples.points.len() {
-                    for measure in 0..samples.measures.len() {
+                for measure in 0..samples.measures.len() {
+                    let name = samples.measures[measure].name();
+                    let counts = |&point: &usize| {
                         let known = |operand| samples.measured(operand, point, measure).is_some();
-                        if known(good)
-                            && known(bad)
-                            && !exempt(&samples.points[point], &samples.measures[measure].name())
-                        {
-                            comparisons.push((good, bad, point, measure));
-                        }
+                        known(good) && known(bad) && !exempt(&samples.points[point], &name)
+                    };
+                    let points: Vec<usize> = (0..samples.points.len()).filter(counts).collect();
+                    if !points.is_empty() {
+                        pairs.push(Pair { good, bad, measure, points });
                     }
                 }
             }
         }
     }
-    comparisons
+    pairs
 }
 
-/// 1 if a comparison agrees with the order, 0 if not, one half for a tie.
-fn agreement(
-    samples: &Samples,
-    better: Better,
-    &(good, bad, point, measure): &Pair<'_>,
-    resample: Resample<'_>,
-) -> f64 {
-    let value = |operand| samples.value(operand, point, measure, resample).unwrap_or(f64::NAN);
+/// What one comparison says: paired, seed by seed, where both sides have the same seeds.
+fn says(samples: &Samples, better: Better, &Pair { good, bad, measure, .. }: &Pair<'_>, point: usize) -> Says {
+    let value = |operand| samples.measured(operand, point, measure).unwrap_or(f64::NAN);
     let (a, b) = (value(good), value(bad));
     let band = catalogue().tolerance_policy.tie_band * a.abs().max(b.abs());
-    // Rounding must not make a difference of exactly the band more than a tie.
-    if (a - b).abs() <= band * (1.0 + 1e-9) || a == b {
-        return 0.5;
+    // Rounding must not make a difference of exactly the band more than a tie. What has no end is no tie with a number.
+    if a == b || (band.is_finite() && (a - b).abs() <= band * (1.0 + 1e-9)) {
+        return Says::Tie;
     }
-    let ahead = match better {
+    let is_better = match better {
         Better::Lower => a < b,
         Better::Higher => a > b,
     };
-    if ahead { 1.0 } else { 0.0 }
+    let difference = |resample: Resample<'_>| {
+        let value = |operand| samples.value(operand, point, measure, resample).unwrap_or(f64::NAN);
+        value(good) - value(bad)
+    };
+    let both = [good, bad];
+    let interval = jackknife(samples.seeds_of(&both, point, measure), false, &difference);
+    let may_turn = match interval {
+        Some(interval) => interval.low <= 0.0 && interval.high >= 0.0,
+        // Without an interval a thin sample says too little; one that does not depend on seeds says all.
+        None => samples.is_thin_in(&both, point, measure),
+    };
+    match (may_turn, is_better) {
+        (true, better) => Says::Unclear { better },
+        (false, true) => Says::For,
+        (false, false) => Says::Against,
+    }
 }

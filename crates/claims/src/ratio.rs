@@ -1,12 +1,12 @@
 //! The operation `ratio`: a quantity of the subject over that of its baselines.
 
-use tailcut_results::stats::{Resample, jackknife};
+use tailcut_results::stats::{Interval, Resample, jackknife};
 
 use crate::case::{Case, Outcome};
 use crate::expected::{Aggregate, ExpectedRatio};
 use crate::finding::Number;
 use crate::samples::{Quotient, Samples, operands_of, over_baselines};
-use crate::value;
+use crate::value::{self, Range};
 
 pub(crate) fn find(case: &Case<'_>, expected: &ExpectedRatio) -> Outcome {
     let quotients = over_baselines(case.claim);
@@ -129,7 +129,7 @@ pub(crate) fn aggregated(
                 [one] => format!("the mean ratio {}", words(case, one)),
                 several => format!("the mean ratio over {} baselines", several.len()),
             };
-            vec![Number { name, value: mean(Resample::Measured), interval: jackknife(samples.seeds, true, &mean) }]
+            vec![Number { name, value: mean(Resample::Measured), interval: interval(samples.seeds, &mean) }]
         }
     }
 }
@@ -144,8 +144,15 @@ fn single(samples: &Samples, ratio: Ratio<'_>, what: &str) -> Number {
     Number {
         name: format!("{what} {} to {}{}", quotient.0.name(), quotient.1.name(), samples.at(point, measure)),
         value: statistic(Resample::Measured),
-        interval: jackknife(samples.seeds_of(&[&quotient.0, &quotient.1], point, measure), true, &statistic),
+        interval: interval(samples.seeds_of(&[&quotient.0, &quotient.1], point, measure), &statistic),
     }
+}
+
+/// The interval of a ratio. Where it is not on the scale of logarithms, because a side is zero under some seeds, it
+/// could reach below zero, where no ratio of two quantities is.
+fn interval(seeds: usize, statistic: &dyn Fn(Resample<'_>) -> f64) -> Option<Interval> {
+    let value = statistic(Resample::Measured);
+    jackknife(seeds, true, statistic).map(|interval| Range::ANY.clamp(interval, value))
 }
 
 /// "to pias", if the subject of the claim stands above.

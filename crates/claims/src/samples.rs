@@ -258,8 +258,12 @@ impl Samples {
 
     /// Number of seeds over which an interval of what is made of these operands in a quantity can be taken.
     pub(crate) fn seeds_of(&self, operands: &[&Operand], point: usize, measure: usize) -> usize {
-        let thin = operands.iter().filter_map(|operand| self.quantity(operand, point, measure)).any(Quantity::is_thin);
-        if thin { 0 } else { self.common }
+        if self.is_thin_in(operands, point, measure) { 0 } else { self.common }
+    }
+
+    /// Whether one of these operands is too thin in a quantity for an interval.
+    pub(crate) fn is_thin_in(&self, operands: &[&Operand], point: usize, measure: usize) -> bool {
+        operands.iter().filter_map(|operand| self.quantity(operand, point, measure)).any(Quantity::is_thin)
     }
 
     fn quantity(&self, operand: &Operand, point: usize, measure: usize) -> Option<&Quantity> {

@@ -15,7 +15,9 @@ const OWN_CSS: &str = include_str!("scoreboard.css");
 /// What the page says before its tables.
 const INTRODUCTION: &str = "Every claim of the documents behind the schemes, what the document says, what was measured, and a \
                             verdict that is computed from the two and never written by hand. A number in brackets is a 95 % \
-                            interval. \"Qualitative\" is what has no number in the document.";
+                            interval. \"Qualitative\" is what has no number in the document. What is \"reproduced, stronger\" \
+                            has an effect beyond the published one, and \"undecided\" is what an interval leaves open, or too \
+                            few flows.";
 
 /// Notes on what was found, beside the page, and the schemes that each is about.
 const FINDINGS: &[(&str, &[&str])] = &[
@@ -38,7 +40,8 @@ fn finding(scheme: &str) -> Option<&'static str> {
 /// The page as Markdown. `standings` says which stored results still hold.
 pub fn scoreboard_markdown(listing: &Listing, standings: &[StudyStanding]) -> String {
     let mut out = format!("# Published against measured\n\n{INTRODUCTION}\n\n");
-    out += "| scheme | claims | reproduced | partly | not reproduced | not run |\n|---|---:|---:|---:|---:|---:|\n";
+    let heads = Verdict::ALL.map(Verdict::name).join(" | ");
+    let _ = writeln!(out, "| scheme | claims | {heads} |\n|---|---:|{}", "---:|".repeat(Verdict::COUNT));
     for (scheme, counts) in counts(listing) {
         let total: usize = counts.iter().sum();
         let cells: Vec<String> = counts.iter().map(usize::to_string).collect();
@@ -49,13 +52,15 @@ pub fn scoreboard_markdown(listing: &Listing, standings: &[StudyStanding]) -> St
         if let Some(note) = finding(scheme) {
             let _ = write!(out, "Why, measured: [{note}]({note}).\n\n");
         }
-        out += "| claim | published | measured | verdict | reason | to run it again |\n|---|---|---|---|---|---|\n";
+        out += "| claim | published | measured | verdict | under the readings | reason | to run it again |\n\
+                |---|---|---|---|---|---|---|\n";
         for line in lines {
             let cells = [
                 format!("`{}` ({}) {}", line.claim.id, line.claim.priority.name(), line.claim.statement),
                 line.judgement.published.clone(),
                 line.judgement.measured_text(),
                 format!("{}{}", line.judgement.verdict, scale_of(line, standings)),
+                line.readings.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
                 line.judgement.reason.clone(),
             ];
             let cells = cells.map(|text| piped(&text));
@@ -63,11 +68,53 @@ pub fn scoreboard_markdown(listing: &Listing, standings: &[StudyStanding]) -> St
             let _ = writeln!(out, "| {} | {command} |", cells.join(" | "));
         }
     }
+    out += &by_reading(listing);
     let _ = write!(out, "\n## Which results still hold\n\n{HOLDING}\n\n| study | scale | standing |\n|---|---|---|\n");
     for StudyStanding { study, scale, standing, .. } in standings {
         let _ = writeln!(out, "| {study} | {scale} | {} |", piped(&standing_in_words(standing)));
     }
     out
+}
+
+/// What stands above the tables of readings.
+const READING: &str = "A row for each claim, a column for each reading of the document: S reproduced and stronger than \
+                       published, R reproduced, P partly, U undecided, N not reproduced, a dash not run. `docs/readings.md` \
+                       says how the base was chosen, and `tailcut show study NAME` what each reading takes.";
+
+/// For each study whose readings were run, a row for each claim and a column for each reading.
+fn by_reading(listing: &Listing) -> String {
+    if listing.readings.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n## Under every reading\n\n{READING}\n");
+    for results in &listing.readings {
+        let readings = results.readings();
+        let claims: Vec<&str> = listing.lines.iter().map(|line| line.claim.id.as_str()).collect();
+        let judged =
+            claims.into_iter().filter(|claim| readings.iter().any(|one| results.verdict(claim, one).is_some()));
+        let _ = write!(out, "\n### {} ({})\n\n", results.study, results.scale);
+        for (at, reading) in (1..).zip(&readings) {
+            let _ = writeln!(out, "{at}. `{reading}`");
+        }
+        let numbers: Vec<String> = (1..=readings.len()).map(|at| at.to_string()).collect();
+        let _ = writeln!(out, "\n| claim | {} |\n|---|{}", numbers.join(" | "), "---|".repeat(readings.len()));
+        for claim in judged {
+            let letters: Vec<&str> = readings.iter().map(|one| letter(results.verdict(claim, one))).collect();
+            let _ = writeln!(out, "| `{claim}` | {} |", letters.join(" | "));
+        }
+    }
+    out
+}
+
+fn letter(verdict: Option<Verdict>) -> &'static str {
+    match verdict {
+        Some(Verdict::Stronger) => "S",
+        Some(Verdict::Reproduced) => "R",
+        Some(Verdict::Partly) => "P",
+        Some(Verdict::Undecided) => "U",
+        Some(Verdict::NotReproduced) => "N",
+        Some(Verdict::NotRun) | None => "-",
+    }
 }
 
 /// A standing with its reason.
@@ -148,7 +195,7 @@ pub fn scoreboard_html(listing: &Listing, standings: &[StudyStanding], results: 
 
 fn row(out: &mut String, line: &Line, standings: &[StudyStanding]) {
     let (claim, judgement) = (line.claim, &line.judgement);
-    let class = judgement.verdict.name().replace(' ', "-");
+    let class = judgement.verdict.word();
     // What has not been run says how to run it already.
     let command = line.command.as_ref().filter(|command| !judgement.reason.contains(*command));
     let again = command
@@ -205,7 +252,7 @@ fn figures(out: &mut String, lines: &[&Line], results: &Path) {
 const TOTAL: &str = "all";
 
 /// The counts of each scheme, and of all.
-fn counts(listing: &Listing) -> Vec<(&'static str, [usize; 4])> {
+fn counts(listing: &Listing) -> Vec<(&'static str, [usize; Verdict::COUNT])> {
     let schemes = listing.by_scheme();
     let mut counts: Vec<_> =
         schemes.iter().map(|(scheme, lines)| (*scheme, Listing::counts(lines.iter().copied()))).collect();

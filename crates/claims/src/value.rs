@@ -113,7 +113,7 @@ impl Range {
         if shares.iter().any(|word| metric.starts_with(word)) { Range { high: 1.0 } } else { Range::ANY }
     }
 
-    fn clamp(self, interval: Interval, value: f64) -> Interval {
+    pub(crate) fn clamp(self, interval: Interval, value: f64) -> Interval {
         // A quantity that is positive or zero does not become negative for other seeds.
         let low = if value >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
         let high = if value <= self.high { self.high } else { f64::INFINITY };

@@ -1,5 +1,7 @@
 //! Functions that claims about several schemes name.
 
+use tailcut_results::stats::Interval;
+
 use super::closed_form::by_evidence;
 use super::functions;
 use super::tables::ComparedTable;
@@ -45,7 +47,8 @@ fn parts_reproduced(case: &Case<'_>) -> Outcome {
     if open == total {
         return Err(format!("none of the {total} claims that it is made of has been run"));
     }
-    let found = |more: usize| share_of_parts(claim, count(Verdict::Reproduced) + more, open);
+    let reproduced = verdicts.iter().filter(|verdict| verdict.is_reproduced()).count();
+    let found = |more: usize| share_of_parts(claim, reproduced + more, count(Verdict::Undecided), open);
     // Parts that have not been run must not matter: the verdict has to be the same if all of them were reproduced.
     if conclude(claim, Ok(found(0))).verdict != conclude(claim, Ok(found(open))).verdict {
         return Err(format!("{open} of the {total} claims that it is made of have not been run, and they decide"));
@@ -53,15 +56,19 @@ fn parts_reproduced(case: &Case<'_>) -> Outcome {
     Ok(found(0))
 }
 
-/// A finding that so many of the parts of a claim are reproduced, and that so many have not been run.
-fn share_of_parts(claim: &Claim, reproduced: usize, open: usize) -> Finding {
+/// A finding that so many of the parts of a claim are reproduced, so many are undecided, and so many have not been
+/// run.
+fn share_of_parts(claim: &Claim, reproduced: usize, undecided: usize, open: usize) -> Finding {
     let total = claim.parts.len();
+    let share = |parts: usize| parts as f64 / total as f64;
+    let interval = Interval { low: share(reproduced), high: share(reproduced + undecided) };
     let number = Number {
         name: format!("the share of its {total} parts that are reproduced"),
-        value: reproduced as f64 / total as f64,
-        interval: None,
+        value: share(reproduced),
+        interval: (undecided > 0).then_some(interval),
     };
-    let remarks = if open > 0 { vec![format!("{open} of them have not been run")] } else { Vec::new() };
+    let remark = |count: usize, what: &str| (count > 0).then(|| format!("{what}: {count} of them"));
+    let remarks = remark(open, "not run").into_iter().chain(remark(undecided, "undecided")).collect();
     let mut found = Finding::with_remarks(remarks);
     let bounds = |limit: Option<f64>| Some(Bounds::of(limit, None));
     let tolerance = &claim.tolerance;

@@ -106,6 +106,23 @@ fn claims_about_claims_are_judged_from_what_is_stored() {
     assert_eq!(line.judgement.verdict, Verdict::Reproduced, "{}", line.judgement.reason);
 }
 
+/// What was stored of a claim that has parts may be older than its parts.
+#[test]
+fn claims_about_claims_are_judged_anew_whatever_is_stored_of_them() {
+    let whole = "spq-avoids-in-network-limits";
+    let parts = ["spq-loss-below-pias", "spq-fig9-three-levels", "spq-fig4-pias-same-fct", "spq-fig2-mismatch-loss"];
+    let mut judgements = parts.map(|id| judgement(id, Verdict::NotReproduced)).to_vec();
+    judgements.push(judgement(whole, Verdict::Reproduced));
+    let of = |stored: &[Stored]| {
+        let listing = Listing::of(stored, None, &runnable);
+        let line = listing.lines.into_iter().find(|line| line.claim.id == whole).unwrap();
+        (line.judgement.verdict, line.scale)
+    };
+    assert_eq!(of(&[stored("spq-fig9", "quick", judgements)]), (Verdict::NotReproduced, None));
+    let alone = stored("spq-fig9", "quick", vec![judgement(whole, Verdict::Reproduced)]);
+    assert_eq!(of(&[alone]), (Verdict::NotRun, None));
+}
+
 #[test]
 fn filters_keep_what_they_name() {
     let count = |filter: Filter| Listing::of(&[], None, &runnable).filtered(&filter).lines.len();
@@ -122,14 +139,26 @@ fn lists_have_their_form() {
         Listing::of(&[stored("slytherin-fig3a", "quick", vec![judgement(TAIL, Verdict::Partly)])], None, &runnable);
     let text = listing.text();
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    assert!(text.contains("slytherin: 1 reproduced, 1 partly, 0 not reproduced, 44 not run"), "{text}");
+    assert!(text.contains("slytherin: 1 reproduced, 1 partly, 0 undecided, 0 not reproduced, 44 not run"), "{text}");
     assert!(text.trim_end().lines().last().unwrap().starts_with("357 claims: "));
+    let all = Verdict::ALL.map(|verdict| {
+        let mut judgement = judgement(TAIL, verdict);
+        judgement.high = Some(0.85);
+        Listing::of(&[stored("slytherin-fig3a", "quick", vec![judgement])], None, &runnable).text()
+    });
+    assert!(all.iter().all(|text| text.lines().all(|line| line.chars().count() <= 100)), "{}", all[0]);
+    assert!(all[0].starts_with("slytherin: 2 reproduced (1 stronger), 0 partly, 0 undecided, "), "{}", all[0]);
+    assert!(all[0].contains("A  reproduced,     0.814 (mean)       0.821 [0.79,"), "{}", all[0]);
+    assert!(all[0].contains("\n                                                   stronger"), "{}", all[0]);
     let csv = listing.csv();
-    assert_eq!(csv.lines().next(), Some("id,scheme,priority,verdict,published,measured,low,high,scale,reason"));
+    assert_eq!(
+        csv.lines().next(),
+        Some("id,scheme,priority,verdict,published,measured,low,high,scale,readings,holds_under,decided_by,reason")
+    );
     assert_eq!(
         csv.lines().nth(1),
         Some(
-            "slytherin-tail-fct-vs-pias,slytherin,A,partly,0.814 (mean),0.8213,0.79,,quick,\"The mean ratio, \"\"paired\"\", is 0.8213.\""
+            "slytherin-tail-fct-vs-pias,slytherin,A,partly,0.814 (mean),0.8213,0.79,,quick,,,,\"The mean ratio, \"\"paired\"\", is 0.8213.\""
         )
     );
     let json: serde_json::Value = serde_json::from_str(&listing.json()).unwrap();
@@ -177,7 +206,7 @@ fn the_scoreboard_shows_every_claim_and_the_pictures_that_exist() {
     for claim in &catalogue().claims {
         assert!(markdown.contains(&format!("`{}`", claim.id)) && html.contains(&format!("<code>{}</code>", claim.id)));
     }
-    assert!(markdown.contains("| slytherin | 46 | 1 | 1 | 0 | 44 |"), "{}", &markdown[..900]);
+    assert!(markdown.contains("| slytherin | 46 | 0 | 1 | 1 | 0 | 0 | 44 |"), "{}", &markdown[..900]);
     assert!(markdown.contains("`tailcut reproduce slytherin-fig3a --scale quick`"));
     assert_eq!(html.matches("data:image/svg+xml;base64,PHN2Zy8+").count(), 1);
     assert!(!html.contains("http://") && !html.contains("https://"), "it needs no network");

@@ -9,9 +9,13 @@ mod functions;
 #[cfg(test)]
 mod operations;
 #[cfg(test)]
+mod orders;
+#[cfg(test)]
 mod shapes;
 #[cfg(test)]
 mod tables;
+#[cfg(test)]
+mod verdicts;
 
 use std::collections::BTreeMap;
 

@@ -25,7 +25,7 @@ fn verdicts<const N: usize>(claim: &Claim, curves: [&dyn Fn(f64) -> f64; N]) -> 
     curves.map(|curve| drawn(claim, curve).verdict)
 }
 
-use Verdict::{NotReproduced as No, NotRun, Partly, Reproduced as Yes};
+use Verdict::{NotReproduced as No, NotRun, Partly, Reproduced as Yes, Undecided};
 
 #[test]
 fn rising_and_falling_are_rank_correlations() {
@@ -40,14 +40,14 @@ fn rising_and_falling_are_rank_correlations() {
 }
 
 #[test]
-fn a_shape_that_depends_on_the_seeds_straddles() {
+fn a_shape_that_depends_on_the_seeds_is_undecided() {
     let rising = shape("increasing", "", "min_spearman = 0.9", "min_spearman = 0.5");
     let of = |_: &str, point: &SweepPoint, _: &str| {
         let x = number(point, "load");
         Some(vec![x, x, 3.0 - 5.0 * x])
     };
     let judgement = judged(&rising, loads(&[0.1, 0.2, 0.3, 0.4]), &of);
-    assert_eq!(judgement.verdict, Partly);
+    assert_eq!(judgement.verdict, Undecided);
     assert!(judgement.reason.contains("straddles"), "{}", judgement.reason);
 }
 
@@ -73,7 +73,7 @@ fn ratios_and_gains_are_formed_from_samples() {
 }
 
 #[test]
-fn two_coordinates_are_looked_along_both_ways() {
+fn each_coordinate_and_each_quantity_counts_by_itself() {
     let mut claim = shape("increasing", "", "min_spearman = 0.9", "min_spearman = 0.4");
     if let Expected::Shape(shape) = &mut claim.expected {
         shape.x = OneOrMany::Many(vec!["load".into(), "degree".into()]);
@@ -89,5 +89,20 @@ fn two_coordinates_are_looked_along_both_ways() {
     assert_eq!(judged(&claim, points.clone(), &both).verdict, Yes);
     let one = |_: &str, point: &SweepPoint, _: &str| Some(vec![number(point, "load")]);
     let judgement = judged(&claim, points, &one);
-    assert_eq!((judgement.verdict, judgement.measured), (Partly, Some(0.5)));
+    assert_eq!((judgement.verdict, judgement.measured), (No, Some(0.0)));
+    assert!(judgement.reason.starts_with("The rank correlation of new with degree is 0"), "{}", judgement.reason);
+    // Along one of the two it was not measured.
+    let half = drawn(&claim, |load| load);
+    assert_eq!(half.verdict, Partly);
+    assert!(half.reason.contains("needs at least 2 values of degree"), "{}", half.reason);
+
+    let mut claim = shape("increasing", "", "min_spearman = 0.9", "min_spearman = 0.4");
+    claim.measures = ["p50", "p99"].map(|name| Measure::Plain(name.into())).to_vec();
+    let of = |_: &str, point: &SweepPoint, metric: &str| {
+        let load = number(point, "load");
+        Some(vec![if metric == "p50" { -load } else { load }])
+    };
+    let judgement = judged(&claim, loads(&[0.2, 0.5, 0.8]), &of);
+    assert_eq!((judgement.verdict, judgement.measured), (No, Some(-1.0)));
+    assert!(judgement.reason.contains("of new in p50 with load is -1"), "{}", judgement.reason);
 }

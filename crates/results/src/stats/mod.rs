@@ -42,7 +42,7 @@
 //! same ratio on both sides: of 1000 intervals of the ratio of two 99th percentiles of M/M/1 with equal arrivals, from
 //! 5 seeds of 500, about 730 held the true ratio, and 907 by the jackknife. [`quotient`] does this for the ratio of two
 //! values, seed by seed where the flows are the same, and [`jackknife`] for any smooth statistic, with the same result
-//! for a ratio. Shares of comparisons and ranks are not smooth, and have the bootstrap's interval over seeds
+//! for a ratio. Ranks, and what is counted of a curve, are not smooth, and have the bootstrap's interval over seeds
 //! ([`bootstrap`]). There is no interval with fewer than two seeds, nor if one of the values is too thin for an
 //! interval of its own.
 //!
