@@ -293,6 +293,7 @@ def of_flows(seeds: list[list[dict]]) -> dict[str, Statistic]:
         return ratio([(sum(row[name] for row in rows), 1) for rows in seeds], len(seeds))
 
     arrived = [sum(row["packets"] - row["drops"] for row in rows) for rows in seeds]
+    sent = [sum(row["packets"] for row in rows) for rows in seeds]
 
     def per_packet(name: str) -> Statistic:
         return ratio([(sum(row[name] for row in rows), a) for rows, a in zip(seeds, arrived)], sum(arrived), most=1.0)
@@ -323,9 +324,11 @@ def of_flows(seeds: list[list[dict]]) -> dict[str, Statistic]:
     if any(lossy):
         dropped = [sum(row["drops"] for row in rows) for rows in seeds]
         found["lossy_flows_per_drop"] = ratio([(len(rows), n) for rows, n in zip(lossy, dropped)], sum(dropped), most=1.0)
-    twice = [[us(row["fct_ns"]) for row in rows if row["drops"] > 1] for rows in done]
+    twice = [[us(row["fct_ns"]) for row in rows if row["max_packet_drops"] > 1] for rows in done]
     if any(twice):
-        found["fct_mean_lossy"] = mean(twice, sum(map(len, twice)))
+        found["fct_mean_redropped"] = mean(twice, sum(map(len, twice)))
+    for name, of in (("dropped_share", "drops"), ("retransmitted_share", "retransmissions")):
+        found[name] = ratio([(sum(row[of] for row in rows), n) for rows, n in zip(seeds, sent)], sum(sent), most=1.0)
     p95 = nearest_rank([fct for seed in fcts for fct in seed], 950)
     slowest = [[row for row in rows if us(row["fct_ns"]) > p95] for rows in done]
     packets = [sum(row["packets"] - row["drops"] for row in rows) for rows in slowest]
@@ -387,10 +390,16 @@ def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list
                     counts[f"{row['tier']}_to_{tiers.get(row['peer'], 'host')}"] += count(row)
         for way in ways[0]:
             found[f"{name}_{way}"] = ratio([(counts[way], 1) for counts in ways], len(ports))
-    lossy = [[row["utilisation"] for row in rows if row["tier"] != "host" and lost[1](row)] for rows in ports]
-    if any(lossy):
-        parts = [(sum(map(Fraction, seed)), len(seed)) for seed in lossy]
-        found["lossy_port_utilisation"] = ratio(parts, sum(map(len, lossy)), most=1.0)
+    sent = [sum(row["packets"] for row in rows if row["tier"] == "host") for rows in ports]
+    found["dropped_share_fabric"] = ratio(list(zip(drops, sent)), sum(sent), most=1.0)
+    for tier in set(tiers.values()) - {"host"}:
+        came = [[(lost[1](row), row["packets"] + lost[1](row)) for row in rows if row["tier"] == tier] for rows in ports]
+        parts = [tuple(map(sum, zip(*seed))) for seed in came]
+        found[f"dropped_share_{tier}"] = ratio(parts, sum(n for _, n in parts), most=1.0)
+    lossy = [[(Fraction(row["utilisation"]), lost[1](row)) for row in rows if row["tier"] != "host"] for rows in ports]
+    if sum(drops):
+        parts = [(sum(busy * n for busy, n in seed), sum(n for _, n in seed)) for seed in lossy]
+        found["lossy_port_utilisation"] = ratio(parts, sum(drops), most=1.0)
     sinks = [
         [row["queue_p99_bytes"] for row in rows if row["tier"] != "host" and row["peer"] in asking]
         for rows, asking in zip(ports, asked_by)
@@ -416,6 +425,14 @@ def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list
         found[f"load_{place}_offered"] = counted(summaries[0]["loads"][place]["offered"], len(summaries))
     busiest = [Fraction(max(row["utilisation"] for row in rows)) for rows in ports]
     found["utilisation_max"] = ratio([(busy, 1) for busy in busiest], len(busiest), most=1.0)
+    least = []
+    for rows in ports:
+        links = defaultdict(list)
+        for row in rows:
+            if "host" not in (row["tier"], tiers.get(row["peer"], "host")):
+                links[frozenset((row["owner"], row["peer"]))].append(Fraction(row["utilisation"]))
+        least.append(min(map(max, links.values())))
+    found["core_utilisation_min"] = ratio([(busy, 1) for busy in least], len(least), most=1.0)
     return found
 
 

@@ -28,12 +28,14 @@ pub(crate) struct FlowSums {
     pub(crate) drops: f64,
     /// Flows that lost a packet.
     pub(crate) lossy: f64,
-    /// Finished flows that lost two packets or more.
-    pub(crate) lossy_twice: f64,
+    /// Finished flows of which a packet was dropped twice or more.
+    pub(crate) redropped: f64,
     /// Sum of the FCTs of these flows in µs.
-    pub(crate) lossy_twice_fct_us: f64,
+    pub(crate) redropped_fct_us: f64,
     pub(crate) retransmissions: f64,
     pub(crate) timeouts: f64,
+    /// Data packets sent.
+    pub(crate) sent: f64,
     /// Data packets that reached the receiver.
     pub(crate) arrived: f64,
     pub(crate) reordered: f64,
@@ -64,12 +66,13 @@ impl FlowSums {
         }
         self.drops += row.drops as f64;
         self.lossy += f64::from(u8::from(row.drops > 0));
-        if let Some(fct) = row.fct().filter(|_| row.drops > 1) {
-            self.lossy_twice += 1.0;
-            self.lossy_twice_fct_us += us(fct);
+        if let Some(fct) = row.fct().filter(|_| row.max_packet_drops > 1) {
+            self.redropped += 1.0;
+            self.redropped_fct_us += us(fct);
         }
         self.retransmissions += row.retransmissions as f64;
         self.timeouts += row.timeouts as f64;
+        self.sent += row.packets as f64;
         self.arrived += arrived(row);
         self.reordered += row.reordered as f64;
         self.ce_marks += row.ce_marks as f64;

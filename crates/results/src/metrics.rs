@@ -47,6 +47,7 @@ pub const METRICS: &[Metric] = &[
     metric("flows", "flows", "runs", "Measured flows, of all seeds."),
     metric("censored", "flows", "runs", "Measured flows that were not finished at the end, of all seeds."),
     metric("drops", "packets/run", "runs", "Data packets dropped, per seed."),
+    metric("dropped_share", "share", "packets", "Dropped data packets over data packets sent."),
     metric("max_packet_drops", "drops", "flows", "Most drops of the packet of one byte offset of one flow."),
     metric(
         "lossy_flows_per_drop",
@@ -54,8 +55,19 @@ pub const METRICS: &[Metric] = &[
         "drops",
         "Flows that lost a packet over packets dropped: how far losses are spread.",
     ),
-    metric("fct_mean_lossy", "us", "finished flows that lost two packets or more", "Their mean FCT."),
+    metric(
+        "fct_mean_redropped",
+        "us",
+        "finished flows of which a packet was dropped again",
+        "Mean FCT of flows of which the packet of one byte offset was dropped twice or more.",
+    ),
     metric("retransmissions", "packets/run", "runs", "Data packets that carried bytes sent before, per seed."),
+    metric(
+        "retransmitted_share",
+        "share",
+        "packets",
+        "Data packets that carried bytes sent before over data packets sent.",
+    ),
     metric("timeouts", "timeouts/run", "runs", "Expiries of the retransmission timer, per seed."),
     metric("reordered", "packets/run", "runs", "Data packets that arrived below an offset seen before, per seed."),
     metric("reordered_share", "share", "packets", "Reordered data packets over data packets that arrived."),
@@ -85,6 +97,19 @@ pub const METRICS: &[Metric] = &[
         "packets/run",
         "runs",
         "Packets that hosts discarded before they left their NICs, warm-up included.",
+    ),
+    metric(
+        "dropped_share_fabric",
+        "share",
+        "packets",
+        "Packets of all kinds dropped by ports of switches over those that hosts sent, warm-up included.",
+    ),
+    metric(
+        "dropped_share_<tier>",
+        "share",
+        "packets",
+        "Packets of all kinds dropped by the switches of a tier (`dropped_share_leaf`) over those that they sent or \
+         dropped, warm-up included.",
     ),
     metric(
         "demotions",
@@ -127,12 +152,18 @@ pub const METRICS: &[Metric] = &[
     metric(
         "lossy_port_utilisation",
         "share",
-        "ports",
-        "Share of the measured time in which a port of a switch that dropped a packet was busy: mean over these ports.",
+        "packets",
+        "Share of the measured time in which the port of a switch that dropped a packet was busy: mean over dropped packets.",
     ),
     metric("load_<where>", "share", "runs", "Load that the flows which started amount to."),
     metric("load_<where>_offered", "share", "runs", "Load that the scenario asks for."),
     metric("utilisation_max", "share", "runs", "Share of the measured time in which the busiest port was busy."),
+    metric(
+        "core_utilisation_min",
+        "share",
+        "runs",
+        "Share of the measured time in which the least busy link between switches was busy, each in its busier direction.",
+    ),
 ];
 
 /// The entry of [`METRICS`] for the metric `name`.
@@ -170,6 +201,9 @@ mod tests {
         assert_eq!(name("drops_port_full"), Some("drops_<reason>"));
         assert_eq!(name("drops_nic_queue"), Some("drops_<reason>"));
         assert_eq!(name("drops_nic"), Some("drops_nic"));
+        assert_eq!(name("dropped_share"), Some("dropped_share"));
+        assert_eq!(name("dropped_share_fabric"), Some("dropped_share_fabric"));
+        assert_eq!(name("dropped_share_leaf"), Some("dropped_share_<tier>"));
         assert_eq!(name("drops_at_leaf_to_host"), Some("drops_at_<ports>"));
         assert_eq!(name("load_edge"), Some("load_<where>"));
         assert_eq!(name("load_edge_offered"), Some("load_<where>_offered"));

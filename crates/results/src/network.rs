@@ -1,5 +1,5 @@
-//! The statistics of the network at one design point: drops by reason and by tier, demotions, marks by tier, queues and
-//! loads.
+//! The statistics of the network at one design point: drops by reason and by tier, demotions, marks by tier, queues,
+//! loads and utilisation.
 
 use tailcut_record::Histogram;
 
@@ -16,9 +16,19 @@ pub(crate) fn statistics(replications: &[Replication], out: &mut Collector) {
     }
     per_run(replications, out, "drops_fabric", |one| one.drops_fabric);
     per_run(replications, out, "drops_nic", |one| one.drops_nic);
+    share(replications, out, "dropped_share_fabric", |one| (one.drops_fabric, one.sent_nic));
+    let tiers = keys(replications, |one| one.by_tiers.keys());
+    let mut switches: Vec<&str> = tiers.iter().filter_map(|pair| pair.split_once("_to_")).map(|(of, _)| of).collect();
+    switches.dedup();
+    for tier in switches {
+        share(replications, out, &format!("dropped_share_{tier}"), |one| {
+            let of_tier = |pair: &str| pair.split_once("_to_").is_some_and(|(of, _)| of == tier);
+            let counts = one.by_tiers.iter().filter(|(pair, _)| of_tier(pair)).map(|(_, counts)| counts);
+            counts.fold((0, 0), |sum, counts| (sum.0 + counts.drops, sum.1 + counts.sent + counts.drops))
+        });
+    }
     per_run(replications, out, "demotions", |one| one.demotions);
     per_run(replications, out, "refused", |one| one.drops_fabric + one.demotions);
-    let tiers = keys(replications, |one| one.by_tiers.keys());
     let mut by_tiers = |metric: &str, count: fn(&PortCounts) -> u64| {
         for pair in &tiers {
             per_run(replications, out, &format!("{metric}_{pair}"), |one| one.by_tiers.get(*pair).map_or(0, count));
@@ -27,13 +37,18 @@ pub(crate) fn statistics(replications: &[Replication], out: &mut Collector) {
     by_tiers("marks", |ports| ports.marks);
     by_tiers("drops_at", |ports| ports.drops);
     queues(replications, out);
-    let (queues_p99, ports) = over_ports(replications, |one| &one.aggregator_queues_p99);
+    let sinks = |one: &Replication| one.aggregator_queues_p99.len();
+    let ports = replications.iter().map(sinks).sum::<usize>() as u64;
     if ports > 0 {
-        out.push("sink_queue_p99", stats::ratio(&queues_p99), ports);
+        let part = |one: &Replication| (one.aggregator_queues_p99.iter().sum::<f64>(), sinks(one) as f64);
+        out.push("sink_queue_p99", stats::ratio(&replications.iter().map(part).collect::<Vec<_>>()), ports);
     }
-    let (utilisations, ports) = over_ports(replications, |one| &one.lossy_port_utilisations);
-    if ports > 0 {
-        out.share("lossy_port_utilisation", stats::ratio(&utilisations), ports);
+    let lost = |one: &Replication| one.lossy_ports.iter().map(|&(_, drops)| drops).sum::<u64>();
+    let packets = replications.iter().map(lost).sum::<u64>();
+    if packets > 0 {
+        let busy = |one: &Replication| one.lossy_ports.iter().map(|&(busy, drops)| busy * drops as f64).sum::<f64>();
+        let parts: Vec<(f64, f64)> = replications.iter().map(|one| (busy(one), lost(one) as f64)).collect();
+        out.share("lossy_port_utilisation", stats::ratio(&parts), packets);
     }
     loads(replications, out);
 }
@@ -57,11 +72,14 @@ fn per_run(replications: &[Replication], out: &mut Collector, metric: &str, coun
     }
 }
 
-/// The parts of a mean over some ports of all replications: for each replication the sum of a number over its ports and
-/// how many ports that are. Also returns how many ports there are in all replications.
-fn over_ports(replications: &[Replication], of: fn(&Replication) -> &Vec<f64>) -> (Vec<(f64, f64)>, u64) {
-    let parts = replications.iter().map(|one| (of(one).iter().sum::<f64>(), of(one).len() as f64)).collect();
-    (parts, replications.iter().map(|one| of(one).len() as u64).sum())
+/// Adds a share, of which each replication gives the numerator and the denominator; nothing if there is nothing to share.
+fn share(replications: &[Replication], out: &mut Collector, metric: &str, counts: impl Fn(&Replication) -> (u64, u64)) {
+    let counts: Vec<(u64, u64)> = replications.iter().map(counts).collect();
+    let all = counts.iter().map(|(_, all)| all).sum();
+    if all > 0 {
+        let parts: Vec<(f64, f64)> = counts.iter().map(|&(some, all)| (some as f64, all as f64)).collect();
+        out.share(metric, stats::ratio(&parts), all);
+    }
 }
 
 /// Adds the sampled lengths of the queues, in packets and in bytes.
@@ -119,5 +137,9 @@ fn loads(replications: &[Replication], out: &mut Collector) {
     let busiest: Vec<(f64, f64)> = replications.iter().filter_map(|one| Some((one.max_utilisation?, 1.0))).collect();
     if !busiest.is_empty() {
         out.share("utilisation_max", stats::ratio(&busiest), busiest.len() as u64);
+    }
+    let core: Vec<(f64, f64)> = replications.iter().filter_map(|one| Some((one.min_core_utilisation?, 1.0))).collect();
+    if !core.is_empty() {
+        out.share("core_utilisation_min", stats::ratio(&core), core.len() as u64);
     }
 }

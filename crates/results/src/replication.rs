@@ -28,19 +28,24 @@ pub(crate) struct Replication {
     pub(crate) drops_fabric: u64,
     /// Packets that NICs dropped.
     pub(crate) drops_nic: u64,
+    /// Packets that NICs sent.
+    pub(crate) sent_nic: u64,
     /// What the ports of switches counted, by the tiers that they join: `leaf_to_host`, ...
     pub(crate) by_tiers: BTreeMap<String, PortCounts>,
     /// 99th percentile in bytes of the sampled queue of each port that leads to a host which asks queries.
     pub(crate) aggregator_queues_p99: Vec<f64>,
-    /// Utilisation of each port of a switch that dropped a packet.
-    pub(crate) lossy_port_utilisations: Vec<f64>,
+    /// For each port of a switch that dropped packets its utilisation, and how many they are.
+    pub(crate) lossy_ports: Vec<(f64, u64)>,
     /// Utilisation of the busiest port.
     pub(crate) max_utilisation: Option<f64>,
+    /// Utilisation of the least busy link between switches, in its busier direction.
+    pub(crate) min_core_utilisation: Option<f64>,
 }
 
 /// What some ports counted, in packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PortCounts {
+    pub(crate) sent: u64,
     pub(crate) marks: u64,
     pub(crate) drops: u64,
 }
@@ -78,7 +83,7 @@ impl Replication {
         let drops = |of_hosts: bool| {
             ports.iter().filter(|port| (port.tier == HOSTS) == of_hosts).map(|port| port.drops.total()).sum()
         };
-        let lossy = ports.iter().filter(|port| port.tier != HOSTS && port.drops.total() > 0);
+        let lossy = ports.iter().filter(|port| port.tier != HOSTS).map(|port| (port.utilisation, port.drops.total()));
         let mut queries = read_queries_of(&folder.join("queries.parquet"), run)?;
         let to_aggregators = ports_to_aggregators(&queries, &ports);
         let aggregator_queues_p99 =
@@ -98,10 +103,12 @@ impl Replication {
             demotions: ports.iter().map(|port| port.demotions).sum(),
             drops_fabric: drops(false),
             drops_nic: drops(true),
+            sent_nic: ports.iter().filter(|port| port.tier == HOSTS).map(|port| port.packets).sum(),
             by_tiers: by_tiers(&ports),
             aggregator_queues_p99,
-            lossy_port_utilisations: lossy.map(|port| port.utilisation).collect(),
+            lossy_ports: lossy.filter(|&(_, drops)| drops > 0).collect(),
             max_utilisation: ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp),
+            min_core_utilisation: min_core_utilisation(&ports),
         })
     }
 }
@@ -132,13 +139,27 @@ fn classes_of(run: &RunInfo, names: &[String]) -> Result<Vec<u8>, String> {
     names.iter().map(class).collect()
 }
 
-/// Packets that the ports of switches marked and dropped, by the tiers that they join.
+/// Utilisation of the least busy link between two switches, in its busier direction; `None` if there is no such link.
+fn min_core_utilisation(ports: &[PortRow]) -> Option<f64> {
+    let switches: BTreeSet<&str> =
+        ports.iter().filter(|port| port.tier != HOSTS).map(|port| port.owner.as_str()).collect();
+    let mut links: BTreeMap<(&str, &str), f64> = BTreeMap::new();
+    for port in ports.iter().filter(|port| port.tier != HOSTS && switches.contains(port.peer.as_str())) {
+        let (owner, peer) = (port.owner.as_str(), port.peer.as_str());
+        let busier = links.entry((owner.min(peer), owner.max(peer))).or_default();
+        *busier = busier.max(port.utilisation);
+    }
+    links.into_values().min_by(f64::total_cmp)
+}
+
+/// Packets that the ports of switches sent, marked and dropped, by the tiers that they join.
 fn by_tiers(ports: &[PortRow]) -> BTreeMap<String, PortCounts> {
     let tiers: BTreeMap<&str, &str> = ports.iter().map(|port| (port.owner.as_str(), port.tier.as_str())).collect();
     let mut by_tiers = BTreeMap::new();
     for port in ports.iter().filter(|port| port.tier != HOSTS) {
         let to = tiers.get(port.peer.as_str()).copied().unwrap_or(HOSTS);
         let counts: &mut PortCounts = by_tiers.entry(format!("{}_to_{to}", port.tier)).or_default();
+        counts.sent += port.packets;
         counts.marks += port.marks;
         counts.drops += port.drops.total();
     }

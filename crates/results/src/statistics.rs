@@ -118,16 +118,19 @@ impl FlowSetStatistics {
         let runs = replications.len() as u64;
         out.push("flows", Some(counted(all_flows as f64)), runs);
         out.push("censored", Some(counted(censored as f64)), runs);
+        let sent = total(|sums| sums.sent) as u64;
         out.push("drops", per_run(|s| s.drops), runs);
+        out.share("dropped_share", ratio(|s| s.drops, |s| s.sent), sent);
         out.push("max_packet_drops", (all_flows > 0).then(|| counted(f64::from(max_packet_drops))), all_flows);
-        let (dropped, lossy_twice) = (total(|sums| sums.drops) as u64, total(|sums| sums.lossy_twice) as u64);
+        let (dropped, redropped) = (total(|sums| sums.drops) as u64, total(|sums| sums.redropped) as u64);
         if dropped > 0 {
             out.share("lossy_flows_per_drop", ratio(|s| s.lossy, |s| s.drops), dropped);
         }
-        if lossy_twice > 0 {
-            out.push("fct_mean_lossy", ratio(|s| s.lossy_twice_fct_us, |s| s.lossy_twice), lossy_twice);
+        if redropped > 0 {
+            out.push("fct_mean_redropped", ratio(|s| s.redropped_fct_us, |s| s.redropped), redropped);
         }
         out.push("retransmissions", per_run(|s| s.retransmissions), runs);
+        out.share("retransmitted_share", ratio(|s| s.retransmissions, |s| s.sent), sent);
         out.push("timeouts", per_run(|s| s.timeouts), runs);
         let packets = total(|sums| sums.arrived) as u64;
         out.push("reordered", per_run(|s| s.reordered), runs);

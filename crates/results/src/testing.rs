@@ -101,10 +101,14 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
         demotions: 5,
         drops_fabric: 7,
         drops_nic: 3,
-        by_tiers: [("leaf_to_host".to_owned(), PortCounts { marks: 12, drops: 6 })].into(),
+        sent_nic: 70,
+        by_tiers: [("leaf_to_host", 42, 6), ("leaf_to_spine", 51, 1), ("spine_to_leaf", 50, 0)]
+            .map(|(ports, sent, drops)| (ports.to_owned(), PortCounts { sent, marks: 12, drops }))
+            .into(),
         aggregator_queues_p99: vec![3_000.0, 6_000.0],
-        lossy_port_utilisations: vec![0.2, 0.6],
+        lossy_ports: vec![(0.2, 6), (0.9, 1)],
         max_utilisation: Some(0.9),
+        min_core_utilisation: Some(0.4),
     }
 }
 

@@ -49,16 +49,36 @@ fn counts_are_means_over_seeds_and_shares_are_of_packets_that_arrived() {
     let most = FlowRow { max_packet_drops: 3, timeouts: 1, ..with(4, 2, 1) };
     let replications = [replication(&[most]), replication(&[with(1, 3, 0)])];
     assert_eq!(value("short", "drops", &replications), Some((2.5, 2)));
+    assert_eq!(value("short", "dropped_share", &replications), Some((0.2, 25)));
     assert_eq!(value("short", "retransmissions", &replications), Some((2.5, 2)));
+    assert_eq!(value("short", "retransmitted_share", &replications), Some((0.2, 25)));
     assert_eq!(value("short", "timeouts", &replications), Some((0.5, 2)));
     assert_eq!(value("short", "max_packet_drops", &replications), Some((3.0, 2)));
     assert_eq!(value("short", "lossy_flows_per_drop", &replications), Some((0.4, 5)));
-    assert_eq!(value("short", "fct_mean_lossy", &replications), Some((20.0, 1)));
     assert_eq!(value("short", "marked_share", &replications), Some((0.25, 20)));
     assert_eq!(value("short", "reordered_share", &replications), Some((0.05, 20)));
     let (share, _) = estimate("short", "marked_share", &replications).unwrap();
     let interval = share.interval.unwrap();
     assert!(interval.low >= 0.0 && interval.high <= 1.0, "{interval:?}");
+}
+
+/// Two packets that were each lost once are not one that was lost twice.
+#[test]
+fn flows_of_which_a_packet_was_dropped_again_have_a_mean_of_their_own() {
+    let with = |at, drops, max_packet_drops, fct| FlowRow { drops, max_packet_drops, ..flow(at, 0, fct) };
+    let rows = [with(0, 0, 0, Some(20)), with(1, 2, 1, Some(40)), with(2, 2, 2, Some(60)), with(3, 5, 3, Some(100))];
+    assert_eq!(value("short", "fct_mean_redropped", &[replication(&rows)]), Some((80.0, 2)));
+    assert_eq!(value("short", "fct_mean_redropped", &[replication(&rows[..2])]), None);
+    assert_eq!(value("short", "fct_mean_redropped", &[replication(&[with(0, 2, 2, None)])]), None);
+}
+
+/// Neither has an interval, nor do single seeds contribute to it.
+#[test]
+fn counts_and_maxima_have_no_interval() {
+    let rows = |drops| [FlowRow { max_packet_drops: drops, drops: 3, ..flow(0, 0, Some(20)) }];
+    let replications = [replication(&rows(1)), replication(&rows(3)), replication(&rows(2))];
+    let (most, _) = estimate("short", "max_packet_drops", &replications).unwrap();
+    assert_eq!((most.value, most.interval, most.pseudo_values().count()), (3.0, None, 0));
 }
 
 #[test]
@@ -110,23 +130,29 @@ fn the_network_stands_with_all_flows_only() {
     assert_eq!(value("all", "marks_leaf_to_host", &replications), Some((12.0, 2)));
     assert_eq!(value("all", "drops_at_leaf_to_host", &replications), Some((6.0, 2)));
     assert_eq!(value("all", "sink_queue_p99", &replications), Some((4_500.0, 4)));
-    assert_eq!(value("all", "lossy_port_utilisation", &replications), Some((0.4, 4)));
+    assert_eq!(value("all", "dropped_share_fabric", &replications), Some((0.1, 140)));
+    assert_eq!(value("all", "dropped_share_leaf", &replications), Some((0.07, 200)));
+    assert_eq!(value("all", "dropped_share_spine", &replications), Some((0.0, 100)));
+    assert_eq!(value("all", "lossy_port_utilisation", &replications), Some((0.3, 14)));
     assert_eq!(value("all", "utilisation_max", &replications), Some((0.9, 2)));
+    assert_eq!(value("all", "core_utilisation_min", &replications), Some((0.4, 2)));
     assert_eq!(value("short", "queue_mean", &replications), None);
 }
 
 #[test]
 fn rows_stand_in_the_order_of_the_table_of_metrics() {
-    let row = FlowRow { deadline: Some(Span::from_us(1)), drops: 2, ..flow(0, 0, Some(20)) };
+    let row = FlowRow { deadline: Some(Span::from_us(1)), drops: 2, max_packet_drops: 2, ..flow(0, 0, Some(20)) };
     let query = QueryRow { deadline: Some(Span::from_us(1)), ..query(0, 0, Some(20)) };
     let replications = [Replication { queries: vec![query], ..replication(&[row]) }];
     let set = flow_sets(&[]).pop().unwrap();
-    let places: Vec<usize> = FlowSetStatistics::of(&set, &replications)
+    let mut places: Vec<usize> = FlowSetStatistics::of(&set, &replications)
         .all
         .iter()
         .map(|statistic| METRICS.iter().position(|metric| describe(&statistic.metric) == Some(metric)).unwrap())
         .collect();
     assert!(places.is_sorted(), "{places:?}");
+    // Some have a row for each pair of tiers, or for each tier.
+    places.dedup();
     assert_eq!(places.len(), METRICS.len(), "a run with queries and deadlines has every metric");
 }
 
