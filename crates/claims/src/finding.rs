@@ -3,7 +3,6 @@
 use tailcut_results::stats::Interval;
 
 use crate::catalogue::Claim;
-use crate::expected::Expected;
 use crate::judgement::{Judgement, Verdict};
 use crate::published::{published, shown};
 
@@ -96,14 +95,50 @@ pub(crate) struct Finding {
     pub(crate) one_seed: bool,
     /// Whether a sample is too thin for an interval, so that a number without one decides nothing.
     pub(crate) thin: bool,
+    /// Whether a number of one of the findings that this one is made of was too thin.
+    made_of_thin: bool,
     /// Whether the numbers are shares of comparisons, whose intervals say which of these noise may decide.
     pub(crate) of_comparisons: bool,
+    /// Whether the numbers are ratios, of which one beyond the published effect is stronger.
+    pub(crate) of_effects: bool,
 }
 
 impl Finding {
     /// A finding without numbers, whose sentence says this besides them.
     pub(crate) fn with_remarks(remarks: Vec<String>) -> Finding {
         Finding { remarks, ..Finding::default() }
+    }
+
+    /// The same, where something that was claimed has not been measured.
+    pub(crate) fn lacking(mut self, what: String) -> Finding {
+        self.incomplete.get_or_insert(what);
+        self
+    }
+
+    /// What this and another finding say of the same claim: it is as good as the worst number of both.
+    pub(crate) fn and(mut self, other: Finding) -> Finding {
+        self.made_of_thin = self.is_thin() || other.is_thin();
+        self.thin = false;
+        let first = self.numbers.len();
+        let moved = |limit: Limit| Limit { number: limit.number + first, ..limit };
+        self.numbers.extend(other.numbers);
+        self.reproduced.extend(other.reproduced.into_iter().map(moved));
+        self.partly.extend(other.partly.into_iter().map(moved));
+        for remark in other.remarks {
+            if !self.remarks.contains(&remark) {
+                self.remarks.push(remark);
+            }
+        }
+        self.incomplete = self.incomplete.or(other.incomplete);
+        self.one_seed |= other.one_seed;
+        self.of_comparisons &= other.of_comparisons;
+        self.of_effects &= other.of_effects;
+        self
+    }
+
+    /// Whether a number has no interval because a sample is too thin for one.
+    fn is_thin(&self) -> bool {
+        self.made_of_thin || (self.thin && self.numbers.iter().any(|number| number.interval.is_none()))
     }
 
     /// Lets the observed extremes decide, and nothing be partly: what never happens happened if it was seen once.
@@ -205,7 +240,7 @@ pub(crate) fn conclude(claim: &Claim, found: Result<Finding, String>) -> Judgeme
         found.hold_always();
     }
     let asked = found.reproduced.clone();
-    if matches!(claim.expected, Expected::Ratio(_)) {
+    if found.of_effects {
         found.let_effects_be_stronger();
     }
     let (Some((near, first)), Some((wide, second))) =
@@ -213,7 +248,7 @@ pub(crate) fn conclude(claim: &Claim, found: Result<Finding, String>) -> Judgeme
     else {
         return judgement(Verdict::NotRun, None, "the claim gives no limits to compare with".into());
     };
-    let is_thin = found.thin && found.numbers.iter().any(|number| number.interval.is_none());
+    let is_thin = found.is_thin();
     let say = |limit: Limit, relation: String| {
         let number = &found.numbers[limit.number];
         let value = if number.value.is_finite() { shown(number.value) } else { "out of all bounds".into() };

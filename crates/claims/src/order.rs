@@ -56,6 +56,11 @@ pub(crate) fn subjects<S: AsRef<str>, T: AsRef<[S]>>(rank: &[T]) -> Tiers {
     tiers(rank, &Operand::of)
 }
 
+/// Tiers of quantities of a subject.
+pub(crate) fn quantities<S: AsRef<str>, T: AsRef<[S]>>(subject: &str, rank: &[T]) -> Tiers {
+    tiers(rank, &|metric| Operand::measuring(subject, metric))
+}
+
 /// Tiers of values of a coordinate, for each of some schemes.
 pub(crate) fn values_of<S: AsRef<str>, T: AsRef<[S]>>(schemes: &[&str], coordinate: &str, rank: &[T]) -> Vec<Tiers> {
     schemes.iter().map(|scheme| tiers(rank, &|value| Operand::at(scheme, coordinate, value))).collect()
@@ -72,7 +77,7 @@ pub(crate) fn find(case: &Case<'_>, expected: &ExpectedOrder) -> Outcome {
         Some("measure") => {
             // Each operand has a quantity of its own.
             order.measures = vec![Measure::Plain(claim.metric.clone())];
-            vec![tiers(rank, &|metric| Operand::measuring(&claim.subject, metric))]
+            vec![quantities(&claim.subject, rank)]
         }
         Some(coordinate) => {
             let schemes: Vec<&str> =

@@ -17,7 +17,9 @@ pub(crate) fn find(case: &Case<'_>, expected: &ExpectedRatio) -> Outcome {
     let samples = Samples::fetch(case, operands_of(&quotients), case.claim.measures())?;
     let groups: Vec<&[Quotient]> = if expected.per_baseline { quotients.chunks(1).collect() } else { vec![&quotients] };
     let small = wants_small(expected.value, expected.low, expected.high);
-    judge(case, &samples, &groups, expected.agg, small)
+    let mut found = judge(case, &samples, &groups, expected.agg, small)?;
+    found.of_effects = true;
+    Ok(found)
 }
 
 /// Whether small ratios are favourable to a claim of this published ratio, or of one from `low` to `high`.

@@ -66,10 +66,16 @@ impl ReadingResults {
         folder.join(scale).join("readings").join(format!("{study}.csv"))
     }
 
-    /// Takes the judgements of a reading in the place of those that it had.
-    pub fn replace(&mut self, reading: &str, judgements: impl IntoIterator<Item = ReadJudgement>) {
-        self.judgements.retain(|known| known.reading != reading);
-        self.judgements.extend(judgements);
+    /// Takes judgements in the place of those of the same claims under the same readings.
+    pub fn replace(&mut self, judgements: impl IntoIterator<Item = ReadJudgement>) {
+        for judgement in judgements {
+            let is_same =
+                |known: &&mut ReadJudgement| known.claim == judgement.claim && known.reading == judgement.reading;
+            match self.judgements.iter_mut().find(is_same) {
+                Some(known) => *known = judgement,
+                None => self.judgements.push(judgement),
+            }
+        }
     }
 
     /// Reads a file; `None` if there is none.
@@ -244,7 +250,7 @@ mod tests {
         let mut written = results(&[("base", No), ("x", Yes)]);
         written.write(&path).unwrap();
         assert_eq!(ReadingResults::read_all(folder.path()).unwrap(), [written.clone()]);
-        written.replace("x", results(&[("x", Stronger)]).judgements);
+        written.replace(results(&[("x", Stronger)]).judgements);
         assert_eq!((written.readings(), written.verdict("a", "x")), (vec!["base", "x"], Some(Stronger)));
         std::fs::write(&path, "claim,reading\na,b\n").unwrap();
         assert!(ReadingResults::read(&path, "quick").unwrap_err().to_string().contains("study.csv"));

@@ -72,7 +72,7 @@ fn per_run(replications: &[Replication], out: &mut Collector, metric: &str, coun
     }
 }
 
-/// Adds a share, of which each replication gives the numerator and the denominator; nothing if there is nothing to share.
+/// Adds a share, of which each replication gives the numerator and the denominator; nothing if all of these are zero.
 fn share(replications: &[Replication], out: &mut Collector, metric: &str, counts: impl Fn(&Replication) -> (u64, u64)) {
     let counts: Vec<(u64, u64)> = replications.iter().map(counts).collect();
     let all = counts.iter().map(|(_, all)| all).sum();

@@ -5,14 +5,20 @@ use super::functions;
 use tailcut_results::stats::{Resample, jackknife};
 
 use crate::case::{Case, Outcome};
+use crate::catalogue::Claim;
 use crate::curves::{Curves, Series, slope};
-use crate::finding::{Bounds, Number};
+use crate::evidence::{Coordinate, SweepPoint};
+use crate::expected::{Aggregate, Better};
+use crate::finding::{Bounds, Finding, Number};
+use crate::order::{self, Order, subjects};
 use crate::samples::{Samples, operands_of, over_baselines};
 use crate::shape::fetch;
 use crate::value;
 
 functions! {
     tail_rises_ever_faster,
+    tail_above_median,
+    throughput_order,
     queue_gain_over_tail_gain,
     pause_between_packets,
     rate_of_senders,
@@ -44,6 +50,46 @@ fn tail_rises_ever_faster(case: &Case<'_>) -> Outcome {
         curves.add(&mut found, name, &statistic, Some(near), Some(wide))?;
     }
     Ok(found)
+}
+
+/// How far the tail is above the median, for the subject and for each baseline: the mean over the loads.
+fn tail_above_median(case: &Case<'_>) -> Outcome {
+    let limits = value::limits(case)?;
+    let mut found: Option<Finding> = None;
+    let mut missing = Vec::new();
+    for scheme in std::iter::once(&case.claim.subject).chain(&case.claim.baseline) {
+        let claim = Claim { subject: scheme.clone(), ..case.claim.clone() };
+        match value::measure(&Case { claim: &claim, ..*case }, Aggregate::Mean) {
+            Ok((context, mut numbers)) => {
+                numbers.iter_mut().for_each(|number| number.name += &format!(" of {scheme}"));
+                let own = value::against((context, numbers), limits)?;
+                found = Some(match found {
+                    Some(found) => found.and(own),
+                    None => own,
+                });
+            }
+            Err(_) => missing.push(scheme.as_str()),
+        }
+    }
+    let mut found = found.ok_or_else(|| format!("{} has not been measured", missing.join(", ")))?;
+    if !missing.is_empty() {
+        found.incomplete = Some(format!("not measured: {}", missing.join(", ")));
+    }
+    Ok(found)
+}
+
+/// ICON is above all others, and ICTCP above DCTCP at higher loads: from 0.5 on.
+fn throughput_order(case: &Case<'_>) -> Outcome {
+    const HIGHER: f64 = 0.5;
+    let order = |rank: [&[&str]; 2]| vec![Order::of_claim(case, Better::Higher, vec![subjects(&rank)])];
+    let icon = order::judge(case, order([&["icon"], &["ictcp", "ia-icon", "dctcp"]]), &|_, _| false)?;
+    let is_lower = |point: &SweepPoint, _: &str| {
+        point.get("load").is_some_and(|load| matches!(load, Coordinate::Number(load) if *load < HIGHER - 1e-9))
+    };
+    match order::judge(case, order([&["ictcp"], &["dctcp"]]), &is_lower) {
+        Ok(ictcp) => Ok(icon.and(ictcp)),
+        Err(why) => Ok(icon.lacking(why)),
+    }
 }
 
 /// The gain in the queue at the sink over that in the tail FCT, where a gain is baseline over subject: the mean over

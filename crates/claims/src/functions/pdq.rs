@@ -50,6 +50,7 @@ fn five_subflows_suffice(case: &Case<'_>) -> Outcome {
     let saturation = Saturation {
         from: 5.0,
         change_after: (0.05, 0.15),
+        falls_only: false,
         gain_before: None,
         level_from: Some((Bounds::between(3.0, 6.0), Bounds::between(2.0, 8.0))),
     };

@@ -44,6 +44,8 @@ pub(super) struct Saturation {
     pub(super) from: f64,
     /// Largest relative change after it, for `reproduced` and for `partly`.
     pub(super) change_after: (f64, f64),
+    /// Whether only a fall after it counts as a change: that more brings nothing does not mean that it does no harm.
+    pub(super) falls_only: bool,
     /// Least relative gain until it, if one is claimed.
     pub(super) gain_before: Option<(f64, f64)>,
     /// Bounds, for `reproduced` and for `partly`, of the first x after which the curve changes by no more than
@@ -53,7 +55,7 @@ pub(super) struct Saturation {
 
 /// Whether a curve falls until some x and is level from there on.
 pub(super) fn saturates(case: &Case<'_>, subject: &str, x: &str, saturation: &Saturation) -> Outcome {
-    let Saturation { from, change_after, gain_before, level_from } = saturation;
+    let Saturation { from, change_after, falls_only, gain_before, level_from } = saturation;
     let series = Series::of(case.claim, subject);
     let samples = fetch(case, std::slice::from_ref(&series))?;
     let curves = Curves::against(&samples, &series, &[x], 3)?;
@@ -61,10 +63,15 @@ pub(super) fn saturates(case: &Case<'_>, subject: &str, x: &str, saturation: &Sa
     let knee = curve(Resample::Measured).iter().position(|point| (point.0 - from).abs() <= 1e-9 * from);
     let knee = knee.ok_or_else(|| format!("{} was not measured at {from}", curves.name()))?;
     let change = |curve: &[(f64, f64)], at: usize| {
-        curve[at..].iter().map(|point| (point.1 / curve[at].1 - 1.0).abs()).fold(0.0, f64::max)
+        let of = |point: &(f64, f64)| {
+            let rise = point.1 / curve[at].1 - 1.0;
+            if *falls_only { -rise } else { rise.abs() }
+        };
+        curve[at..].iter().map(of).fold(0.0, f64::max)
     };
     let mut found = samples.finding();
-    let name = format!("the largest change of {} after {from}", curves.name());
+    let what = if *falls_only { "fall" } else { "change" };
+    let name = format!("the largest {what} of {} after {from}", curves.name());
     let (near, wide) = (Bounds::at_most(change_after.0), Bounds::at_most(change_after.1));
     curves.add(&mut found, name, &|resample| change(&curve(resample), knee), Some(near), Some(wide))?;
     if let Some((near, wide)) = gain_before {

@@ -31,11 +31,12 @@ fn better_fct_and_throughput(case: &Case<'_>) -> Outcome {
     order::judge(case, orders, &|_, _| false)
 }
 
-/// Table I: the share of tail packets that several switches marked, which rises from 1 % to 65 %.
+/// Table I: the share of tail packets that several switches marked, which rises from 1 % to 65 %. Nothing but zeros
+/// would be 0.31 away on average, so that half of that is no longer partly.
 fn opportunity_by_load(case: &Case<'_>) -> Outcome {
     let table = ComparedTable::of(case)?;
     let mut found = table.finding();
-    table.add_mean_distance(&mut found, 0.1, 0.3);
+    table.add_mean_distance(&mut found, 0.1, 0.15);
     table.add_rank_correlation(&mut found, 0.9, 0.8);
     Ok(found)
 }

@@ -72,8 +72,13 @@ fn smartbuf_gap_widens(case: &Case<'_>) -> Outcome {
 
 /// With 3 entries (k) the smart buffer is as good as with more of them, and better than with fewer.
 fn knee_at_three(case: &Case<'_>) -> Outcome {
-    let saturation =
-        Saturation { from: 3.0, change_after: (0.05, 0.15), gain_before: Some((0.05, 0.0)), level_from: None };
+    let saturation = Saturation {
+        from: 3.0,
+        change_after: (0.05, 0.15),
+        falls_only: false,
+        gain_before: Some((0.05, 0.0)),
+        level_from: None,
+    };
     saturates(case, "smartbuf", "k", &saturation)
 }
 

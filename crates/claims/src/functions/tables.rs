@@ -178,16 +178,17 @@ impl ComparedTable {
         }
     }
 
-    /// The share of cells within a factor of the published ones, where each cell is first divided by that of `baseline`
-    /// in its row: a factor and the least share for `reproduced`, and both for `partly`. A cell that is published as
-    /// zero may be as large as if it were published as one.
+    /// The share of cells within a factor of the published ones, where each cell is first divided by that of a baseline
+    /// in its row: a factor and the least share for `reproduced`, and both for `partly`. A cell that is published as at
+    /// most `few` may be anything that would be at most that if the baseline were as published. Rows in which the
+    /// baseline was measured as zero say nothing.
     ///
     /// # Errors
-    /// If `baseline` was not measured.
+    /// If the baseline was not measured, or is zero everywhere.
     pub(super) fn add_share_within_factor(
         &self,
         found: &mut Finding,
-        baseline: &str,
+        (baseline, few): (&str, f64),
         reproduced: (f64, f64),
         partly: (f64, f64),
     ) -> Result<(), String> {
@@ -199,12 +200,20 @@ impl ComparedTable {
         if pairs.is_empty() {
             return Err(format!("{baseline} was not measured, by which the cells are divided"));
         }
+        let is_zero = |cell: &ComparedCell| self.value(cell, Resample::Measured) == 0.0;
+        let (empty, pairs): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(_, base)| is_zero(base));
+        if pairs.is_empty() {
+            return Err(format!("{baseline}, by which the cells are divided, is zero in every row"));
+        }
+        if !empty.is_empty() {
+            found.remarks.push(format!("{} of them say nothing, because {baseline} is zero in their row", empty.len()));
+        }
         let share = |factor: f64, resample: Resample<'_>| {
             let within = pairs.iter().filter(|(cell, base)| {
                 let measured = self.value(cell, resample) / self.value(base, resample);
                 let expected = cell.published / base.published;
-                if cell.published == 0.0 {
-                    return measured <= factor / base.published;
+                if cell.published <= few && measured * base.published <= few {
+                    return true;
                 }
                 measured >= expected / factor * (1.0 - 1e-9) && measured <= expected * factor * (1.0 + 1e-9)
             });

@@ -11,6 +11,8 @@ mod operations;
 #[cfg(test)]
 mod orders;
 #[cfg(test)]
+mod several;
+#[cfg(test)]
 mod shapes;
 #[cfg(test)]
 mod tables;

@@ -120,16 +120,16 @@ fn what_surely_fails_is_not_made_undecided_by_another_number() {
     assert_eq!(judged(&claim(&SMALLER.replace("mean", "each")), loads(&[0.2, 0.8]), &of).verdict, No);
 }
 
-/// Evidence in which every quantity of a subject is one sample.
-struct One<F: Fn(&str) -> Sample>(F, Vec<SweepPoint>);
+/// Evidence in which a quantity of a subject is one sample.
+struct One<F: Fn(&str, &str) -> Sample>(F, Vec<SweepPoint>);
 
-impl<F: Fn(&str) -> Sample> Evidence for One<F> {
+impl<F: Fn(&str, &str) -> Sample> Evidence for One<F> {
     fn sweep_points(&self) -> &[SweepPoint] {
         &self.1
     }
 
-    fn sample(&self, subject: &str, _: usize, _: &str) -> Result<Sample, String> {
-        Ok((self.0)(subject))
+    fn sample(&self, subject: &str, _: usize, metric: &str) -> Result<Sample, String> {
+        Ok((self.0)(subject, metric))
     }
 
     fn series(&self, _: &str, _: usize, _: &str) -> Result<Vec<(f64, f64)>, String> {
@@ -139,7 +139,7 @@ impl<F: Fn(&str) -> Sample> Evidence for One<F> {
 
 #[test]
 fn one_seed_has_no_interval_and_the_reason_says_so() {
-    let of = |subject: &str| match subject {
+    let of = |subject: &str, _: &str| match subject {
         "new" => Sample { by_seed: vec![(1, 8.0)], ..Sample::exact(8.0) },
         _ => Sample::exact(10.0),
     };
@@ -154,7 +154,7 @@ fn thin_samples_are_undecided_whatever_their_value() {
     for (agg, value) in [("mean", 8.0), ("each", 8.0), ("best", 8.0), ("mean", 3.0), ("mean", 9.2), ("mean", 20.0)] {
         let claim = claim(&SMALLER.replace("mean", agg));
         let judged = |thin: bool| {
-            let of = |subject: &str| {
+            let of = |subject: &str, _: &str| {
                 let value = if subject == "new" { value } else { 10.0 };
                 let note = thin.then(|| "594 flows are too few for an interval of the 99th percentile".to_owned());
                 let by_seed = vec![(1, 0.99 * value), (2, 1.01 * value)];
@@ -167,6 +167,21 @@ fn thin_samples_are_undecided_whatever_their_value() {
         assert_eq!((thin.verdict, thin.measured, thin.low), (Undecided, Some(value / 10.0), None), "{agg}");
         assert!(thin.reason.contains("594 flows") && thin.reason.ends_with("so undecided."), "{}", thin.reason);
     }
+}
+
+/// A sentence of which one half rests on too few flows is undecided, however clear the other half is.
+#[test]
+fn a_finding_of_several_parts_is_as_thin_as_one_of_them() {
+    let judge = |thin: bool| {
+        let of = |_: &str, metric: &str| {
+            let is_median = metric.starts_with("p50");
+            let value = if is_median { 50.0 } else { 3.5 };
+            let by_seed = vec![(1, 0.99 * value), (2, 1.01 * value)];
+            Sample { by_seed, thin: thin && is_median, ..Sample::exact(value) }
+        };
+        judge(known("resqueue-fct-100us-vs-3-4ms"), &One(of, loads(&[0.5, 0.8])), &|_| None).verdict
+    };
+    assert_eq!([judge(false), judge(true)], [Yes, Undecided]);
 }
 
 const NEVER: &str = r#"
