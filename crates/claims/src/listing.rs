@@ -190,8 +190,8 @@ impl Listing {
     }
 
     /// As CSV: id, scheme, priority, verdict, published, measured, low, high, scale, readings, holds_under, decided_by,
-    /// reason. `readings` says under how many readings of the document the claim was judged, `holds_under` under how many
-    /// of them it is reproduced.
+    /// reason. `readings` says under how many readings of the document the claim was judged, `holds_under` under how
+    /// many of them it is reproduced.
     pub fn csv(&self) -> String {
         let count = |line: &Line, of: fn(&UnderReadings) -> usize| {
             line.readings.as_ref().map_or_else(String::new, |under| of(under).to_string())

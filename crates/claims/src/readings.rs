@@ -181,8 +181,8 @@ impl fmt::Display for UnderReadings {
     }
 }
 
-/// By how much the share of readings that reproduce a claim must be larger with a value than without it, or smaller, for
-/// the value to decide.
+/// By how much the share of readings that reproduce a claim must be larger with a value than without it, or smaller,
+/// for the value to decide.
 const DECIDES: f64 = 0.5;
 
 /// The value with which the share of readings that reproduce the claim changes most.
