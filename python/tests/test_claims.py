@@ -89,13 +89,14 @@ def test_the_formats_say_the_same(tmp_path: Path) -> None:
             if isinstance(value, float):
                 assert float(row[key]) == pytest.approx(value, rel=1e-9)
             else:
-                assert row[key] == (value or ""), (record["id"], key)
+                assert row[key] == ("" if value is None else str(value)), (record["id"], key)
     text = succeeded(run("claims", cwd=tmp_path)).stdout
     assert all(len(line) <= 100 for line in text.splitlines())
-    counts = re.findall(r"(\d+) (reproduced|partly|not reproduced|not run)", text.splitlines()[-1])
+    counts = re.findall(r"(\d+) (reproduced|partly|undecided|not reproduced|not run)", text.splitlines()[-1])
     assert sum(int(number) for number, _ in counts) == len(CLAIMS)
     for number, verdict in counts:
-        assert int(number) == sum(row["verdict"] == verdict for row in table.values())
+        # Those that are reproduced, and stronger, are counted among the reproduced.
+        assert int(number) == sum(row["verdict"].split(",")[0] == verdict for row in table.values())
 
 
 @pytest.mark.parametrize(
@@ -165,3 +166,51 @@ def test_the_scoreboard_of_the_repository_names_every_note_on_what_was_found() -
     board = (REPOSITORY / "docs" / "scoreboard.md").read_text(encoding="utf-8")
     notes = set(re.findall(r"\]\((findings/[a-z]+\.md)\)", board))
     assert notes and notes == {f"findings/{note.name}" for note in (REPOSITORY / "docs" / "findings").glob("*.md")}
+
+
+READINGS = """claim,reading,verdict,measured,low,high,reason
+slytherin-tail-fct-vs-pias,base,not reproduced,1.2,1.1,1.3,Because.
+slytherin-tail-fct-vs-pias,pias-shared,reproduced,0.82,0.8,0.84,Because.
+slytherin-tail-fct-vs-pias,pias-shared+jitter,"reproduced, stronger",0.5,0.4,0.6,Because.
+slytherin-tail-fct-vs-pias,jitter,undecided,1,0.7,1.3,Because.
+"""
+
+
+def test_readings_say_under_how_many_a_claim_holds_and_what_decides(tmp_path: Path) -> None:
+    store(tmp_path, "quick", "not reproduced", 1.2)
+    folder = tmp_path / "results" / "quick" / "readings"
+    folder.mkdir()
+    (folder / "slytherin-ls400.csv").write_text(READINGS)
+    row = rows(tmp_path)[TAIL]
+    assert (row["readings"], row["holds_under"], row["decided_by"]) == ("4", "2", "pias-shared")
+    other = rows(tmp_path)["slytherin-queue-p99-2x"]
+    assert (other["readings"], other["holds_under"], other["decided_by"]) == ("", "", "")
+    (folder / "slytherin-ls400.csv").write_text("claim,reading\na,b\n")
+    done = run("claims", cwd=tmp_path)
+    assert done.returncode == 2 and "slytherin-ls400.csv" in done.stderr and done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--reading", "shalow"), "did you mean `shallow`?"),
+        (("--reading", "pias-shared+pias-dropping"), "two values of one choice, sub-queues of PIAS"),
+        (("--reading", "shallow", "--readings"), "cannot be used with"),
+        (("--judge-only",), "run.json"),
+    ],
+)
+def test_a_wrong_reading_is_one_clear_message(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = run("reproduce", "slytherin-fig3a", *arguments, cwd=tmp_path)
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_study_shows_its_open_choices(tmp_path: Path) -> None:
+    text = succeeded(run("show", "study", "spq-ls144", cwd=tmp_path)).stdout
+    assert "--reading nic-pull" in text and "the document's words" in text and "what it cites" in text
+    shown = succeeded(run("show", "study", "spq-ls144", "--format", "json", cwd=tmp_path)).stdout
+    lines = [json.loads(line) for line in shown.splitlines()]
+    names = [other["name"] for line in lines if line["kind"] == "choice" for other in line["other"]]
+    assert "nic-pull" in names and len(names) == len(set(names))
+    done = run("show", "study", "spq-ls145", cwd=tmp_path)
+    assert done.returncode == 2 and "did you mean `spq-ls144`?" in done.stderr

@@ -67,9 +67,10 @@ impl ClaimsCommand {
         let verdict = match &self.verdict {
             Some(given) => {
                 // `not-reproduced` is as good as "not reproduced", which a shell needs quotes for.
-                let joined = Verdict::ALL.map(|verdict| verdict.name().replace(' ', "-"));
-                let name = one_of("verdict", &given.replace(' ', "-"), &joined.each_ref().map(String::as_str))?;
-                Verdict::ALL.into_iter().find(|verdict| verdict.name().replace(' ', "-") == name)
+                let words = Verdict::ALL.map(Verdict::word);
+                let given = given.replace(", ", "-").replace(' ', "-");
+                let name = one_of("verdict", &given, &words.each_ref().map(String::as_str))?;
+                Verdict::ALL.into_iter().find(|verdict| verdict.word() == name)
             }
             None => None,
         };

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use tailcut_claims::{Judgement, Stored, Verdict, catalogue};
-use tailcut_lab::{Parallelism, RunArguments, RunError, RunOptions, RunReport, run as run_plan};
+use tailcut_claims::{Judgement, ReadJudgement, ReadingResults, Stored, Verdict, catalogue};
+use tailcut_lab::{Parallelism, Plan, RunArguments, RunError, RunOptions, RunReport, run as run_plan};
 use tailcut_report::ReportError;
-use tailcut_reproduce::{self as reproduce, Experiment, Reproduced, Scale, StoredPoints, StudyRun};
-use tailcut_results::RunInfo;
+use tailcut_reproduce::{
+    self as reproduce, Experiment, Open, Reading, Reproduced, Scale, StoredPoints, Study, StudyRun,
+};
 use tailcut_results::text::wrapped;
+use tailcut_results::{Measurements, Point, PointSummary, RunInfo};
 use tailcut_sim::Problem;
 
 use crate::page::Page;
@@ -34,9 +36,12 @@ pub(crate) struct ReproduceCommand {
     /// How large: quick (a minute or two on two cores) or paper (the size of the document)
     #[arg(long, default_value = "quick", value_name = "SCALE")]
     scale: Scale,
-    /// Another setting of the study, such as shallow
-    #[arg(long, value_name = "NAME")]
-    variant: Option<String>,
+    /// Another reading of the document, such as shallow, or shallow+jitter; `tailcut show study` lists what it allows
+    #[arg(long, value_name = "NAME", value_parser = |text: &str| Ok::<_, String>(Reading::parse(text)), default_value = "base")]
+    reading: Reading,
+    /// Run the base, each other value alone, and combinations of them, and say under which readings each claim holds
+    #[arg(long, conflicts_with = "reading")]
+    readings: bool,
     /// Change a value of the scenario, such as port.limit=1MB; may be given several times
     #[arg(long = "set", value_name = "PATH=VALUE", requires = "out")]
     set: Vec<String>,
@@ -45,10 +50,13 @@ pub(crate) struct ReproduceCommand {
     /// The folder for simulations, pictures and pages [default: runs/reproduce]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Also write verdicts, pictures and the digests of all simulations into this folder, for `tailcut claims`:
-    /// results, in the repository
+    /// Also write verdicts, pictures and the digests of all simulations into this folder, for `tailcut claims`, and of
+    /// other readings than the base the verdicts: results, in the repository
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
+    /// Judge what was simulated before, also by another version of this program, and simulate nothing
+    #[arg(long)]
+    judge_only: bool,
     /// Simulations at a time [default: one for each core]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -92,60 +100,45 @@ impl ReproduceCommand {
     }
 }
 
+/// A study to be run under a reading.
+struct Planned {
+    study: Study,
+    reading: Reading,
+    plan: Plan,
+}
+
 pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
     let experiments = arguments.experiments()?;
-    let variant = arguments.variant.as_deref();
-    let overrides = RunArguments { set: arguments.set.clone(), seeds: arguments.seeds.choice() };
-    // Everything is checked before anything runs.
-    let mut studies = Vec::new();
-    for experiment in &experiments {
-        if studies.iter().all(|(known, _): &(reproduce::Study, _)| known.name != experiment.study) {
-            let study = reproduce::study(&experiment.study)?;
-            if variant.is_some() && arguments.all && study.variant(variant.unwrap_or_default()).is_err() {
-                eprintln!("left out: the study {} has no variant {}", study.name, variant.unwrap_or_default());
-                continue;
-            }
-            let plan = study.plan(arguments.scale, variant, &overrides)?;
-            studies.push((study, plan));
-        }
-    }
+    let studies = planned(arguments, &experiments)?;
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
     let mut known = known_verdicts(arguments);
     let mut failed = 0;
-    for (study, plan) in &studies {
+    for planned in &studies {
         let began = Instant::now();
-        let folder = reproduce::study_folder(&arguments.out(), &study.name, arguments.scale, variant);
-        let options = RunOptions {
-            out: folder.clone(),
-            parallelism: Parallelism {
-                jobs: arguments.jobs.map(usize::from),
-                threads: arguments.threads.map(usize::from),
-            },
-            command: command_line(),
+        let Planned { study, reading, plan } = planned;
+        let Simulated { folder, info, points, measurements, failures } = match arguments.judge_only {
+            true => simulated_before(arguments, planned)?,
+            false => run(arguments, planned, &signals)?,
         };
-        if !arguments.quiet {
-            eprintln!("study {}: {} points", study.name, plan.points.len());
-        }
-        let display = Display::new(&signals, arguments.quiet);
-        let report = run_plan(plan, &options, &display);
-        display.close();
-        let report: RunReport = match report {
-            Err(error @ RunError::Stopped { .. }) => return Err(Stop::Signal(error, signals.exit_code())),
-            report => report?,
-        };
-        failed += report.failures.len();
-        let info = RunInfo::read(&folder.join("run.json")).map_err(ReportError::from).map_err(RunError::from)?;
+        failed += failures;
         let run = StudyRun {
             study,
             scale: arguments.scale,
-            variant,
+            reading,
             plan,
             info: &info,
             folder: &folder,
-            measurements: &report.results.measurements,
+            measurements: &measurements,
         };
-        for experiment in experiments.iter().filter(|experiment| experiment.study == study.name) {
-            let out = reproduce::experiment_folder(&arguments.out(), &experiment.id, arguments.scale, variant);
+        let of_study: Vec<&Experiment> =
+            experiments.iter().filter(|experiment| experiment.study == study.name).collect();
+        let mut judged = Vec::new();
+        for experiment in of_study {
+            if arguments.readings {
+                judged.extend(reproduce::judged(experiment, &run, &known));
+                continue;
+            }
+            let out = reproduce::experiment_folder(&arguments.out(), &experiment.id, arguments.scale, reading);
             let reproduced = reproduce::reproduce(experiment.clone(), &run, &known, &out).map_err(RunError::from)?;
             for judgement in &reproduced.judgements {
                 known.insert(judgement.id.clone(), judgement.verdict);
@@ -153,20 +146,180 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             if !arguments.quiet {
                 print(&reproduced, &run);
             }
-            if let Some(store) = &arguments.store {
+            if let Some(store) = arguments.store.as_ref().filter(|_| reading.is_base()) {
                 keep(store, &reproduced, &run).map_err(|e| Problem::new(e.to_string()))?;
             }
+            judged.extend(reproduced.judgements);
         }
-        if let Some(store) = &arguments.store {
-            let points = reproduce::points_to_store(study, arguments.scale, variant, plan, &report.points)?;
-            let path = StoredPoints::path(store, &setting(arguments.scale, variant), &study.name);
-            points.write(&path).map_err(|e| Problem::new(e.to_string()))?;
+        if arguments.readings || arguments.store.is_some() {
+            keep_reading(arguments, planned, &judged)?;
+        }
+        if arguments.readings && !arguments.quiet {
+            let holds = judged.iter().filter(|judgement| judgement.verdict.is_reproduced()).count();
+            eprintln!("{}, {reading}: {holds} of {} claims hold", study.name, judged.len());
+        }
+        if let Some(store) = arguments.store.as_ref().filter(|_| reading.is_base()) {
+            let stored = reproduce::points_to_store(study, arguments.scale, reading, plan, &points)?;
+            let path = StoredPoints::path(store, arguments.scale.name(), &study.name);
+            stored.write(&path).map_err(|e| Problem::new(e.to_string()))?;
         }
         if !arguments.quiet {
             eprintln!("study {}: {:.1} s", study.name, began.elapsed().as_secs_f64());
         }
     }
     if failed == 0 { Ok(()) } else { Err(Stop::Points(failed)) }
+}
+
+/// The studies of some experiments under the readings that are asked for. Everything is checked before anything runs.
+fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<Vec<Planned>, Problem> {
+    let overrides = RunArguments { set: arguments.set.clone(), seeds: arguments.seeds.choice() };
+    let mut all: Vec<Planned> = Vec::new();
+    for experiment in experiments {
+        if all.iter().any(|known| known.study.name == experiment.study) {
+            continue;
+        }
+        let study = reproduce::study(&experiment.study)?;
+        if arguments.all && study.taken(&arguments.reading).is_err() {
+            eprintln!("left out: the study {} has no reading {}", study.name, arguments.reading);
+            continue;
+        }
+        let base = study.plan(arguments.scale, &arguments.reading, &overrides)?;
+        let readings = match arguments.readings {
+            true => reproduce::screening(&counting(&study, &base, arguments, &overrides)?),
+            false => vec![arguments.reading.clone()],
+        };
+        for reading in readings {
+            let plan = if reading == arguments.reading {
+                base.clone()
+            } else {
+                study.plan(arguments.scale, &reading, &overrides)?
+            };
+            refuse_overload(&study, &reading, &plan)?;
+            if !arguments.quiet && reading == arguments.reading {
+                plan.warnings.iter().for_each(|warning| eprintln!("warning: {}: {warning}", study.name));
+            }
+            all.push(Planned { study: study.clone(), reading, plan });
+        }
+    }
+    Ok(all)
+}
+
+/// The open choices of a study without the values that change nothing in it, such as thresholds of a scheme that it
+/// does not run.
+fn counting(
+    study: &Study,
+    base: &Plan,
+    arguments: &ReproduceCommand,
+    overrides: &RunArguments,
+) -> Result<Vec<Open>, Problem> {
+    let mut open = study.open.clone();
+    for choice in &mut open {
+        let mut others = Vec::new();
+        for other in choice.other.drain(..) {
+            if base.is_as(&study.plan(arguments.scale, &Reading::of([&other.name]), overrides)?) {
+                eprintln!("left out: {} changes nothing in the study {}", other.name, study.name);
+            } else {
+                others.push(other);
+            }
+        }
+        choice.other = others;
+    }
+    Ok(open)
+}
+
+/// A result on links that are offered more than they carry grows with the run, and says nothing of a scheme.
+fn refuse_overload(study: &Study, reading: &Reading, plan: &Plan) -> Result<(), Problem> {
+    let mut seen = Vec::new();
+    for planned in &plan.points {
+        // The schemes of a point have the same traffic.
+        if seen.contains(&&planned.point.values) {
+            continue;
+        }
+        seen.push(&planned.point.values);
+        if let Some((link, times)) = planned.scenario(Path::new(""))?.overloaded().first() {
+            let at = planned.point.values.join(", ");
+            return Err(Problem::new(format!(
+                "the study {} under the reading {reading} is overloaded at {at}: {link} is offered {times:.2} times what it \
+                 carries",
+                study.name
+            ))
+            .help("expected less load, or `workload.allow_overload = true` in the study if it is meant"));
+        }
+    }
+    Ok(())
+}
+
+/// The simulations of a study.
+struct Simulated {
+    folder: PathBuf,
+    info: RunInfo,
+    points: Vec<PointSummary>,
+    measurements: Measurements,
+    /// Points that came to no end.
+    failures: usize,
+}
+
+fn folder_of(arguments: &ReproduceCommand, planned: &Planned) -> PathBuf {
+    reproduce::study_folder(&arguments.out(), &planned.study.name, arguments.scale, &planned.reading)
+}
+
+fn info_of(folder: &Path) -> Result<RunInfo, Stop> {
+    Ok(RunInfo::read(&folder.join("run.json")).map_err(ReportError::from).map_err(RunError::from)?)
+}
+
+/// The simulations that a study had before, if they are those of the study as it is now.
+fn simulated_before(arguments: &ReproduceCommand, planned: &Planned) -> Result<Simulated, Stop> {
+    let folder = folder_of(arguments, planned);
+    let info = info_of(&folder)?;
+    if info.scenario_toml != planned.plan.effective {
+        return Err(Problem::new(format!("{} is of another configuration of the study", folder.display()))
+            .help("expected the simulations of this configuration; without --judge-only they are run")
+            .into());
+    }
+    let wrong = |error: &dyn std::fmt::Display| Problem::new(format!("{}: {error}", folder.display()));
+    let summary = |point: &Point| PointSummary::read(&folder.join("points").join(&point.key).join("summary.json"));
+    let points: Result<Vec<PointSummary>, _> = info.points.iter().map(summary).collect();
+    let points =
+        points.map_err(|error| wrong(&error).help("a verdict needs all points: run it without --judge-only"))?;
+    let measurements = Measurements::read(&folder, &info, &|| false).map_err(|error| wrong(&error))?;
+    Ok(Simulated { folder, info, points, measurements, failures: 0 })
+}
+
+/// Runs the simulations of a study; those that are finished are not run again.
+fn run(arguments: &ReproduceCommand, planned: &Planned, signals: &Signals) -> Result<Simulated, Stop> {
+    let Planned { study, reading, plan } = planned;
+    let folder = folder_of(arguments, planned);
+    let options = RunOptions {
+        out: folder.clone(),
+        parallelism: Parallelism { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
+        command: command_line(),
+    };
+    if !arguments.quiet {
+        let under = if reading.is_base() { String::new() } else { format!(" under the reading {reading}") };
+        eprintln!("study {}{under}: {} points", study.name, plan.points.len());
+    }
+    let display = Display::new(signals, arguments.quiet);
+    let report = run_plan(plan, &options, &display);
+    display.close();
+    let report: RunReport = match report {
+        Err(error @ RunError::Stopped { .. }) => return Err(Stop::Signal(error, signals.exit_code())),
+        report => report?,
+    };
+    let info = info_of(&folder)?;
+    let RunReport { points, results, failures, .. } = report;
+    Ok(Simulated { folder, info, points, measurements: results.measurements, failures: failures.len() })
+}
+
+/// Writes the verdicts of a reading beside those of the others, after each: a run that is stopped loses none.
+fn keep_reading(arguments: &ReproduceCommand, planned: &Planned, judged: &[Judgement]) -> Result<(), Problem> {
+    let wrong = |error: tailcut_claims::ClaimsError| Problem::new(error.to_string());
+    let folder = arguments.store.clone().unwrap_or_else(|| arguments.out());
+    let (scale, study) = (arguments.scale.name(), &planned.study.name);
+    let path = ReadingResults::path(&folder, scale, study);
+    let mut results = ReadingResults::read(&path, scale).map_err(wrong)?.unwrap_or_default();
+    let name = planned.reading.to_string();
+    results.replace(judged.iter().map(|judgement| ReadJudgement::of(&name, judgement)));
+    results.write(&path).map_err(wrong)
 }
 
 /// Verdicts that were stored before, for claims that have parts.
@@ -181,21 +334,15 @@ fn known_verdicts(arguments: &ReproduceCommand) -> BTreeMap<String, Verdict> {
     known
 }
 
-/// The folder of a scale and a variant in a folder of results.
-fn setting(scale: Scale, variant: Option<&str>) -> String {
-    variant.map_or_else(|| scale.name().to_owned(), |variant| format!("{}+{variant}", scale.name()))
-}
-
 /// Writes the verdicts and the first picture into the folder of results.
 fn keep(store: &Path, reproduced: &Reproduced, run: &StudyRun<'_>) -> Result<(), Box<dyn std::error::Error>> {
-    let folder = store.join(setting(run.scale, run.variant));
+    let folder = store.join(run.scale.name());
     std::fs::create_dir_all(&folder)?;
     let id = &reproduced.experiment.id;
-    let variant = run.variant.map_or_else(String::new, |variant| format!(" --variant {variant}"));
     let stored = Stored {
         experiment: id.clone(),
         scale: run.scale.name().to_owned(),
-        command: format!("tailcut reproduce {id} --scale {}{variant}", run.scale.name()),
+        command: format!("tailcut reproduce {id} --scale {}", run.scale.name()),
         version: run.info.version.clone(),
         seeds: run.info.seeds.clone(),
         judgements: reproduced.judgements.clone(),
@@ -211,8 +358,8 @@ fn keep(store: &Path, reproduced: &Reproduced, run: &StudyRun<'_>) -> Result<(),
 fn print(reproduced: &Reproduced, run: &StudyRun<'_>) {
     let mut out = Page::default();
     let id = &reproduced.experiment.id;
-    let variant = run.variant.map_or_else(String::new, |variant| format!(", variant {variant}"));
-    out.line(format_args!("{id} ({}{variant}): {}", run.scale.name(), reproduced.title));
+    let reading = if run.reading.is_base() { String::new() } else { format!(", reading {}", run.reading) };
+    out.line(format_args!("{id} ({}{reading}): {}", run.scale.name(), reproduced.title));
     for judgement in &reproduced.judgements {
         claim(&mut out, judgement);
     }

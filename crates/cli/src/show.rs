@@ -3,6 +3,7 @@
 use serde_json::json;
 use tailcut_model::registry::SeatEntry;
 use tailcut_model::schema::{Schema, Shape};
+use tailcut_results::text::wrapped;
 use tailcut_sim::config::suggest;
 use tailcut_sim::seats::{HostConfig, PathConfig, PortConfig};
 use tailcut_sim::{Config, Preset, Problem, Tree};
@@ -14,7 +15,7 @@ use crate::page::Page;
 use crate::reference;
 
 /// What can be shown beside what is on a seat.
-const OTHER: [&str; 4] = ["scheme", "workload", "table", "reference"];
+const OTHER: [&str; 5] = ["scheme", "workload", "study", "table", "reference"];
 
 pub(crate) fn show(kind: &str, name: Option<&str>, format: TextFormat) -> Result<(), Problem> {
     let mut out = Page::default();
@@ -28,6 +29,7 @@ pub(crate) fn show(kind: &str, name: Option<&str>, format: TextFormat) -> Result
         }
         ("scheme", Some(name)) => scheme(&mut out, name, format)?,
         ("workload", Some(name)) => workload(&mut out, name, format)?,
+        ("study", Some(name)) => study(&mut out, name, format)?,
         ("table", Some(name)) => table(&mut out, name, format)?,
         _ => match (seat, name) {
             (Some(seat), Some(name)) => model(&mut out, seat, name, format)?,
@@ -41,6 +43,7 @@ pub(crate) fn show(kind: &str, name: Option<&str>, format: TextFormat) -> Result
                     "table" => "workload".to_owned(),
                     "scheme" => "dctcp".to_owned(),
                     "workload" => "websearch".to_owned(),
+                    "study" => "spq-ls144".to_owned(),
                     _ => seat.and_then(|seat| seat.models.first()).map_or_else(String::new, |model| model.name.clone()),
                 };
                 return Err(Problem::new(format!("which {kind}? Its name is missing"))
@@ -134,6 +137,53 @@ fn workload(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Proble
     }
     out.line(format_args!("\n{}", built_in.text.trim_end()));
     Ok(())
+}
+
+/// What a study leaves open, the base of each choice, and what else its document allows.
+fn study(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem> {
+    let study = tailcut_reproduce::study(name)?;
+    let experiments: Vec<&str> = tailcut_reproduce::names()
+        .filter(|id| tailcut_reproduce::find(id).is_ok_and(|experiment| experiment.study == study.name))
+        .collect();
+    if format == TextFormat::Json {
+        out.line(json!({ "kind": "study", "name": study.name, "title": study.title, "experiments": experiments }));
+        for open in &study.open {
+            let others: Vec<_> = open
+                .other
+                .iter()
+                .map(|other| json!({ "name": other.name, "value": other.value, "reason": other.reason }))
+                .collect();
+            out.line(json!({
+                "kind": "choice",
+                "parameter": open.parameter,
+                "base": open.value,
+                "rule": open.rule.name(),
+                "reason": open.reason,
+                "other": others,
+            }));
+        }
+        return Ok(());
+    }
+    out.line(&study.title);
+    out.line(format_args!("experiments: {}", experiments.join(", ")));
+    out.line(format_args!("\n{} choices that the document leaves open:", study.open.len()));
+    for open in &study.open {
+        out.line(format_args!("\n{}", open.parameter));
+        let base = format!("{} ({}: {})", open.value, open.rule.name(), open.reason);
+        entry(out, "base", &base);
+        for other in &open.other {
+            entry(out, &format!("--reading {}", other.name), &format!("{} ({})", other.value, other.reason));
+        }
+    }
+    Ok(())
+}
+
+/// A word, and what it means in lines of at most 100 columns.
+fn entry(out: &mut Page, word: &str, meaning: &str) {
+    for (at, line) in wrapped(meaning, 64).iter().enumerate() {
+        let word = if at == 0 { word } else { "" };
+        out.line(format_args!("  {word:<32}{line}"));
+    }
 }
 
 /// A table of a scenario by its dotted path.

@@ -88,7 +88,10 @@ impl Figures {
             key.at.iter().all(|(path, value)| here.contains(&format!("{path}={value}").as_str()))
         };
         let is_it = |row: &FigureRow| {
-            row.scheme == key.scheme && row.class == key.class && row.metric == key.metric && is_at(row)
+            row.scheme.trim_end_matches('*') == key.scheme
+                && row.class == key.class
+                && row.metric == key.metric
+                && is_at(row)
         };
         let found: Vec<usize> = (0..self.rows.len()).filter(|&at| is_it(&self.rows[at])).collect();
         let shown = || {

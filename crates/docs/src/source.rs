@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tailcut_reproduce::{Scale, find, names};
+use tailcut_reproduce::{Reading, Scale, find, names, setting};
 
 /// A command whose results the pages show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +18,8 @@ pub enum Source {
         study: String,
         /// Its scale.
         scale: Scale,
-        /// Its variant.
-        variant: Option<String>,
+        /// The reading of its document.
+        reading: Reading,
     },
     /// Any other command: what it prints.
     Output {
@@ -108,21 +108,20 @@ impl Source {
     pub fn command(&self) -> String {
         match self {
             Source::Scenario { file } => format!("tailcut run {}", file.display()),
-            Source::Study { study, scale, variant } => {
+            Source::Study { study, scale, reading } => {
                 let of_study = |id: &&str| find(id).is_ok_and(|experiment| experiment.study == *study);
                 let ids: Vec<&str> = names().filter(of_study).collect();
-                let variant = variant.as_ref().map_or_else(String::new, |variant| format!(" --variant {variant}"));
-                format!("tailcut reproduce {} --scale {}{variant}", ids.join(" "), scale.name())
+                let reading = if reading.is_base() { String::new() } else { format!(" --reading {reading}") };
+                format!("tailcut reproduce {} --scale {}{reading}", ids.join(" "), scale.name())
             }
             Source::Output { words, .. } => words.join(" "),
         }
     }
 
-    /// The folder of the scale and the variant of a study in `results/`.
+    /// The folder of the scale and the reading of a study in `results/`.
     pub(crate) fn setting(&self) -> String {
         match self {
-            Source::Study { scale, variant: Some(variant), .. } => format!("{}+{variant}", scale.name()),
-            Source::Study { scale, variant: None, .. } => scale.name().to_owned(),
+            Source::Study { scale, reading, .. } => setting(*scale, reading),
             _ => String::new(),
         }
     }
@@ -148,12 +147,12 @@ impl Source {
 
 /// The study that `tailcut reproduce` runs with these arguments.
 fn study(arguments: &[&str]) -> Result<Source, String> {
-    let (mut scale, mut variant, mut study) = (Scale::default(), None, None);
+    let (mut scale, mut reading, mut study) = (Scale::default(), Reading::default(), None);
     let mut words = arguments.iter();
     while let Some(&word) = words.next() {
         match word {
             "--scale" => scale = words.next().ok_or("`--scale` needs a value")?.parse()?,
-            "--variant" => variant = Some((*words.next().ok_or("`--variant` needs a value")?).to_owned()),
+            "--reading" => reading = Reading::parse(words.next().ok_or("`--reading` needs a value")?),
             id => {
                 let found = find(id).map_err(|problem| problem.render(false))?.study;
                 if study.get_or_insert_with(|| found.clone()) != &found {
@@ -163,7 +162,7 @@ fn study(arguments: &[&str]) -> Result<Source, String> {
         }
     }
     let study = study.ok_or("`tailcut reproduce` needs a figure, such as slytherin-fig3a")?;
-    Ok(Source::Study { study, scale, variant })
+    Ok(Source::Study { study, scale, reading })
 }
 
 fn stem(file: &Path) -> String {
@@ -188,9 +187,9 @@ mod tests {
         for (given, name, command) in [
             ("tailcut run scenarios/tail.toml", "scenarios/tail", "tailcut run scenarios/tail.toml"),
             (
-                "tailcut reproduce slytherin-map-workload --variant jitter",
+                "tailcut reproduce slytherin-map-workload --reading jitter",
                 "quick+jitter/studies/slytherin-map-workload",
-                "tailcut reproduce slytherin-map-workload --scale quick --variant jitter",
+                "tailcut reproduce slytherin-map-workload --scale quick --reading jitter",
             ),
             (
                 "tailcut reproduce thesis-fig31 --scale paper",

@@ -136,8 +136,8 @@ impl Store {
         let (name, plan) = self.plan(source)?;
         // The witness of a study is of its quick scale.
         let (of, small, called) = match source {
-            Source::Study { study, variant, .. } => {
-                let quick = Source::Study { study: study.clone(), scale: Scale::Quick, variant: variant.clone() };
+            Source::Study { study, reading, .. } => {
+                let quick = Source::Study { study: study.clone(), scale: Scale::Quick, reading: reading.clone() };
                 (Scale::Quick.name(), self.plan(&quick)?.1, study.as_str())
             }
             _ => (RUN, plan.clone(), ""),
@@ -157,9 +157,9 @@ impl Store {
             Source::Scenario { file } => {
                 Ok((RUN, Plan::read(&self.root.join(file), &RunArguments::default()).map_err(shown)?))
             }
-            Source::Study { study: name, scale, variant } => {
+            Source::Study { study: name, scale, reading } => {
                 let study = study(name).map_err(shown)?;
-                let plan = study.plan(*scale, variant.as_deref(), &RunArguments::default()).map_err(shown)?;
+                let plan = study.plan(*scale, reading, &RunArguments::default()).map_err(shown)?;
                 Ok((scale.name(), plan))
             }
             Source::Output { .. } => Err("it has no simulations".to_owned()),

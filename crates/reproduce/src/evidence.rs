@@ -169,11 +169,12 @@ impl<'a> StudyEvidence<'a> {
         let by_seed: Vec<(u64, f64)> =
             bins.map(|(seed, bins)| (seed, convergence.time(&bins).unwrap_or(f64::INFINITY))).collect();
         let seeds: Vec<f64> = by_seed.iter().map(|&(_, time)| time).collect();
+        if seeds.iter().all(|time| time.is_infinite()) {
+            return Err(format!("the throughput of {scheme} never comes within {} of its share", convergence.within));
+        }
         let value = seeds.iter().sum::<f64>() / seeds.len() as f64;
         let interval = sectioned(value, &seeds);
-        let note = value
-            .is_infinite()
-            .then(|| format!("the throughput of {scheme} does not stay within {} of its share", convergence.within));
+        let note = value.is_infinite().then(|| format!("in some runs {scheme} never comes near its share"));
         Ok(Sample { value, interval, n: by_seed.len() as u64, by_seed, note, thin: false })
     }
 

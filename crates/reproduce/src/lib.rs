@@ -18,6 +18,7 @@ mod measured;
 mod network;
 mod page;
 mod pictures;
+mod reading;
 mod reproduced;
 mod samples;
 mod scale;
@@ -31,38 +32,59 @@ mod throughput;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tailcut_claims::{Judgement, Verdict, judge};
+use tailcut_claims::{Claim, Judgement, Verdict, judge};
 use tailcut_report::ReportError;
 use tailcut_results::OutputFolder;
 
+use evidence::StudyEvidence;
 use measured::Measured;
 
 pub use experiment::{Experiment, FigureForm, FigureSpec};
 pub use measure::MeasureDefinition;
+pub use reading::{Open, Other, Reading, Rule, screening};
 pub use reproduced::Reproduced;
 pub use scale::Scale;
 pub use shipped::{claims_of, experiment_of, find, names, of_scheme, runnable, studies, study};
 pub use standing::{StandingError, Witness, points_to_store, standing, standings, witness};
 pub use stored_points::{StoredPoint, StoredPoints};
-pub use study::{Open, Study, Subject, Variant};
+pub use study::{Study, Subject};
 pub use study_run::StudyRun;
 pub use throughput::Convergence;
 
 /// Where the simulations of a study are, below the folder of all.
-pub fn study_folder(out: &Path, study: &str, scale: Scale, variant: Option<&str>) -> PathBuf {
-    scale_folder(out, scale, variant).join("studies").join(study)
+pub fn study_folder(out: &Path, study: &str, scale: Scale, reading: &Reading) -> PathBuf {
+    scale_folder(out, scale, reading).join("studies").join(study)
 }
 
 /// Where the pictures and verdicts of an experiment are, below the folder of all.
-pub fn experiment_folder(out: &Path, id: &str, scale: Scale, variant: Option<&str>) -> PathBuf {
-    scale_folder(out, scale, variant).join(id)
+pub fn experiment_folder(out: &Path, id: &str, scale: Scale, reading: &Reading) -> PathBuf {
+    scale_folder(out, scale, reading).join(id)
 }
 
-fn scale_folder(out: &Path, scale: Scale, variant: Option<&str>) -> PathBuf {
-    match variant {
-        Some(variant) => out.join(format!("{}+{variant}", scale.name())),
-        None => out.join(scale.name()),
+fn scale_folder(out: &Path, scale: Scale, reading: &Reading) -> PathBuf {
+    out.join(setting(scale, reading))
+}
+
+/// The name of a scale, with what is not as in the base: `quick`, `quick+shallow`. Folders are called so.
+pub fn setting(scale: Scale, reading: &Reading) -> String {
+    format!("{}{}", scale.name(), reading.ending())
+}
+
+/// Judges the claims of an experiment by a run of its study: those that have parts after the others. `known` are the
+/// verdicts on claims of other experiments.
+pub fn judged(experiment: &Experiment, run: &StudyRun<'_>, known: &BTreeMap<String, Verdict>) -> Vec<Judgement> {
+    let claims = claims_of(&experiment.id).unwrap_or_default();
+    let mut known = known.clone();
+    let mut judgements = BTreeMap::new();
+    let (whole, composed): (Vec<&Claim>, Vec<&Claim>) = claims.iter().partition(|claim| claim.parts.is_empty());
+    for claim in whole.into_iter().chain(composed) {
+        let subjects = std::iter::once(&claim.subject).chain(&claim.baseline).map(String::as_str);
+        let evidence = StudyEvidence::about(run, subjects);
+        let judgement = judge(claim, &evidence, &|id| known.get(id).copied());
+        known.insert(claim.id.clone(), judgement.verdict);
+        judgements.insert(claim.id.as_str(), judgement);
     }
+    claims.iter().filter_map(|claim| judgements.remove(claim.id.as_str())).collect()
 }
 
 /// Judges the claims of an experiment by a run of its study, draws its pictures and writes its page to `out`. `known`
@@ -77,11 +99,8 @@ pub fn reproduce(
     out: &Path,
 ) -> Result<Reproduced, ReportError> {
     let title = shipped::title_of(&experiment);
-    let claims = claims_of(&experiment.id).unwrap_or_default();
-    let Measured { claims, panels, mut undrawn } = Measured::of(&experiment, &claims, run);
-    let verdict_on = |id: &str| known.get(id).copied();
-    let judgements: Vec<Judgement> =
-        claims.iter().map(|(claim, evidence)| judge(claim, evidence, &verdict_on)).collect();
+    let judgements = judged(&experiment, run, known);
+    let Measured { panels, mut undrawn } = Measured::of(&experiment, run);
     let mut files = OutputFolder::new(out);
     let pictures = pictures::draw(&experiment, &title, panels, run, &mut files, &mut undrawn)?;
     undrawn.dedup();

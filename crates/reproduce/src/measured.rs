@@ -1,6 +1,6 @@
-//! Everything that a run of a study says about an experiment: evidence for its claims, and the numbers of its pictures.
+//! What a run of a study says about an experiment: the numbers of its pictures.
 
-use tailcut_claims::{Claim, Coordinate, Evidence, Sample, SweepPoint};
+use tailcut_claims::{Coordinate, Evidence, Sample, SweepPoint};
 use tailcut_report::{PlotPoint, Series};
 use tailcut_results::ALL;
 use tailcut_results::number::significant;
@@ -17,8 +17,6 @@ const PUBLISHED_STYLE: usize = 6;
 
 /// What a run says about an experiment.
 pub(crate) struct Measured<'a> {
-    /// Its claims, with the evidence for each.
-    pub(crate) claims: Vec<(&'static Claim, StudyEvidence<'a>)>,
     /// What it draws, but for networks.
     pub(crate) panels: Vec<Panel<'a>>,
     /// What cannot be drawn, and why.
@@ -36,14 +34,9 @@ pub(crate) struct Panel<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// What `run` says about `experiment` and the claims that it bears on.
-    pub(crate) fn of(experiment: &'a Experiment, claims: &[&'static Claim], run: &'a StudyRun<'a>) -> Measured<'a> {
-        let evidence = |&claim: &&'static Claim| {
-            let subjects = std::iter::once(&claim.subject).chain(&claim.baseline).map(String::as_str);
-            (claim, StudyEvidence::about(run, subjects))
-        };
-        let mut measured =
-            Measured { claims: claims.iter().map(evidence).collect(), panels: Vec::new(), undrawn: Vec::new() };
+    /// What `run` says about `experiment`.
+    pub(crate) fn of(experiment: &'a Experiment, run: &StudyRun<'_>) -> Measured<'a> {
+        let mut measured = Measured { panels: Vec::new(), undrawn: Vec::new() };
         for figure in &experiment.figure {
             let subjects = figure.series.iter().chain(&figure.over).map(String::as_str);
             let evidence = StudyEvidence::about(run, subjects);

@@ -14,10 +14,10 @@ const STYLE: &str = ".picture svg{max-width:100%;height:auto}table.wrap td{white
 /// The page.
 pub(crate) fn page(reproduced: &Reproduced, run: &StudyRun<'_>) -> String {
     let mut body = String::new();
-    let StudyRun { study, scale, variant, info, .. } = run;
-    let setting = match variant {
-        Some(variant) => format!("{}, variant {variant}", scale.name()),
-        None => scale.name().to_owned(),
+    let StudyRun { study, scale, reading, info, .. } = run;
+    let setting = match reading.is_base() {
+        true => scale.name().to_owned(),
+        false => format!("{}, reading {reading}", scale.name()),
     };
     let _ = write!(
         body,
@@ -32,8 +32,8 @@ pub(crate) fn page(reproduced: &Reproduced, run: &StudyRun<'_>) -> String {
         escaped(&info.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
         escaped(&info.command),
     );
-    if let Some(what) = variant.and_then(|name| study.variants.iter().find(|known| known.name == name)) {
-        let _ = writeln!(body, "<p>{}</p>", escaped(&what.what));
+    for other in study.taken(reading).unwrap_or_default() {
+        let _ = writeln!(body, "<p>{}: {}</p>", escaped(&other.value), escaped(&other.reason));
     }
     if let Some(note) = &reproduced.experiment.note {
         let _ = writeln!(body, "<p>{}</p>", escaped(note));
@@ -58,17 +58,24 @@ pub(crate) fn page(reproduced: &Reproduced, run: &StudyRun<'_>) -> String {
             .open
             .iter()
             .map(|open| {
+                let others: Vec<String> = open
+                    .other
+                    .iter()
+                    .map(|other| format!("<li><code>{}</code>: {}</li>", escaped(&other.name), escaped(&other.value)))
+                    .collect();
                 format!(
-                    "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
+                    "<tr><td>{}</td><td>{}</td><td>{}: {}</td><td><ul>{}</ul></td></tr>",
                     escaped(&open.parameter),
                     escaped(&open.value),
-                    escaped(&open.reason)
+                    open.rule.name(),
+                    escaped(&open.reason),
+                    others.concat()
                 )
             })
             .collect();
         let _ = writeln!(
             body,
-            "<div class=\"scroll\"><table class=\"data wrap\"><thead><tr><th>parameter</th><th>taken</th><th>reason</th></tr></thead>\
+            "<div class=\"scroll\"><table class=\"data wrap\"><thead><tr><th>choice</th><th>base</th><th>by which rule</th><th>what else it allows</th></tr></thead>\
              <tbody>{rows}</tbody></table></div>"
         );
     }

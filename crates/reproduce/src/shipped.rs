@@ -221,8 +221,9 @@ pub fn runnable(claim: &Claim) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
     use std::path::Path;
+    use std::sync::Mutex;
 
     use tailcut_lab::RunArguments;
     use tailcut_results::{flow_set_names, scheme_called};
@@ -230,6 +231,7 @@ mod tests {
     use super::*;
     use crate::analytic;
     use crate::measure::MeasureDefinition;
+    use crate::reading::{Reading, screening};
     use crate::scale::Scale;
 
     /// Files in a folder of the repository, without their ending.
@@ -248,20 +250,42 @@ mod tests {
     }
 
     #[test]
-    fn every_study_can_be_run_at_both_scales_and_in_every_variant() {
-        for (name, _) in STUDIES {
+    fn every_study_can_be_run_at_both_scales_and_under_every_reading() {
+        let changes_something: Mutex<BTreeMap<String, bool>> = Mutex::default();
+        let check = &|name: &str, text: &str| {
             let study = study(name).unwrap_or_else(|problem| panic!("{}", problem.render(false)));
-            let variants = study.variants.iter().map(|variant| Some(variant.name.as_str())).chain([None]);
-            for variant in variants {
-                for scale in Scale::ALL {
-                    let plan = study.plan(scale, variant, &RunArguments::default());
-                    let plan = plan.unwrap_or_else(|problem| panic!("{name} {variant:?}: {}", problem.render(false)));
-                    for path in study.coordinates.values() {
-                        let known = plan.axes.iter().any(|axis| axis.path == *path);
-                        assert!(known || plan.axes.is_empty(), "{name}: nothing is swept over {path}");
-                    }
+            let plan = |scale, reading: &Reading| {
+                let plan = study.plan(scale, reading, &RunArguments::default());
+                plan.unwrap_or_else(|problem| panic!("{name} {reading}: {}", problem.render(false)))
+            };
+            for scale in Scale::ALL {
+                let plan = plan(scale, &Reading::default());
+                for path in study.coordinates.values() {
+                    let known = plan.axes.iter().any(|axis| axis.path == *path);
+                    assert!(known || plan.axes.is_empty(), "{name}: nothing is swept over {path}");
                 }
             }
+            for reading in screening(&study.open) {
+                study.taken(&reading).unwrap_or_else(|problem| panic!("{name}: {}", problem.render(false)));
+            }
+            // Other studies have the values of the one that they are built on.
+            if !text.contains("[[open.other]]") {
+                return;
+            }
+            let base = plan(Scale::Quick, &Reading::default());
+            for other in study.open.iter().flat_map(|open| &open.other) {
+                let changed = !base.is_as(&plan(Scale::Quick, &Reading::of([&other.name])));
+                *changes_something.lock().unwrap().entry(other.name.clone()).or_default() |= changed;
+            }
+        };
+        std::thread::scope(|scope| {
+            for half in 0..2 {
+                scope.spawn(move || STUDIES.iter().skip(half).step_by(2).for_each(|(name, text)| check(name, text)));
+            }
+        });
+        // A value that changes no simulation of any study would be judged as if it were another reading.
+        for (name, changes) in changes_something.into_inner().unwrap() {
+            assert!(changes, "the value {name} changes nothing");
         }
     }
 
@@ -270,7 +294,7 @@ mod tests {
         for name in names() {
             let experiment = find(name).unwrap_or_else(|problem| panic!("{}", problem.render(false)));
             let study = study(&experiment.study).unwrap();
-            let plan = study.plan(Scale::Quick, None, &RunArguments::default()).unwrap();
+            let plan = study.plan(Scale::Quick, &Reading::default(), &RunArguments::default()).unwrap();
             for subject in experiment.figure.iter().flat_map(|figure| figure.series.iter().chain(&figure.over)) {
                 let scheme = study.subject(subject).scheme;
                 assert!(scheme_called(&plan.schemes, &scheme).is_some(), "{name}: no scheme {scheme}");
@@ -289,7 +313,7 @@ mod tests {
             std::iter::once(measure.class.as_str()).chain(over).collect()
         }
         let check = |study: &Study, name: &str, measures: &mut dyn Iterator<Item = &MeasureDefinition>| {
-            let plan = study.plan(Scale::Quick, None, &RunArguments::default()).unwrap();
+            let plan = study.plan(Scale::Quick, &Reading::default(), &RunArguments::default()).unwrap();
             let known = flow_set_names(&plan.classes, &plan.class_sets, &plan.size_bounds);
             for class in measures.flat_map(classes) {
                 assert!(known.iter().any(|name| name == class), "{name}: {} has no class {class}", study.name);

@@ -14,6 +14,7 @@ use tailcut_lab::{Plan, PlannedPoint, RunArguments, digest};
 use tailcut_results::PointSummary;
 use tailcut_sim::Problem;
 
+use crate::reading::Reading;
 use crate::scale::Scale;
 use crate::shipped;
 use crate::stored_points::StoredPoints;
@@ -103,16 +104,16 @@ pub fn standing(stored: Option<&StoredPoints>, name: &str, plan: &Plan, again: &
 /// which is run if it is not one of them.
 ///
 /// # Errors
-/// If there is no such variant, or the study is wrong.
+/// If there is no such reading, or the study is wrong.
 pub fn points_to_store(
     study: &Study,
     scale: Scale,
-    variant: Option<&str>,
+    reading: &Reading,
     plan: &Plan,
     finished: &[PointSummary],
 ) -> Result<StoredPoints, Problem> {
     let mut points = StoredPoints::of(scale.name(), plan, finished);
-    let quick = study.plan(Scale::Quick, variant, &RunArguments::default())?;
+    let quick = study.plan(Scale::Quick, reading, &RunArguments::default())?;
     let again = witness(&quick, &study.name);
     if points.find(Scale::Quick.name(), &again.point).is_none() {
         points.0.push(StoredPoints::point(Scale::Quick.name(), again, 0, digest(again, &quick)));
@@ -129,7 +130,7 @@ struct StoredStudy {
 
 impl StoredStudy {
     fn standings(&self) -> Result<Vec<StudyStanding>, Problem> {
-        let plan = |scale| self.study.plan(scale, None, &RunArguments::default());
+        let plan = |scale| self.study.plan(scale, &Reading::default(), &RunArguments::default());
         let quick = plan(Scale::Quick)?;
         let planned = witness(&quick, &self.study.name);
         let digest = digest(planned, &quick);
@@ -235,7 +236,9 @@ mod tests {
     }
 
     fn plan(study: &Study, scale: Scale) -> Plan {
-        study.plan(scale, None, &RunArguments::default()).unwrap_or_else(|problem| panic!("{}", problem.render(false)))
+        study
+            .plan(scale, &Reading::default(), &RunArguments::default())
+            .unwrap_or_else(|problem| panic!("{}", problem.render(false)))
     }
 
     /// What is stored of a study that was run: every point with a digest, and the witness with its own.
@@ -247,7 +250,7 @@ mod tests {
             .map(|planned| StoredPoints::point(scale.name(), planned, 1, digest(planned, &plan)))
             .collect();
         let mut points = StoredPoints(points);
-        let with_witness = points_to_store(study, scale, None, &plan, &[]).unwrap();
+        let with_witness = points_to_store(study, scale, &Reading::default(), &plan, &[]).unwrap();
         if scale == Scale::Paper {
             points.0.extend(with_witness.0);
         }

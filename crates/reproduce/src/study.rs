@@ -8,19 +8,8 @@ use tailcut_sim::config::{from_tree, suggest};
 use tailcut_sim::{Problem, Tree, Value};
 
 use crate::measure::MeasureDefinition;
+use crate::reading::{Open, Other, Reading};
 use crate::scale::Scale;
-
-/// A parameter that the document leaves open.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Open {
-    /// What it is.
-    pub parameter: String,
-    /// The value taken.
-    pub value: String,
-    /// Why, and from where.
-    pub reason: String,
-}
 
 /// What the claims call a scheme, or a scheme at one value of a swept parameter.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -31,16 +20,6 @@ pub struct Subject {
     /// Values of swept parameters, by path, as the scenario writes them.
     #[serde(default)]
     pub at: BTreeMap<String, String>,
-}
-
-/// Another setting of the same study, such as other buffers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Variant {
-    /// Its name on the command line.
-    pub name: String,
-    /// What is different.
-    pub what: String,
-    scenario: Vec<Tree>,
 }
 
 /// Everything of a study file but the scenario.
@@ -71,10 +50,8 @@ pub struct Study {
     pub names: BTreeMap<String, Subject>,
     /// How the quantities of the claims are measured here, by the claims' words for them.
     pub measures: BTreeMap<String, MeasureDefinition>,
-    /// What the document leaves open.
+    /// The choices that the document leaves open, with what is taken and what else it allows.
     pub open: Vec<Open>,
-    /// Other settings.
-    pub variants: Vec<Variant>,
     /// The layers of the scenario: that of the study which all are built on is the lowest.
     scenario: Vec<Tree>,
     /// The layers of each scale, likewise.
@@ -103,27 +80,31 @@ impl Study {
             return Err(Problem::new(format!("{source} has no scenario")).help("expected a table `[scenario]`"));
         }
         let scales = Scale::ALL.map(|scale| take(scale.name()));
-        let mut variants: Vec<Variant> = Vec::new();
-        for (name, variant) in take("variant").iter().flat_map(Tree::entries) {
-            let mut layer = variant.clone();
-            let what = layer.take("what").and_then(|tree| tree.as_str().map(str::to_owned));
-            match (variants.iter_mut().find(|known| known.name == *name), what) {
-                (Some(known), what) => {
-                    known.what = what.unwrap_or_else(|| known.what.clone());
-                    known.scenario.push(layer);
-                }
-                (None, Some(what)) => variants.push(Variant { name: name.clone(), what, scenario: vec![layer] }),
-                (None, None) => {
-                    return Err(Problem::new(format!("the variant `{name}` does not say what is different"))
-                        .help("expected a key `what` with a sentence"));
-                }
-            }
-        }
+        // What the other values change is of the scenario, and not read here.
+        let (open, sets): (Vec<Tree>, Vec<Vec<Option<Tree>>>) = open.into_iter().map(with_sets).unzip();
         let mut tree = Tree::layered(&documents);
         if let Value::Table(entries) = &mut tree.value {
             entries.push(("open".to_owned(), Tree { value: Value::Array(open), ..Tree::table() }));
         }
-        let keys: Keys = from_tree(&tree)?;
+        let mut keys: Keys = from_tree(&tree)?;
+        let mut names: Vec<&str> = Vec::new();
+        for (open, sets) in keys.open.iter_mut().zip(sets) {
+            for (other, set) in open.other.iter_mut().zip(sets) {
+                let wrong = |what: &str| Problem::new(format!("{source}: the value `{}` {what}", other.name));
+                if other.name.is_empty() || other.name == "base" || other.name.contains(['+', '/', ' ']) {
+                    return Err(wrong("has no name that can be asked for")
+                        .help("expected a word without `+`, `/` and spaces, and not `base`"));
+                }
+                if names.contains(&other.name.as_str()) {
+                    return Err(wrong("is there twice"));
+                }
+                if set.as_ref().is_none_or(|set| set.entries().is_empty()) {
+                    return Err(wrong("changes nothing").help("expected a table `set` with what it changes"));
+                }
+                other.set = set;
+                names.push(&other.name);
+            }
+        }
         Ok(Study {
             name: name.to_owned(),
             title: keys.title,
@@ -131,32 +112,50 @@ impl Study {
             names: keys.names,
             measures: keys.measures,
             open: keys.open,
-            variants,
             scenario,
             scales,
         })
     }
 
-    /// The simulations of this study.
+    /// The simulations of this study under a reading.
     ///
     /// # Errors
-    /// If there is no such variant, or the scenario is wrong.
-    pub fn plan(&self, scale: Scale, variant: Option<&str>, arguments: &RunArguments) -> Result<Plan, Problem> {
-        let of_variant = variant.map(|variant| self.variant(variant)).transpose()?;
+    /// If there is no such reading, or the scenario is wrong.
+    pub fn plan(&self, scale: Scale, reading: &Reading, arguments: &RunArguments) -> Result<Plan, Problem> {
+        let taken = self.taken(reading)?;
         let layers = self.scenario.iter().chain(&self.scales[scale as usize]);
-        let layers = layers.chain(of_variant.iter().flat_map(|variant| &variant.scenario));
+        let layers = layers.chain(taken.into_iter().filter_map(|other| other.set.as_ref()));
         Plan::of_layers(layers.cloned().collect(), &self.name, std::path::Path::new(""), arguments)
     }
 
-    /// The variant of this name.
+    /// The values that a reading takes, in the order of the choices.
     ///
     /// # Errors
-    /// If there is none.
-    pub fn variant(&self, name: &str) -> Result<&Variant, Problem> {
-        self.variants.iter().find(|variant| variant.name == name).ok_or_else(|| {
-            let known: Vec<&str> = self.variants.iter().map(|variant| variant.name.as_str()).collect();
-            Problem::new(format!("the study {} has no variant `{name}`", self.name)).help(suggest(name, &known))
-        })
+    /// If there is no value of such a name, or two are of the same choice.
+    pub fn taken(&self, reading: &Reading) -> Result<Vec<&Other>, Problem> {
+        let is_taken = |other: &&Other| reading.names().contains(&other.name);
+        let known = || self.open.iter().flat_map(|open| &open.other).map(|other| other.name.as_str());
+        if let Some(unknown) = reading.names().iter().find(|name| known().all(|known| known != *name)) {
+            let known: Vec<&str> = known().collect();
+            let problem = Problem::new(format!("the study {} has no reading `{unknown}`", self.name));
+            return Err(match known.is_empty() {
+                true => problem.help("it has its base only"),
+                false => problem.help(suggest(unknown, &known)),
+            });
+        }
+        let mut taken = Vec::new();
+        for open in &self.open {
+            let of_choice: Vec<&Other> = open.other.iter().filter(is_taken).collect();
+            if let [first, second, ..] = of_choice.as_slice() {
+                let (first, second, parameter) = (&first.name, &second.name, &open.parameter);
+                return Err(Problem::new(format!(
+                    "`{first}` and `{second}` are two values of one choice, {parameter}"
+                ))
+                .help("expected one of them"));
+            }
+            taken.extend(of_choice);
+        }
+        Ok(taken)
     }
 
     /// The scheme and the values of swept parameters that a claim means by `subject`.
@@ -164,6 +163,17 @@ impl Study {
         let same = || Subject { scheme: subject.to_owned(), at: BTreeMap::new() };
         self.names.get(subject).cloned().unwrap_or_else(same)
     }
+}
+
+/// An entry of the open choices, and apart from it what its other values change.
+fn with_sets(mut open: Tree) -> (Tree, Vec<Option<Tree>>) {
+    let mut sets = Vec::new();
+    if let Value::Table(entries) = &mut open.value
+        && let Some((_, Tree { value: Value::Array(others), .. })) = entries.iter_mut().find(|(key, _)| key == "other")
+    {
+        sets = others.iter_mut().map(|other| other.take("set")).collect();
+    }
+    (open, sets)
 }
 
 /// Adds a study to `documents`, below it the study that it is built on, which may be built on another one in turn, and
@@ -219,8 +229,8 @@ mod tests {
     use super::*;
 
     const BELOW: &str = "title = \"below\"\n[scenario]\nschemes = [\"tcp\"]\n\
-         [[open]]\nparameter = \"buffer\"\nvalue = \"4 MB\"\nreason = \"theirs\"\n\
-         [[open]]\nparameter = \"loads\"\nvalue = \"all\"\nreason = \"theirs\"\n";
+         [[open]]\nparameter = \"buffer\"\nvalue = \"4 MB\"\nrule = \"ours\"\nreason = \"theirs\"\n\
+         [[open]]\nparameter = \"loads\"\nvalue = \"all\"\nrule = \"ours\"\nreason = \"theirs\"\n";
 
     fn open(text: &str) -> Result<Vec<(String, String)>, Problem> {
         let find = |name: &str| (name == "below").then(|| ("below.toml".to_owned(), BELOW.to_owned()));
@@ -234,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_is_open_below_is_open_above_unless_it_is_said_otherwise() {
-        let own = "[[open]]\nparameter = \"buffer\"\nvalue = \"225 KB\"\nreason = \"ours\"\n";
+        let own = "[[open]]\nparameter = \"buffer\"\nvalue = \"225 KB\"\nrule = \"ours\"\nreason = \"ours\"\n";
         assert_eq!(open("").unwrap(), pairs(&[("buffer", "4 MB"), ("loads", "all")]));
         assert_eq!(open(own).unwrap(), pairs(&[("loads", "all"), ("buffer", "225 KB")]));
         assert_eq!(open("not_open = [\"loads\"]\n").unwrap(), pairs(&[("buffer", "4 MB")]));

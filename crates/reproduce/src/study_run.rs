@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tailcut_lab::Plan;
 use tailcut_results::{Measurements, Point, RunInfo};
 
+use crate::reading::Reading;
 use crate::scale::Scale;
 use crate::study::Study;
 
@@ -14,8 +15,8 @@ pub struct StudyRun<'a> {
     pub study: &'a Study,
     /// Its scale.
     pub scale: Scale,
-    /// Its variant.
-    pub variant: Option<&'a str>,
+    /// The reading of the document.
+    pub reading: &'a Reading,
     /// Its simulations, planned.
     pub plan: &'a Plan,
     /// What was run.

@@ -112,7 +112,7 @@ fn short_flow_lost(order: &str) -> Outcome {
 
 #[test]
 fn the_timeout_of_a_short_flow_costs_long_flows_of_its_host_packets_until_it_goes_on() {
-    let severe = short_flow_lost("{}");
+    let severe = short_flow_lost("{ severe = { long = \"1MB\" } }");
     assert_balance(&severe);
     let all = rows(&severe);
     let (long, short) = (&all[0], all.iter().find(|row| row.src == 0 && row.dst == 2).unwrap());

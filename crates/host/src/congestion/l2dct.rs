@@ -34,6 +34,9 @@ pub struct Config {
     pub full_weight: Bytes,
     /// Bytes sent at which the weight is the least (HKUST-SING/PIAS-NS2, `tcp/tcp.cc`: 1 MiB).
     pub least_weight: Bytes,
+    /// Whether each ACK is counted twice on the way to the next segment, so that the window opens by two segments in a
+    /// round trip whatever the weight is (HKUST-SING/PIAS-NS2, `tcp/tcp.cc`; no paper has it).
+    pub double_count: bool,
 }
 
 impl Default for Config {
@@ -46,6 +49,7 @@ impl Default for Config {
             w_min: 0.125,
             full_weight: Bytes(200 * 1024),
             least_weight: Bytes(1024 * 1024),
+            double_count: false,
         }
     }
 }
@@ -59,6 +63,7 @@ pub struct Model(Box<State>);
 struct State {
     marks: Marks,
     weights: Weights,
+    double_count: bool,
 }
 
 /// The weight by the bytes that a flow has sent: level, then falling in a line, then level.
@@ -83,7 +88,8 @@ impl Weights {
 }
 
 impl Parameters for Config {
-    const CASES: &'static [&'static str] = &["", "full_weight = \"10KB\", least_weight = \"50KB\""];
+    const CASES: &'static [&'static str] =
+        &["", "full_weight = \"10KB\", least_weight = \"50KB\"", "double_count = true"];
 
     fn facts(&self, facts: &mut Facts) {
         facts.provides(Thing::EcnCapable);
@@ -112,7 +118,7 @@ impl Build for Model {
         }
         let marks = Marks::new(config.gain, config.alpha0, config.floor)?;
         let weights = Weights { max: w_max, min: w_min, full: full_weight.0, least: least_weight.0 };
-        Ok(Model(Box::new(State { marks, weights })))
+        Ok(Model(Box::new(State { marks, weights, double_count: config.double_count })))
     }
 
     fn heap_bytes(&self) -> usize {
@@ -136,9 +142,9 @@ impl CongestionControl for Model {
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
-        let State { marks, weights } = &mut *self.0;
+        let State { marks, weights, double_count } = &mut *self.0;
         let weight = weights.at(ack.snd_nxt);
-        let step = weight / weights.max;
+        let step = if *double_count { 2.0 } else { weight / weights.max };
         let penalty = |alpha: f64, _: &Window| libm::pow(alpha, weight);
         marks.on_ack(window, ack, Answer { cut_every_ece: false, penalty, step })
     }
@@ -263,6 +269,19 @@ mod tests {
             (Config { least_weight: Bytes(1), ..usual() }, "least_weight"),
         ] {
             assert_eq!(Model::build(&config, &FlowContext::default()).unwrap_err().path, path);
+        }
+    }
+
+    #[test]
+    fn counted_twice_the_window_of_any_flow_opens_by_two_segments_in_a_round_trip() {
+        for sent in [10 * MSS, 2_000_000] {
+            let mut model = l2dct(Config { double_count: true, alpha0: 0.0, ..Config::default() });
+            let mut w = window(50.0);
+            for _ in 0..50 {
+                model.on_ack(&mut w, &ack(sent - MSS, sent, MSS, false));
+            }
+            let grown = w.cwnd / MSS as f64;
+            assert!((51.9..52.0).contains(&grown), "{sent}: {grown}");
         }
     }
 }

@@ -136,6 +136,14 @@ struct Layers {
 }
 
 impl Plan {
+    /// Whether another plan has the same simulations in the same order.
+    pub fn is_as(&self, other: &Plan) -> bool {
+        let of = |plan: &Plan| -> Vec<(u64, u64)> {
+            plan.points.iter().map(|planned| (planned.content, planned.point.seed)).collect()
+        };
+        of(self) == of(other)
+    }
+
     /// Reads a scenario file.
     ///
     /// # Errors

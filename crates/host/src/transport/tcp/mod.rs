@@ -60,9 +60,11 @@ pub enum Connection {
     #[default]
     New,
     /// Over one that an earlier flow of the same sender and receiver has left, if there is one: window, round-trip time
-    /// and what the congestion control has learned, such as DCTCP's alpha, are as they were (the ns-2 scripts of PIAS
-    /// and pFabric).
+    /// and what the congestion control has learned, such as DCTCP's alpha, are as they were.
     Persistent,
+    /// As `persistent`, but the window begins anew with `initial_window`, below the slow-start threshold that was left
+    /// (the ns-2 scripts of PIAS).
+    PersistentRestart,
 }
 
 /// Delayed acknowledgement (RFC 1122, section 4.2.3.2), with the state machine of RFC 8257, section 3.2.
@@ -365,7 +367,7 @@ impl Build for Model {
             receivers: Slots::new(),
             orders: Orders::new(&context.config.order, context.nics).map_err(|e| e.within("order"))?,
             extra: Extra::new(context)?,
-            connections: (config.connection == Connection::Persistent).then(Box::default),
+            connections: (config.connection != Connection::New).then(Box::default),
             has_seen_echo: false,
             has_seen_timeout: false,
         })
@@ -516,7 +518,7 @@ impl Transport for Model {
         let mut sender = Sender::new(flow, spec, &self.config, tcp(&self.config), &seats);
         let left = self.connections.as_mut().and_then(|connections| connections.take(spec.dst));
         if let Some(kept) = &left {
-            sender.go_on_from(kept);
+            sender.go_on_from(kept, tcp(&self.config).connection == Connection::PersistentRestart);
         }
         let opens = tcp(&self.config).handshake == Handshake::OneRtt && left.is_none();
         if !opens && let Some(degrees) = self.extra.as_mut().and_then(|extra| extra.degrees.as_mut()) {

@@ -255,7 +255,11 @@ fn a_timer_that_is_shorter_than_the_gap_fires_once_for_each_packet() {
 
 #[test]
 fn a_flow_goes_on_over_a_connection_that_an_earlier_one_has_left() {
-    for (connection, again) in [(Connection::New, (true, 10)), (Connection::Persistent, (false, 16))] {
+    for (connection, again) in [
+        (Connection::New, (true, 10)),
+        (Connection::Persistent, (false, 16)),
+        (Connection::PersistentRestart, (false, 10)),
+    ] {
         let tcp = Config { connection, handshake: Handshake::OneRtt, ..Config::default() };
         let mut around = Around::new(HostConfig { transport: TransportConfig::Tcp(tcp), ..HostConfig::default() });
         let open = |around: &mut Around, flow: u32| {

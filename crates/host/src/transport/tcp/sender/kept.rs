@@ -23,10 +23,15 @@ impl Sender {
         Kept { window, learned: self.congestion.learned(), srtt, rttvar, rto }
     }
 
-    /// Begins where an earlier flow of the connection has ended. The connection is open.
-    pub(in crate::transport::tcp) fn go_on_from(&mut self, kept: &Kept) {
+    /// Begins where an earlier flow of the connection has ended. The connection is open. If `restarts`, the window is
+    /// that of a new flow all the same.
+    pub(in crate::transport::tcp) fn go_on_from(&mut self, kept: &Kept, restarts: bool) {
         self.gate = Gate::Open;
+        let first = self.window.cwnd;
         self.window = kept.window;
+        if restarts {
+            self.window.cwnd = first;
+        }
         if let Some(learned) = kept.learned {
             self.congestion.recall(learned);
         }
