@@ -191,12 +191,12 @@ mod tests {
 
     #[test]
     fn of_many_choices_each_pair_of_values_is_met_equally_often_and_main_effects_are_clear_of_pairs() {
-        for count in [5, 8, 11] {
+        for count in [5usize, 8, 11] {
             let letters: Vec<String> = (0..count).map(|at| format!("v{at}")).collect();
             let choices: Vec<Vec<&str>> = letters.iter().map(|name| vec![name.as_str()]).collect();
             let choices: Vec<&[&str]> = choices.iter().map(Vec::as_slice).collect();
             let all = screening(&open(&choices));
-            let size = 2 * (count as usize).next_power_of_two().max(8);
+            let size = 2 * count.next_power_of_two().max(8);
             // Those of the design: the base and values that stand alone may be among them, so that they are not twice
             // in the list.
             let has = |reading: &Reading, at: usize| reading.names().contains(&letters[at]);
