@@ -297,10 +297,15 @@ impl Case {
         self.try_scenario(drain).unwrap_or_else(|problem| panic!("{}", problem.render(false)))
     }
 
+    /// Whether the order of packets that land at one moment is drawn.
+    pub fn draws_ties(&self) -> bool {
+        self.seed % 2 == 1
+    }
+
     fn try_scenario(&self, drain: &str) -> Result<Scenario, Problem> {
         // As many bins as there may be with the longest of times.
         let bin = if drain.ends_with("us") { "7us" } else { "1s" };
-        let ties = if self.seed % 2 == 1 { "drawn" } else { "numbered" };
+        let ties = if self.draws_ties() { "drawn" } else { "numbered" };
         let run = format!("[run]\ndrain = \"{drain}\"\nties = \"{ties}\"\n[record]\nthroughput = \"{bin}\"\n");
         let text = format!("{}{run}{}", self.text, listed(&self.flows));
         Scenario::new(&tree(self.scheme, &text), self.seed, Path::new("."))
