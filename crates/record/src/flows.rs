@@ -8,7 +8,7 @@ use tailcut_base::{Instant, Span};
 use crate::group::{Rows, class_names, read_classes, write_rows};
 use crate::schema::{Column, FLOW_COLUMNS};
 use crate::table::{Group, TableReader, Values, integer};
-use crate::{FlowColumns, FlowRow, RecordError};
+use crate::{Completion, FlowColumns, FlowRow, RecordError};
 
 /// Writes all of `rows` to a file at `path`; `classes` are the names of the workload's traffic classes.
 ///
@@ -121,6 +121,7 @@ fn read_group(group: &Group<'_>, classes: &[String], rows: &mut FlowColumns) -> 
     let (start, ideal) = (group.doubles("start_ns")?, group.doubles("ideal_ns")?);
     let (measured, abandoned) = (group.booleans("measured")?, group.booleans("abandoned")?);
     let (received, acknowledged) = (group.maybe_doubles("end_ns")?, group.maybe_doubles("ack_ns")?);
+    let fct = group.maybe_doubles("fct_ns")?;
     let (deadline, query_start) = (group.maybe_doubles("deadline_ns")?, group.maybe_doubles("query_start_ns")?);
     for at in 0..group.rows() {
         rows.push(&FlowRow {
@@ -136,6 +137,7 @@ fn read_group(group: &Group<'_>, classes: &[String], rows: &mut FlowColumns) -> 
             abandoned: abandoned[at],
             received: received[at].map(instant),
             acknowledged: acknowledged[at].map(instant),
+            completion: completion(start[at], received[at], fct[at]),
             ideal: span(ideal[at]),
             packets: packets[at],
             retransmissions: retransmissions[at],
@@ -149,6 +151,12 @@ fn read_group(group: &Group<'_>, classes: &[String], rows: &mut FlowColumns) -> 
         });
     }
     Ok(())
+}
+
+/// What completed a flow, by its times in ns: the ACK of the last byte takes time, so that its moment is another one.
+fn completion(start: f64, received: Option<f64>, fct: Option<f64>) -> Completion {
+    let taken = received.map(|received| picoseconds(received).saturating_sub(picoseconds(start)));
+    if taken == fct.map(picoseconds) { Completion::Received } else { Completion::Acknowledged }
 }
 
 /// Whole picoseconds from ns with thousandths: exact below 2^51 ps, which is 37 minutes.

@@ -36,6 +36,6 @@ pub use ports::{read_ports, write_ports};
 pub use queries::{QueryFile, QueryRow, read_queries, write_queries};
 pub use queues::{QueueLengths, QueueSamples, read_queues, write_queues};
 pub use recorder::{Recorder, Records, Totals};
-pub use row::{DropCounts, FlowRow, PortRow, QueueStatistics};
+pub use row::{Completion, DropCounts, FlowRow, PortRow, QueueStatistics};
 pub use series::{QueuePoint, QueueSeries, read_queue_series, write_queue_series};
 pub use throughput::{Throughput, ThroughputBin, ThroughputFile, read_throughput, write_throughput};

@@ -14,7 +14,7 @@ use tailcut_model::{FlowId, FlowSpec};
 
 use crate::group::{Completed, Sink};
 use crate::queries::OpenQueries;
-use crate::{DropCounts, FlowColumns, FlowRow, QueryRow, RecordError};
+use crate::{Completion, DropCounts, FlowColumns, FlowRow, QueryRow, RecordError};
 
 /// The rows that a recorder kept, each table in the order of its numbers; those that went to a sink are not among them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,6 +67,7 @@ pub struct Recorder {
     flows: Completed<FlowColumns>,
     open_queries: OpenQueries,
     queries: Completed<Vec<QueryRow>>,
+    completion: Completion,
     totals: Totals,
 }
 
@@ -92,6 +93,7 @@ impl Recorder {
             flows: Completed::kept(),
             open_queries: OpenQueries::default(),
             queries: Completed::kept(),
+            completion: Completion::Received,
             totals: Totals::default(),
         }
     }
@@ -105,6 +107,12 @@ impl Recorder {
     #[must_use]
     pub fn with_query_sink(self, sink: Box<dyn Sink<Vec<QueryRow>>>) -> Recorder {
         Recorder { queries: Completed::into_sink(sink), ..self }
+    }
+
+    /// The same recorder, for which this completes a flow.
+    #[must_use]
+    pub fn with_completion(self, completion: Completion) -> Recorder {
+        Recorder { completion, ..self }
     }
 
     /// `flow` starts; it would take `ideal` in an empty network.
@@ -125,6 +133,7 @@ impl Recorder {
             abandoned: false,
             received: None,
             acknowledged: None,
+            completion: self.completion,
             ideal,
             packets: 0,
             retransmissions: 0,
@@ -174,7 +183,8 @@ impl Recorder {
         self.set_received(slot, Some(now), report);
         let row = &self.at(slot).row;
         let bytes = row.size;
-        let early = row.fct().is_some_and(|fct| fct < row.ideal).then(|| row.clone());
+        let taken = now.since(row.start).expect("a flow is received after its start");
+        let early = (taken < row.ideal).then(|| row.clone());
         self.totals.received += 1;
         self.totals.received_bytes += bytes;
         self.close(flow, slot);
@@ -461,6 +471,7 @@ mod tests {
                 abandoned: false,
                 received: Some(Instant::from_ps(900)),
                 acknowledged: Some(Instant::from_ps(950)),
+                completion: Completion::Received,
                 ideal: Span::from_ps(50),
                 packets: 6,
                 retransmissions: 2,

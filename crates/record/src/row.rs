@@ -5,6 +5,16 @@ use tailcut_model::seat::DropReason;
 
 use crate::Histogram;
 
+/// What completes a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Completion {
+    /// Its last byte reaches the receiver.
+    #[default]
+    Received,
+    /// Its sender knows that the receiver has every byte.
+    Acknowledged,
+}
+
 /// What a run leaves of one flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowRow {
@@ -32,6 +42,8 @@ pub struct FlowRow {
     pub received: Option<Instant>,
     /// When the sender knew that; `None` if the run ended before.
     pub acknowledged: Option<Instant>,
+    /// Which of the two ends its FCT.
+    pub completion: Completion,
     /// FCT in an empty network.
     pub ideal: Span,
     /// Data packets sent, retransmissions included.
@@ -55,9 +67,13 @@ pub struct FlowRow {
 }
 
 impl FlowRow {
-    /// Flow completion time: from the start to the last byte at the receiver; `None` if the flow is censored.
+    /// Flow completion time: from the start to what completes the flow; `None` if the flow is censored.
     pub fn fct(&self) -> Option<Span> {
-        self.received.map(|at| at.since(self.start).expect("a flow is received after its start"))
+        let end = match self.completion {
+            Completion::Received => self.received,
+            Completion::Acknowledged => self.acknowledged,
+        };
+        end.map(|at| at.since(self.start).expect("a flow is completed after its start"))
     }
 
     /// FCT over the FCT in an empty network; `None` if the flow is censored.
@@ -186,6 +202,7 @@ mod tests {
         row.received = Some(Instant::from_ps(150));
         row.ideal = Span::from_ps(20);
         row.deadline = Some(Span::from_ps(50));
+        row.completion = Completion::Received;
         assert_eq!((row.fct(), row.slowdown(), row.met()), (Some(Span::from_ps(50)), Some(2.5), Some(true)));
         row.deadline = Some(Span::from_ps(49));
         assert_eq!(row.met(), Some(false));
@@ -193,5 +210,9 @@ mod tests {
         assert_eq!((row.fct(), row.slowdown(), row.met()), (None, None, Some(false)));
         row.deadline = None;
         assert_eq!(row.met(), None);
+        // Whoever waits for the ACK needs no receiver to say so.
+        row.completion = Completion::Acknowledged;
+        row.acknowledged = Some(Instant::from_ps(160));
+        assert_eq!((row.fct(), row.slowdown()), (Some(Span::from_ps(60)), Some(3.0)));
     }
 }

@@ -95,7 +95,13 @@ pub const FLOW_COLUMNS: &[Column] = &[
         "ns",
         "When the sender knew that the receiver has every byte; null if the run ended before.",
     ),
-    nullable("fct_ns", Double, "ns", "Flow completion time, end_ns - start_ns; null if the flow is censored."),
+    nullable(
+        "fct_ns",
+        Double,
+        "ns",
+        "Flow completion time, end_ns - start_ns, or with record.completion = \"acknowledged\" ack_ns - start_ns; null \
+         if the flow is censored.",
+    ),
     column(
         "ideal_ns",
         Double,

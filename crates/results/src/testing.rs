@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tailcut_base::{Bytes, Instant, Span};
-use tailcut_record::{FlowColumns, FlowRow, Histogram, QueryRow};
+use tailcut_record::{Completion, FlowColumns, FlowRow, Histogram, QueryRow};
 
 use crate::flow_set::FlowSet;
 use crate::point::{EngineFacts, FlowCounts, Load, PointSummary};
@@ -27,6 +27,7 @@ pub(crate) fn flow(flow: u32, class: u8, fct_us: Option<u64>) -> FlowRow {
         start,
         measured: true,
         abandoned: false,
+        completion: Completion::Received,
         received,
         acknowledged: received.map(|at| at + Span::from_us(2)),
         ideal: Span::from_us(10),

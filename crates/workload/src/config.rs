@@ -5,11 +5,19 @@ use std::fmt;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{self, MapAccess, Unexpected, Visitor};
+use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tailcut_base::{Bytes, Span};
 use tailcut_model::{Facts, Thing};
+
+mod hosts;
+mod incast;
+
+pub use hosts::{Endpoints, Group, HostSet, Roles};
+pub use incast::{
+    Aggregators, Degree, DegreeDistribution, ExponentialJitter, FirstAnswer, Gaps, IconJitter, Incast, Jitter,
+    UniformDegrees, UniformJitter,
+};
 
 /// The traffic that the hosts offer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +48,10 @@ pub struct Config {
     /// Run although a link is offered more than it carries; a `load` above 1 is refused without it.
     #[serde(default)]
     pub allow_overload: bool,
+    /// Sets of hosts by name that do not overlap, drawn once for the run: `{ group = "NAME" }` stands for one wherever a
+    /// set of hosts is asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<String, Group>,
     /// The traffics by name, in order: the name is the class of the flows, and the class that comes first goes first
     /// among flows that start at the same moment.
     #[serde(default)]
@@ -195,52 +207,6 @@ pub enum SizeFormat {
     Hpcc,
 }
 
-/// Who sends to whom.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Endpoints {
-    /// The source is uniform over the hosts, the destination over the other hosts.
-    #[default]
-    Uniform,
-    /// Each host sends to one other and receives from one other, by a random derangement that is drawn once; the
-    /// source is uniform.
-    Permutation,
-    /// Uniform over the pairs of hosts whose source comes before the destination: the web-search half of SPQ's hybrid.
-    Ascending,
-    /// Uniform over the pairs of hosts whose source comes after the destination: the data-mining half of SPQ's hybrid.
-    Descending,
-    /// The source is uniform over a set of senders, the destination over a set of receivers without the source.
-    Roles(Roles),
-}
-
-/// Which hosts send and which receive; a host may do both.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub struct Roles {
-    /// The hosts that send.
-    pub senders: HostSet,
-    /// The hosts that receive.
-    pub receivers: HostSet,
-}
-
-/// A set of hosts: `{ first = 0, count = 120 }`, `{ random = 120 }` or `{ hosts = [1, 5, 9] }`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub struct HostSet {
-    /// The first of `count` consecutive hosts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first: Option<u32>,
-    /// How many consecutive hosts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub count: Option<u32>,
-    /// How many hosts, drawn once without replacement.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub random: Option<u32>,
-    /// These hosts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hosts: Option<Vec<u32>>,
-}
-
 /// When the flows of a traffic start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -248,184 +214,6 @@ pub enum Arrivals {
     /// A Poisson process of the whole network, which is the sum of one for each source.
     #[default]
     Poisson,
-}
-
-/// Queries to many hosts at a time, whose answers meet at the one that asked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub struct Incast {
-    /// How many hosts answer: a number, or `{ uniform = { min = 20, max = 32 } }`, drawn for each query. They are
-    /// distinct, and none is the one that asks.
-    pub degree: Degree,
-    /// How many hosts ask, drawn once; all if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub aggregators: Option<u32>,
-    /// Times between the queries of one aggregator.
-    #[serde(default)]
-    pub gaps: Gaps,
-    /// When the answers start, counted from the query.
-    #[serde(default)]
-    pub jitter: Jitter,
-    /// Whether all answers to one query have the same size, as in Slytherin's public scripts.
-    #[serde(default = "yes")]
-    pub one_size: bool,
-    /// When the last answer should be received, counted from the query: `fixed`, or `exponential`, drawn for each
-    /// query. Without it queries have no deadline. It is not one of the answers, which have that of the traffic.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<Deadlines>,
-}
-
-fn yes() -> bool {
-    true
-}
-
-/// How many hosts answer a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Degree {
-    /// As many for all queries.
-    Fixed(u32),
-    /// Drawn for each query.
-    Drawn(DegreeDistribution),
-}
-
-/// What degrees are drawn from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DegreeDistribution {
-    /// Uniform between two numbers, both included.
-    Uniform(UniformDegrees),
-}
-
-/// Degrees that are uniform between two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub struct UniformDegrees {
-    /// Smallest degree.
-    pub min: u32,
-    /// Largest degree.
-    pub max: u32,
-}
-
-impl Degree {
-    /// The smallest and the largest degree.
-    pub fn bounds(self) -> (u32, u32) {
-        match self {
-            Degree::Fixed(degree) => (degree, degree),
-            Degree::Drawn(DegreeDistribution::Uniform(UniformDegrees { min, max })) => (min, max),
-        }
-    }
-
-    /// Its mean.
-    pub fn mean(self) -> f64 {
-        let (min, max) = self.bounds();
-        (f64::from(min) + f64::from(max)) / 2.0
-    }
-
-    /// Mean of its square.
-    pub(crate) fn second_moment(self) -> f64 {
-        let (min, max) = self.bounds();
-        // The variance of n numbers in a row is (n^2 - 1) / 12.
-        let n = f64::from(max) - f64::from(min) + 1.0;
-        self.mean() * self.mean() + (n * n - 1.0) / 12.0
-    }
-}
-
-impl<'de> Deserialize<'de> for Degree {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(DegreeVisitor)
-    }
-}
-
-/// Unlike serde's own for untagged enums it tells what is wrong with a table.
-struct DegreeVisitor;
-
-impl<'de> Visitor<'de> for DegreeVisitor {
-    type Value = Degree;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number of hosts such as 32, or { uniform = { min = 20, max = 32 } }")
-    }
-
-    fn visit_u64<E: de::Error>(self, degree: u64) -> Result<Degree, E> {
-        let wrong = |_| E::invalid_value(Unexpected::Unsigned(degree), &self);
-        u32::try_from(degree).map(Degree::Fixed).map_err(wrong)
-    }
-
-    fn visit_i64<E: de::Error>(self, degree: i64) -> Result<Degree, E> {
-        let wrong = |_| E::invalid_value(Unexpected::Signed(degree), &self);
-        u32::try_from(degree).map(Degree::Fixed).map_err(wrong)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Degree, A::Error> {
-        DegreeDistribution::deserialize(MapAccessDeserializer::new(map)).map(Degree::Drawn)
-    }
-}
-
-/// Times between the queries of one aggregator.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Gaps {
-    /// Exponential.
-    #[default]
-    Poisson,
-    /// Lognormal with 30 % of the gaps at most 50 us (Rezaei, PhD thesis, University of Illinois at Chicago, 2021,
-    /// section 3.3.1). Exponential where the mean gap is below 50 us, for which no such lognormal exists.
-    Microburst,
-}
-
-/// When the answers to a query start.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Jitter {
-    /// All at once, as in Slytherin's public scripts.
-    #[default]
-    None,
-    /// The first worker at once, the others after a random delay, as in ICON's and Superways' public scripts.
-    Icon(IconJitter),
-    /// Each after a delay of its own that is uniform between two.
-    Uniform(UniformJitter),
-    /// Each after an exponential delay of its own.
-    Exponential(ExponentialJitter),
-}
-
-/// Delays of answers that are uniform between two.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub struct UniformJitter {
-    /// Shortest delay.
-    pub min: Span,
-    /// Longest delay.
-    pub max: Span,
-}
-
-/// Delays of answers that are exponential: min(Exp(mean), cap).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub struct ExponentialJitter {
-    /// Mean before the longest delay is enforced.
-    pub mean: Span,
-    /// Longest delay; any if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cap: Option<Span>,
-}
-
-/// Delay of the workers after the first: `base + min(Exp(mean), cap)`. Source: hrezae2/ICON, hrezae2/Superways-WWW-21.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "snake_case", default)]
-pub struct IconJitter {
-    /// Fixed part.
-    pub base: Span,
-    /// Mean of the exponential part before it is capped.
-    pub mean: Span,
-    /// Largest exponential part.
-    pub cap: Span,
-}
-
-impl Default for IconJitter {
-    fn default() -> Self {
-        IconJitter { base: Span::from_us(80), mean: Span::from_us(10), cap: Span::from_us(120) }
-    }
 }
 
 /// When flows should be delivered, counted from the start of each.
@@ -639,19 +427,6 @@ mod tests {
     fn a_class_that_is_written_twice_is_refused() {
         let error = serde_json::from_str::<Config>(r#"{"traffic": {"a": {}, "a": {}}}"#).unwrap_err().to_string();
         assert!(error.contains("`a` is given twice"), "{error}");
-    }
-
-    #[test]
-    fn degrees_have_the_moments_of_their_numbers() {
-        for (min, max) in [(7, 7), (1, 2), (20, 32), (48, 96)] {
-            let degree = Degree::Drawn(DegreeDistribution::Uniform(UniformDegrees { min, max }));
-            let mean_of =
-                |of: fn(f64) -> f64| (min..=max).map(|d| of(f64::from(d))).sum::<f64>() / f64::from(max - min + 1);
-            assert!((degree.mean() - mean_of(|d| d)).abs() < 1e-9);
-            assert!((degree.second_moment() - mean_of(|d| d * d)).abs() < 1e-9);
-        }
-        // To the bit: forecasts of fixed degrees are what they were.
-        assert_eq!((Degree::Fixed(26).mean(), Degree::Fixed(26).second_moment()), (26.0, 676.0));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Who sends to whom: the patterns, how one pair is drawn, and how much of a traffic passes each link.
 
-use tailcut_base::{Seeds, Stream};
+use tailcut_base::Stream;
 use tailcut_model::Invalid;
 
 use crate::config::{Endpoints, HostSet};
-use crate::flow_list::host_help;
 use crate::load::{Racks, Spread};
+use crate::site::Site;
 
 /// A pattern whose random parts have been drawn.
 #[derive(Clone, Debug)]
@@ -31,7 +31,8 @@ pub(crate) struct Roles {
 }
 
 impl Pattern {
-    pub(crate) fn new(key: &str, config: &Endpoints, hosts: u32, seeds: Seeds, class: u64) -> Result<Pattern, Invalid> {
+    pub(crate) fn new(key: &str, config: &Endpoints, class: u64, site: &Site<'_>) -> Result<Pattern, Invalid> {
+        let (hosts, seeds) = (site.hosts, site.seeds);
         Ok(match config {
             Endpoints::Uniform => Pattern::Uniform { hosts },
             Endpoints::Permutation => {
@@ -42,7 +43,7 @@ impl Pattern {
             Endpoints::Roles(roles) => {
                 let set = |part: &str, set: &HostSet| {
                     let stream = seeds.stream(&format!("workload.roles.{part}"), class);
-                    resolve(&format!("{key}.roles.{part}"), set, hosts, stream)
+                    site.set(&format!("{key}.roles.{part}"), set, stream)
                 };
                 let senders = set("senders", &roles.senders)?;
                 let receivers = set("receivers", &roles.receivers)?;
@@ -163,16 +164,17 @@ fn spread_of_sets(spread: &mut Spread, racks: &Racks, senders: &[f64], receivers
     }
 }
 
-/// The spread of answers to an aggregator that is uniform over `aggregators`, from hosts that are uniform over the
-/// others.
-pub(crate) fn incast_spread(racks: &Racks, aggregators: &[u32]) -> Spread {
-    // The mirror image of a uniform source among the aggregators that sends to all others.
-    let mut asking = vec![0.0; racks.hosts()];
-    for &host in aggregators {
-        asking[host as usize] = 1.0;
-    }
+/// The spread of answers to an aggregator that is uniform over `aggregators`, from hosts that are uniform over
+/// `workers` without the aggregator.
+pub(crate) fn incast_spread(racks: &Racks, aggregators: &[u32], workers: &[u32]) -> Spread {
+    // The mirror image of a uniform source among the aggregators that sends to the workers.
+    let weights = |set: &[u32]| {
+        let mut weights = vec![0.0; racks.hosts()];
+        set.iter().for_each(|&host| weights[host as usize] = 1.0);
+        weights
+    };
     let mut mirror = Spread::zero(racks);
-    spread_of_sets(&mut mirror, racks, &asking, &vec![1.0; racks.hosts()]);
+    spread_of_sets(&mut mirror, racks, &weights(aggregators), &weights(workers));
     Spread { send: mirror.receive, receive: mirror.send, out: mirror.into, into: mirror.out }
 }
 
@@ -194,73 +196,37 @@ fn derangement(hosts: u32, stream: &mut Stream) -> Vec<u32> {
     }
 }
 
-/// The hosts of a set, ascending.
-fn resolve(key: &str, set: &HostSet, hosts: u32, mut stream: Stream) -> Result<Vec<u32>, Invalid> {
-    const FORMS: &str = "expected { first = 0, count = 120 }, { random = 120 } or { hosts = [1, 5, 9] }";
-    let found = match (set.first, set.count, set.random, &set.hosts) {
-        (first, Some(count), None, None) => {
-            let first = first.unwrap_or(0);
-            match first.checked_add(count).filter(|&end| end <= hosts) {
-                Some(end) => (first..end).collect(),
-                None => {
-                    let message = format!("{count} hosts from host {first} on are more than there are");
-                    return Err(Invalid::new(format!("{key}.count"), message).help(host_help(hosts)));
-                }
-            }
-        }
-        (None, None, Some(random), None) => draw_set(&format!("{key}.random"), random, hosts, &mut stream)?,
-        (None, None, None, Some(list)) => {
-            let key = format!("{key}.hosts");
-            let mut list = list.clone();
-            list.sort_unstable();
-            if let Some(twice) = list.windows(2).find(|pair| pair[0] == pair[1]) {
-                return Err(Invalid::new(key, format!("host {} is given twice", twice[0])));
-            }
-            if let Some(&beyond) = list.last().filter(|&&host| host >= hosts) {
-                return Err(Invalid::new(key, format!("{beyond} is not a host")).help(host_help(hosts)));
-            }
-            list
-        }
-        _ => return Err(Invalid::new(key, "does not say which hosts").help(FORMS)),
-    };
-    if found.is_empty() {
-        return Err(Invalid::new(key, "has no host").help(FORMS));
-    }
-    Ok(found)
-}
-
-/// `count` of the hosts, drawn without replacement; ascending.
-pub(crate) fn draw_set(key: &str, count: u32, hosts: u32, stream: &mut Stream) -> Result<Vec<u32>, Invalid> {
-    if count > hosts {
-        let message = format!("{count} hosts are more than there are");
-        return Err(Invalid::new(key, message).help(host_help(hosts)));
-    }
-    let mut all: Vec<u32> = (0..hosts).collect();
-    stream.shuffle(&mut all);
-    all.truncate(count as usize);
-    all.sort_unstable();
-    Ok(all)
-}
-
 fn len(list: &[u32]) -> u32 {
     u32::try_from(list.len()).expect("a list of different hosts is not longer than there are hosts")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use proptest::prelude::*;
-    use tailcut_base::BitRate;
+    use tailcut_base::{BitRate, Seeds};
 
     use super::*;
     use crate::config;
     use crate::load::HostLinks;
+    use crate::site::Groups;
+
+    fn pattern_of(config: &Endpoints, hosts: u32) -> Result<Pattern, Invalid> {
+        let (groups, base_dir) = (Groups::default(), Path::new("."));
+        Pattern::new("e", config, 0, &Site { hosts, seeds: Seeds::new(1), base_dir, groups: &groups })
+    }
+
+    fn all(racks: &Racks) -> Vec<u32> {
+        (0..).take(racks.hosts()).collect()
+    }
 
     fn racks(rack_of: &[u32]) -> Racks {
         Racks::new(&HostLinks { rack_of: rack_of.to_vec(), host_link: BitRate::gbps(1), uplinks: None })
     }
 
     fn pattern(endpoints: &Endpoints, hosts: u32) -> Pattern {
-        Pattern::new("e", endpoints, hosts, Seeds::new(1), 0).unwrap()
+        pattern_of(endpoints, hosts).unwrap()
     }
 
     fn hosts(hosts: &[u32]) -> HostSet {
@@ -310,7 +276,7 @@ mod tests {
             let other = stream.below(6);
             drawn.add_flow(&racks, if other >= to { other + 1 } else { other }, to, 1.0 / f64::from(n));
         }
-        assert_close(&incast_spread(&racks, &aggregators), &drawn, 0.01, "incast");
+        assert_close(&incast_spread(&racks, &aggregators, &all(&racks)), &drawn, 0.01, "incast");
     }
 
     fn assert_close(a: &Spread, b: &Spread, tolerance: f64, what: &str) {
@@ -375,11 +341,11 @@ mod tests {
             (hosts(&[1, 8]), "e.roles.senders.hosts", "8 is not a host"),
             (hosts(&[]), "e.roles.senders", "has no host"),
         ] {
-            let error = Pattern::new("e", &roles(set, good.clone()), 8, Seeds::new(1), 0).unwrap_err();
+            let error = pattern_of(&roles(set, good.clone()), 8).unwrap_err();
             assert_eq!(error.path, path, "{error}");
             assert!(error.message.contains(message), "{error}");
         }
-        let error = Pattern::new("e", &roles(hosts(&[3, 4]), hosts(&[4])), 8, Seeds::new(1), 0).unwrap_err();
+        let error = pattern_of(&roles(hosts(&[3, 4]), hosts(&[4])), 8).unwrap_err();
         assert!(error.message.contains("host 4 sends and is the only receiver"), "{error}");
     }
 
@@ -390,7 +356,7 @@ mod tests {
             let racks = racks(&rack_of);
             let count = u32::try_from(rack_of.len()).unwrap();
             let mut spreads: Vec<Spread> = all_kinds(count).iter().map(|e| pattern(e, count).spread(&racks)).collect();
-            spreads.push(incast_spread(&racks, &[0, count - 1]));
+            spreads.push(incast_spread(&racks, &[0, count - 1], &all(&racks)));
             for spread in spreads {
                 let sum = |part: &[f64]| part.iter().sum::<f64>();
                 prop_assert!((sum(&spread.send) - 1.0).abs() < 1e-12, "{spread:?}");

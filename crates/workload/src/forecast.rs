@@ -88,26 +88,20 @@ impl<'a> Forecaster<'a> {
         }
     }
 
-    /// Adds a generated traffic of this class with `per_second` events.
-    pub(crate) fn add_generated(&mut self, class: usize, plan: &Generated, per_second: f64) {
+    /// Adds a generated traffic of this class with `per_second` events, whose first answers have the class `first`.
+    pub(crate) fn add_generated(&mut self, class: usize, first: Option<usize>, plan: &Generated, per_second: f64) {
         let events = per_second * self.seconds;
-        let flows = events * plan.flows_per_event();
-        let (mean, mean_wire) = (plan.sizes.mean(), plan.sizes.mean_wire());
-        self.count(class, flows, flows * mean, flows * mean_wire);
         let spread = plan.spread(&self.racks);
-        self.payload.add(&spread, flows * mean);
-        self.wire.add(&spread, flows * mean_wire);
+        let (own, firsts) = plan.parts();
+        for (class, part) in [(Some(class), Some(own)), (first, firsts)] {
+            let (Some(class), Some(part)) = (class, part) else { continue };
+            let flows = events * part.flows;
+            self.count(class, flows, flows * part.mean, flows * part.mean_wire);
+            self.payload.add(&spread, flows * part.mean);
+            self.wire.add(&spread, flows * part.mean_wire);
+        }
         // The sum of a Poisson number of events has the variance (events) x (second moment of an event's bytes).
-        let square = plan.sizes.second_moment();
-        let second_moment = match &plan.ends {
-            Ends::Pairs(_) => square,
-            Ends::Incast(incast) if incast.one_size => incast.degree.second_moment() * square,
-            Ends::Incast(incast) => {
-                let degree = incast.degree.mean();
-                degree * square + (incast.degree.second_moment() - degree) * mean * mean
-            }
-        };
-        self.variance += events * second_moment;
+        self.variance += events * plan.second_moment();
         if let Ends::Incast(IncastPlan { degree, gaps, aggregators, .. }) = &plan.ends {
             self.forecast.classes[class].queries = Some(QueryForecast { per_second, degree: *degree });
             self.note_gaps(class, *gaps, per_second, aggregators.len());

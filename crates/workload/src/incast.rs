@@ -1,9 +1,8 @@
 //! Queries whose answers meet at the host that asked.
 //!
 //! Each aggregator asks on its own: its queries are a renewal process of their own. The workers of a query are distinct
-//! and drawn anew for each query, and so are its degree and its deadline where they are not fixed. Left out: fixed
-//! worker sets and degrees of applications (Superways, Rezaei, PhD thesis 2021, section 4.4.2), and a first answer of
-//! another size.
+//! and drawn anew for each query unless each aggregator has its own; its degree and its deadline are drawn where they
+//! are not fixed. Left out: degrees of applications (Superways, Rezaei, PhD thesis 2021, section 4.4.2).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +12,7 @@ use tailcut_base::{Instant, Seeds, Span, Stream};
 use crate::arrivals::{Gap, after};
 use crate::config::{Degree, IconJitter, Jitter};
 use crate::deadlines::DeadlineSource;
-use crate::plan::IncastPlan;
+use crate::plan::{IncastPlan, Workers};
 
 /// The queries of one traffic.
 #[derive(Clone, Debug)]
@@ -25,12 +24,70 @@ pub(crate) struct Queries {
     deadlines: Option<DeadlineSource>,
     /// When each aggregator asks next, and its place in the list.
     next: BinaryHeap<Reverse<(Instant, usize)>>,
-    /// The hosts but one, by number; shuffled a little more for each query.
-    others: Vec<u32>,
+    workers: Pool,
     arrivals: Stream,
     endpoints: Stream,
     delays: Stream,
     degrees: Stream,
+}
+
+/// The hosts that answer.
+#[derive(Clone, Debug)]
+enum Pool {
+    /// The numbers of all hosts but one; shuffled a little more for each query. Numbers of hosts after the one that asks
+    /// are one less here, so that it never answers itself.
+    AllOthers(Vec<u32>),
+    /// Some hosts; shuffled a little more for each query.
+    Some(Vec<u32>),
+    /// Those of each aggregator.
+    Fixed(Vec<Vec<u32>>),
+}
+
+impl Pool {
+    fn new(workers: Workers, hosts: u32) -> Pool {
+        match workers {
+            Workers::Drawn(workers) if workers.len() == hosts as usize => Pool::AllOthers((0..hosts - 1).collect()),
+            Workers::Drawn(workers) => Pool::Some(workers),
+            Workers::Fixed(sets) => Pool::Fixed(sets),
+        }
+    }
+
+    /// The workers of a query of `aggregator`, number `at` of them all, with what their numbers are counted in.
+    fn draw(&mut self, aggregator: u32, at: usize, degree: u32, stream: &mut Stream) -> (&[u32], bool) {
+        let degree = degree as usize;
+        // The first steps of a shuffle, from whatever order the last query left: any start gives a uniform sample.
+        let sample = |hosts: &mut [u32], stream: &mut Stream| {
+            let n = u32::try_from(hosts.len()).expect("hosts are numbered by 32 bits");
+            for i in 0..degree {
+                let j = i + stream.below(n - i as u32) as usize;
+                hosts.swap(i, j);
+            }
+        };
+        match self {
+            Pool::AllOthers(others) => {
+                sample(others, stream);
+                (&others[..degree], true)
+            }
+            Pool::Some(hosts) => {
+                let own = hosts.iter().position(|&host| host == aggregator);
+                let n = hosts.len() - usize::from(own.is_some());
+                if let Some(own) = own {
+                    hosts.swap(own, n);
+                }
+                sample(&mut hosts[..n], stream);
+                (&hosts[..degree], false)
+            }
+            Pool::Fixed(sets) => (&sets[at][..degree], false),
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        let hosts = match self {
+            Pool::AllOthers(hosts) | Pool::Some(hosts) => hosts.capacity(),
+            Pool::Fixed(sets) => sets.iter().map(Vec::capacity).sum(),
+        };
+        hosts * size_of::<u32>()
+    }
 }
 
 /// One query.
@@ -40,6 +97,8 @@ pub(crate) struct Query<'a> {
     pub(crate) deadline: Option<Span>,
     /// In the order in which they answer, each once.
     workers: &'a [u32],
+    /// Whether the numbers of the workers leave the aggregator out.
+    skips_aggregator: bool,
     jitter: &'a Jitter,
     delays: &'a mut Stream,
 }
@@ -56,7 +115,7 @@ impl Queries {
             jitter: plan.jitter,
             deadlines,
             next: BinaryHeap::new(),
-            others: (0..hosts - 1).collect(),
+            workers: Pool::new(plan.workers, hosts),
             arrivals: seeds.stream("workload.arrivals", class),
             endpoints: seeds.stream("workload.endpoints", class),
             delays: seeds.stream("workload.jitter", class),
@@ -73,7 +132,8 @@ impl Queries {
 
     /// Bytes of its tables of hosts.
     pub(crate) fn heap_bytes(&self) -> usize {
-        (self.aggregators.capacity() + self.others.capacity()) * size_of::<u32>()
+        self.aggregators.capacity() * size_of::<u32>()
+            + self.workers.heap_bytes()
             + self.next.capacity() * size_of::<Reverse<(Instant, usize)>>()
     }
 
@@ -94,15 +154,9 @@ impl Queries {
             (least, most) if least == most => least,
             (least, most) => least + self.degrees.below(most - least + 1),
         };
-        // The first steps of a shuffle, from whatever order the last query left: any start gives a uniform sample.
-        let n = u32::try_from(self.others.len()).expect("hosts are numbered by 32 bits");
-        for i in 0..degree {
-            let j = i + self.endpoints.below(n - i);
-            self.others.swap(i as usize, j as usize);
-        }
-        let workers = &self.others[..degree as usize];
+        let (workers, skips_aggregator) = self.workers.draw(aggregator, at, degree, &mut self.endpoints);
         let deadline = self.deadlines.as_mut().and_then(DeadlineSource::draw);
-        Some(Query { aggregator, deadline, workers, jitter: &self.jitter, delays: &mut self.delays })
+        Some(Query { aggregator, deadline, workers, skips_aggregator, jitter: &self.jitter, delays: &mut self.delays })
     }
 }
 
@@ -115,9 +169,9 @@ impl Query<'_> {
     /// The workers with the moment at which each starts to answer a query of `now`.
     pub(crate) fn answers(&mut self, now: Instant) -> impl Iterator<Item = (u32, Instant)> + '_ {
         let (aggregator, jitter, delays) = (self.aggregator, self.jitter, &mut *self.delays);
+        let skips_aggregator = self.skips_aggregator;
         self.workers.iter().enumerate().map(move |(nth, &other)| {
-            // The numbers of the others leave the aggregator out.
-            let worker = if other >= aggregator { other + 1 } else { other };
+            let worker = if skips_aggregator && other >= aggregator { other + 1 } else { other };
             let delay = match jitter {
                 Jitter::Icon(icon) if nth > 0 => icon_delay(icon, delays),
                 Jitter::None | Jitter::Icon(_) => 0.0,
@@ -152,10 +206,12 @@ mod tests {
         Deadlines, DegreeDistribution, ExponentialDeadlines, ExponentialJitter, Gaps, UniformDegrees, UniformJitter,
     };
 
-    fn plan(degree: u32, aggregators: &[u32], jitter: Jitter) -> IncastPlan {
+    fn plan(degree: u32, aggregators: &[u32], hosts: u32, jitter: Jitter) -> IncastPlan {
         IncastPlan {
             degree: Degree::Fixed(degree),
             aggregators: aggregators.to_vec(),
+            workers: Workers::Drawn((0..hosts).collect()),
+            first: None,
             gaps: Gaps::Poisson,
             jitter,
             one_size: true,
@@ -164,7 +220,7 @@ mod tests {
     }
 
     fn queries(degree: u32, aggregators: &[u32], hosts: u32, jitter: Jitter) -> Queries {
-        of_plan(plan(degree, aggregators, jitter), hosts)
+        of_plan(plan(degree, aggregators, hosts, jitter), hosts)
     }
 
     fn of_plan(plan: IncastPlan, hosts: u32) -> Queries {
@@ -292,7 +348,7 @@ mod tests {
 
     #[test]
     fn degrees_are_uniform_and_their_workers_distinct() {
-        let mut queries = of_plan(IncastPlan { degree: uniform(3, 7), ..plan(1, &[2, 5], Jitter::None) }, 8);
+        let mut queries = of_plan(IncastPlan { degree: uniform(3, 7), ..plan(1, &[2, 5], 8, Jitter::None) }, 8);
         let mut counts = [0u32; 8];
         for _ in 0..20_000 {
             let mut query = queries.ask().unwrap();
@@ -310,7 +366,7 @@ mod tests {
     /// They change no other draw: neither times nor aggregators, and deadlines not even the answers.
     #[test]
     fn degrees_and_deadlines_are_drawn_from_streams_of_their_own() {
-        let fixed = plan(7, &[0, 3, 4], Jitter::Icon(IconJitter::default()));
+        let fixed = plan(7, &[0, 3, 4], 20, Jitter::Icon(IconJitter::default()));
         let deadlines = Some(Deadlines::Exponential(ExponentialDeadlines::default()));
         let urgent = IncastPlan { deadlines, ..fixed.clone() };
         let varied = IncastPlan { degree: uniform(3, 7), ..urgent.clone() };

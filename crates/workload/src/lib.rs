@@ -27,6 +27,7 @@ mod load;
 mod mixture;
 mod pareto;
 mod plan;
+mod site;
 mod size_table;
 mod source;
 mod text;
@@ -34,9 +35,10 @@ mod workload;
 
 pub use builtin::{BuiltIn, distribution, distributions};
 pub use config::{
-    Arrivals, Config, Deadlines, Degree, DegreeDistribution, Endpoints, ExponentialDeadlines, ExponentialJitter,
-    FlowFile, FlowFormat, Gaps, HostSet, IconJitter, Incast, Jitter, ListedFlow, LoadBytes, LoadOf, ParetoSizes, Roles,
-    SizeFile, SizeFormat, Sizes, Traffic, TrafficList, UniformDegrees, UniformJitter, UniformSizes,
+    Aggregators, Arrivals, Config, Deadlines, Degree, DegreeDistribution, Endpoints, ExponentialDeadlines,
+    ExponentialJitter, FirstAnswer, FlowFile, FlowFormat, Gaps, Group, HostSet, IconJitter, Incast, Jitter, ListedFlow,
+    LoadBytes, LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes, Traffic, TrafficList, UniformDegrees,
+    UniformJitter, UniformSizes,
 };
 pub use distribution::Distribution;
 pub use flow_list::FlowList;

@@ -2,20 +2,21 @@
 
 use std::path::Path;
 
-use tailcut_base::{Instant, Seeds, Span};
+use tailcut_base::{Instant, Span, wire_bytes};
 use tailcut_model::Invalid;
 
 use crate::builtin;
 use crate::config::{
-    Deadlines, Degree, DegreeDistribution, FlowFile, Gaps, Incast, Jitter, ListedFlow, ParetoSizes, SizeFile,
-    SizeFormat, Sizes, Traffic,
+    Deadlines, Degree, DegreeDistribution, FirstAnswer, FlowFile, Gaps, Incast, Jitter, ListedFlow, LoadBytes,
+    ParetoSizes, SizeFile, SizeFormat, Sizes, Traffic,
 };
 use crate::deadlines;
 use crate::distribution::Distribution;
-use crate::endpoints::{Pattern, draw_set, incast_spread};
+use crate::endpoints::{Pattern, incast_spread};
 use crate::files;
-use crate::flow_list::{FlowList, Listed, host_help};
+use crate::flow_list::{CLASS_NAME_HELP, FlowList, Listed, host_help, is_class_name};
 use crate::load::{Racks, Spread};
+use crate::site::Site;
 use crate::size_table::TableFormat;
 
 /// What a traffic sends.
@@ -56,6 +57,8 @@ pub(crate) struct IncastPlan {
     pub(crate) degree: Degree,
     /// The hosts that ask.
     pub(crate) aggregators: Vec<u32>,
+    pub(crate) workers: Workers,
+    pub(crate) first: Option<FirstAnswer>,
     pub(crate) gaps: Gaps,
     pub(crate) jitter: Jitter,
     pub(crate) one_size: bool,
@@ -63,7 +66,99 @@ pub(crate) struct IncastPlan {
     pub(crate) deadlines: Option<Deadlines>,
 }
 
+/// Which hosts answer.
+#[derive(Clone, Debug)]
+pub(crate) enum Workers {
+    /// For each query others of these, but never the one that asks.
+    Drawn(Vec<u32>),
+    /// For each aggregator the same ones, in the order in which they answer.
+    Fixed(Vec<Vec<u32>>),
+}
+
+impl IncastPlan {
+    /// The part of its flows that passes each link, if all are of one kind.
+    fn spread(&self, racks: &Racks) -> Spread {
+        match &self.workers {
+            Workers::Drawn(workers) => incast_spread(racks, &self.aggregators, workers),
+            Workers::Fixed(sets) => {
+                let mut spread = Spread::zero(racks);
+                let (least, most) = self.degree.bounds();
+                let degrees = f64::from(most - least + 1);
+                let asked = self.aggregators.len() as f64 * self.degree.mean();
+                for (&aggregator, workers) in self.aggregators.iter().zip(sets) {
+                    for (nth, &worker) in (0u32..).zip(workers) {
+                        // It answers the queries whose degree is larger than its number.
+                        let part = f64::from(most - nth.max(least - 1)) / degrees;
+                        spread.add_flow(racks, worker, aggregator, part / asked);
+                    }
+                }
+                spread
+            }
+        }
+    }
+}
+
+/// The flows of one kind that an event brings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Part {
+    /// How many, on average.
+    pub(crate) flows: f64,
+    /// Their mean payload, and payload and headers, in bytes.
+    pub(crate) mean: f64,
+    pub(crate) mean_wire: f64,
+}
+
 impl Generated {
+    /// The flows of its own class that an event brings, and first answers, which have a class of their own.
+    pub(crate) fn parts(&self) -> (Part, Option<Part>) {
+        let own = |flows| Part { flows, mean: self.sizes.mean(), mean_wire: self.sizes.mean_wire() };
+        match self.first() {
+            None => (own(self.flows_per_event()), None),
+            Some(first) => {
+                let mean_wire = wire_bytes(first.size.0) as f64;
+                let first = Part { flows: 1.0, mean: first.size.0 as f64, mean_wire };
+                (own(self.flows_per_event() - 1.0), Some(first))
+            }
+        }
+    }
+
+    /// Bytes that one event brings, on average: payload, or payload and headers.
+    pub(crate) fn bytes_per_event(&self, bytes: LoadBytes) -> f64 {
+        let (own, first) = self.parts();
+        let of = |part: Part| match bytes {
+            LoadBytes::Payload => part.flows * part.mean,
+            LoadBytes::Wire => part.flows * part.mean_wire,
+        };
+        of(own) + first.map_or(0.0, of)
+    }
+
+    /// What is special about the first answers to its queries.
+    pub(crate) fn first(&self) -> Option<&FirstAnswer> {
+        match &self.ends {
+            Ends::Pairs(_) => None,
+            Ends::Incast(incast) => incast.first.as_ref(),
+        }
+    }
+
+    /// Mean square of the payload that one event brings.
+    pub(crate) fn second_moment(&self) -> f64 {
+        let (mean, square) = (self.sizes.mean(), self.sizes.second_moment());
+        let Ends::Incast(incast) = &self.ends else { return square };
+        let (degree, degree_square) = (incast.degree.mean(), incast.degree.second_moment());
+        // Of the answers whose size is drawn, and then of these with a first one of another size.
+        let of = |count: f64, count_square: f64| match incast.one_size {
+            true => count_square * square,
+            false => count * square + (count_square - count) * mean * mean,
+        };
+        match incast.first.as_ref().map(|first| first.size.0 as f64) {
+            None => of(degree, degree_square),
+            Some(first) => {
+                let others = degree - 1.0;
+                of(others, degree_square - 2.0 * degree + 1.0) + 2.0 * first * others * mean + first * first
+            }
+        }
+    }
+
     /// Flows that one event brings, on average.
     pub(crate) fn flows_per_event(&self) -> f64 {
         match &self.ends {
@@ -76,16 +171,9 @@ impl Generated {
     pub(crate) fn spread(&self, racks: &Racks) -> Spread {
         match &self.ends {
             Ends::Pairs(pattern) => pattern.spread(racks),
-            Ends::Incast(incast) => incast_spread(racks, &incast.aggregators),
+            Ends::Incast(incast) => incast.spread(racks),
         }
     }
-}
-
-/// What a plan is made from.
-pub(crate) struct Site<'a> {
-    pub(crate) hosts: u32,
-    pub(crate) seeds: Seeds,
-    pub(crate) base_dir: &'a Path,
 }
 
 impl Plan {
@@ -157,7 +245,7 @@ fn generated(key: &str, traffic: &Traffic, sizes: &Sizes, class: u64, site: &Sit
     let ends = match &traffic.incast {
         None => {
             let endpoints = traffic.endpoints.clone().unwrap_or_default();
-            Ends::Pairs(Pattern::new(&format!("{key}.endpoints"), &endpoints, site.hosts, site.seeds, class)?)
+            Ends::Pairs(Pattern::new(&format!("{key}.endpoints"), &endpoints, class, site)?)
         }
         Some(incast) => {
             for (name, is_some) in
@@ -195,16 +283,19 @@ fn incast_plan(key: &str, incast: &Incast, class: u64, site: &Site<'_>) -> Resul
         let message = format!("no degree is uniform between {least} and {most}");
         return Err(Invalid::new(degree_key, message).help("expected 1 <= min <= max"));
     }
-    let aggregators = match incast.aggregators {
-        None => (0..site.hosts).collect(),
-        Some(count) => {
-            let key = format!("{key}.aggregators");
-            if count == 0 {
-                return Err(Invalid::new(key, "no host asks").help("expected at least 1; all hosts if not given"));
-            }
-            draw_set(&key, count, site.hosts, &mut site.seeds.stream("workload.roles.aggregators", class))?
+    let aggregators = site.aggregators(&format!("{key}.aggregators"), incast.aggregators.as_ref(), class)?;
+    let workers = workers(key, incast, &aggregators, class, site)?;
+    if let Some(first) = &incast.first {
+        let key = format!("{key}.first");
+        if first.size.0 == 0 {
+            return Err(Invalid::new(format!("{key}.size"), "a flow of 0 B has nothing to send")
+                .help("expected at least \"1B\""));
         }
-    };
+        if !is_class_name(&first.class) {
+            let message = format!("`{}` is not a name of a class", first.class);
+            return Err(Invalid::new(format!("{key}.class"), message).help(CLASS_NAME_HELP));
+        }
+    }
     check_jitter(&format!("{key}.jitter"), &incast.jitter)?;
     if let Some(deadlines) = &incast.deadline {
         deadlines::check_of_queries(&format!("{key}.deadline"), deadlines)?;
@@ -212,11 +303,41 @@ fn incast_plan(key: &str, incast: &Incast, class: u64, site: &Site<'_>) -> Resul
     Ok(IncastPlan {
         degree: incast.degree,
         aggregators,
+        workers,
+        first: incast.first.clone(),
         gaps: incast.gaps,
         jitter: incast.jitter.clone(),
         one_size: incast.one_size,
         deadlines: incast.deadline.clone(),
     })
+}
+
+/// The hosts that answer the queries of `aggregators`.
+fn workers(key: &str, incast: &Incast, aggregators: &[u32], class: u64, site: &Site<'_>) -> Result<Workers, Invalid> {
+    let all = match &incast.workers {
+        None => (0..site.hosts).collect(),
+        Some(set) => {
+            let stream = site.seeds.stream("workload.roles.workers", class);
+            site.set(&format!("{key}.workers"), set, stream)?
+        }
+    };
+    let (_, most) = incast.degree.bounds();
+    let others = |aggregator: &u32| all.len() - usize::from(all.binary_search(aggregator).is_ok());
+    if let Some(aggregator) = aggregators.iter().find(|aggregator| others(aggregator) < most as usize) {
+        let message = format!("{most} hosts should answer host {aggregator}, and there are {}", others(aggregator));
+        return Err(Invalid::new(format!("{key}.workers"), message).help("expected as many as the largest degree"));
+    }
+    if !incast.fixed_workers {
+        return Ok(Workers::Drawn(all));
+    }
+    let mut stream = site.seeds.stream("workload.queries.workers", class);
+    let set = |&aggregator: &u32| {
+        let mut set: Vec<u32> = all.iter().copied().filter(|&host| host != aggregator).collect();
+        stream.shuffle(&mut set);
+        set.truncate(most as usize);
+        set
+    };
+    Ok(Workers::Fixed(aggregators.iter().map(set).collect()))
 }
 
 fn check_jitter(key: &str, jitter: &Jitter) -> Result<(), Invalid> {

@@ -33,7 +33,12 @@ pub(crate) struct Generator {
 #[derive(Clone, Debug)]
 enum Events {
     Pairs(Box<Pairs>),
-    Incast { queries: Box<Queries>, one_size: bool },
+    /// Queries, and of their first answers size and class if these are not like the others'.
+    Incast {
+        queries: Box<Queries>,
+        one_size: bool,
+        first: Option<(u64, ClassId)>,
+    },
 }
 
 /// Events of one flow each.
@@ -73,22 +78,27 @@ pub(crate) fn query_gap(gaps: Gaps, per_second: f64, aggregators: usize) -> (Gap
 
 impl FlowSource {
     /// Adds the sizes of its flows to a mixture: of an explicit list all, of a generated traffic as many as are
-    /// `expected`.
-    pub(crate) fn add_sizes(&self, mixture: &mut SizeMixture, expected: f64) {
+    /// `expected`, of its own and of first answers.
+    pub(crate) fn add_sizes(&self, mixture: &mut SizeMixture, (own, firsts): (f64, f64)) {
         match self {
-            FlowSource::Generated(generator) => mixture.add_generated(expected, &generator.sizes),
+            FlowSource::Generated(generator) => {
+                mixture.add_generated(own, &generator.sizes);
+                if let Events::Incast { first: Some((size, _)), .. } = generator.events {
+                    mixture.add_generated(firsts, &Distribution::fixed(size));
+                }
+            }
             FlowSource::Listed(list) => list.flows.iter().for_each(|flow| mixture.add_listed(flow.size)),
         }
     }
 }
 
 impl Generator {
-    /// The traffic of `plan` with `per_second` events. The stream of each purpose is that of `number`, its place in the
-    /// scenario.
+    /// The traffic of `plan` with `per_second` events, whose flows have the class `class`, first answers `first`. The
+    /// stream of each purpose is that of `number`, its place in the scenario.
     pub(crate) fn new(
         plan: Generated,
         per_second: f64,
-        class: ClassId,
+        (class, first): (ClassId, Option<ClassId>),
         number: u64,
         hosts: u32,
         seeds: Seeds,
@@ -105,7 +115,9 @@ impl Generator {
             Ends::Incast(incast) => {
                 let gap = some.then(|| query_gap(incast.gaps, per_second, incast.aggregators.len()).0);
                 let one_size = incast.one_size;
-                Events::Incast { queries: Box::new(Queries::new(incast, gap, hosts, seeds, number)), one_size }
+                let first = incast.first.as_ref().map(|answer| answer.size.0).zip(first);
+                let queries = Box::new(Queries::new(incast, gap, hosts, seeds, number));
+                Events::Incast { queries, one_size, first }
             }
         };
         let deadlines = plan.deadlines.map(|config| DeadlineSource::new(config, seeds, "workload.deadlines", number));
@@ -142,15 +154,20 @@ impl Generator {
                 out(spec(now, src, dst, draw(), None));
                 pairs.next = pairs.gap.as_ref().and_then(|gap| after(now, gap.draw(&mut pairs.arrivals)));
             }
-            Events::Incast { queries, one_size } => {
+            Events::Incast { queries, one_size, first } => {
                 let Some(mut asked) = queries.ask() else { return };
                 let (degree, deadline) = (asked.degree(), asked.deadline);
                 let answered = Some(Query { id: QueryId(*query), asked: now, degree, deadline });
                 *query += 1;
                 let aggregator = asked.aggregator;
                 let common = one_size.then(&mut draw);
+                let mut first = *first;
                 for (worker, start) in asked.answers(now) {
-                    out(spec(start, worker, aggregator, common.unwrap_or_else(&mut draw), answered));
+                    let flow = match first.take() {
+                        Some((size, class)) => FlowSpec { class, ..spec(start, worker, aggregator, size, answered) },
+                        None => spec(start, worker, aggregator, common.unwrap_or_else(&mut draw), answered),
+                    };
+                    out(flow);
                 }
             }
         }

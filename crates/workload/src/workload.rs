@@ -7,12 +7,13 @@ use std::path::Path;
 use tailcut_base::{HostId, Instant, Seeds, Span};
 use tailcut_model::{ClassId, FlowSpec, Invalid};
 
-use crate::config::{Config, LoadBytes, LoadOf};
+use crate::config::{Config, LoadOf};
 use crate::flow_list::{CLASS_NAME_HELP, is_class_name};
 use crate::forecast::{Forecast, Forecaster};
 use crate::load::{HostLinks, Racks};
 use crate::mixture::SizeMixture;
-use crate::plan::{Amount, Generated, Plan, Site};
+use crate::plan::{Amount, Generated, Plan};
+use crate::site::{Groups, Site};
 use crate::source::{FlowSource, Generator, ListSource};
 
 /// Most classes of one workload: a class is a `u8`.
@@ -54,8 +55,8 @@ pub struct Workload {
     connections: Vec<Vec<u32>>,
     hosts: usize,
     forecast: Forecast,
-    /// Flows that are expected of each traffic; 0 for explicit lists.
-    expected: Vec<f64>,
+    /// Flows that are expected of each traffic, of its own and first answers; 0 for explicit lists.
+    expected: Vec<(f64, f64)>,
 }
 
 /// Threads take turns with it.
@@ -126,7 +127,8 @@ impl Workload {
             return Err(Invalid::new("workload.traffic", "there is no traffic")
                 .help("expected at least one table such as [workload.traffic.short]"));
         }
-        let site = Site { hosts: places.hosts(), seeds, base_dir };
+        let groups = Groups::draw(&config.groups, &Racks::new(places), seeds)?;
+        let site = Site { hosts: places.hosts(), seeds, base_dir, groups: &groups };
         let mut plans = Vec::with_capacity(traffics.len());
         for (number, (name, traffic)) in (0u64..).zip(traffics) {
             if !is_class_name(name) {
@@ -144,11 +146,11 @@ impl Workload {
         let mut forecaster = Forecaster::new(places, &classes, duration);
         for ((plan, of), &rate) in plans.iter().map(|(_, plan)| plan).zip(&class_of).zip(&rates) {
             match plan {
-                Plan::Generated(generated) => forecaster.add_generated(of.own(), generated, rate),
+                Plan::Generated(generated) => forecaster.add_generated(of.own(), of.first(), generated, rate),
                 Plan::Listed(list) => list.flows.iter().for_each(|flow| forecaster.add_listed(of.of(flow.class), flow)),
             }
         }
-        notes.into_iter().for_each(|note| forecaster.note(note));
+        notes.into_iter().chain(groups.notes()).for_each(|note| forecaster.note(note));
         let forecast = forecaster.finish();
         if forecast.flows > MOST_FLOWS {
             return Err(too_many(
@@ -158,17 +160,25 @@ impl Workload {
         }
 
         let per_event = |plan: &Plan| match plan {
-            Plan::Generated(plan) => plan.flows_per_event(),
-            Plan::Listed(_) => 0.0,
+            Plan::Generated(plan) => {
+                let (own, first) = plan.parts();
+                (own.flows, first.map_or(0.0, |first| first.flows))
+            }
+            Plan::Listed(_) => (0.0, 0.0),
         };
-        let flows = |((_, plan), rate): (&(&str, Plan), &f64)| rate * duration.as_secs_f64() * per_event(plan);
+        let flows = |((_, plan), rate): (&(&str, Plan), &f64)| {
+            let (own, first) = per_event(plan);
+            let events = rate * duration.as_secs_f64();
+            (events * own, events * first)
+        };
         let expected = plans.iter().zip(&rates).map(flows).collect();
         let mut listed = 0;
         let mut sources = Vec::with_capacity(plans.len());
         for (number, (((_, plan), of), &rate)) in (0u64..).zip(plans.into_iter().zip(&class_of).zip(&rates)) {
             sources.push(match plan {
                 Plan::Generated(plan) => {
-                    let generator = Generator::new(plan, rate, class_id(of.own()), number, site.hosts, seeds);
+                    let classes = (class_id(of.own()), of.first().map(class_id));
+                    let generator = Generator::new(plan, rate, classes, number, site.hosts, seeds);
                     FlowSource::Generated(Box::new(generator))
                 }
                 Plan::Listed(list) => {
@@ -399,13 +409,7 @@ fn rates(config: &Config, places: &HostLinks, plans: &Plans<'_>) -> Result<Vec<f
             Plan::Generated(plan) => {
                 let rate = match plan.amount {
                     Amount::Rate(rate) => rate,
-                    Amount::Share(share) => {
-                        let mean = match config.load_bytes {
-                            LoadBytes::Payload => plan.sizes.mean(),
-                            LoadBytes::Wire => plan.sizes.mean_wire(),
-                        };
-                        share * byte_rate / (plan.flows_per_event() * mean)
-                    }
+                    Amount::Share(share) => share * byte_rate / plan.bytes_per_event(config.load_bytes),
                 };
                 if rate > MOST_EVENTS {
                     let key = format!("workload.traffic.{name}");
@@ -489,13 +493,18 @@ fn time_base(config: &Config, plans: &Plans<'_>, rates: &[f64]) -> Result<Span, 
 struct ClassOf {
     /// The traffic's own class; `None` if each of its flows names one.
     own: Option<usize>,
-    /// Those that its file names.
+    /// Those that its file names, or that of the first answers to its queries.
     named: Vec<usize>,
 }
 
 impl ClassOf {
     fn own(&self) -> usize {
         self.own.expect("a flow without a class makes its traffic a class")
+    }
+
+    /// That of the first answers to its queries; for plans that are generated.
+    fn first(&self) -> Option<usize> {
+        self.named.first().copied()
     }
 
     fn of(&self, named: Option<u16>) -> usize {
@@ -515,7 +524,10 @@ fn classes(plans: &Plans<'_>) -> Result<(Vec<String>, Vec<ClassOf>), Invalid> {
     let mut of = Vec::with_capacity(plans.len());
     for (name, plan) in plans {
         of.push(match plan {
-            Plan::Generated(_) => ClassOf { own: Some(number(name)), named: Vec::new() },
+            Plan::Generated(plan) => {
+                let own = number(name);
+                ClassOf { own: Some(own), named: plan.first().map(|first| number(&first.class)).into_iter().collect() }
+            }
             Plan::Listed(list) => {
                 let own = list.flows.iter().any(|flow| flow.class.is_none()).then(|| number(name));
                 ClassOf { own, named: list.classes.iter().map(|class| number(class)).collect() }

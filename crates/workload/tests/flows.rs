@@ -411,3 +411,103 @@ fn a_query_of_any_degree_is_measured_as_a_whole() {
         assert!(flows.iter().any(|flow| flow.measured && flow.start < last));
     }
 }
+
+/// The workload of Slytherin's and ICON's public scripts, on three racks of eight: hosts have roles, each that asks has
+/// workers of its own, and the first answer is another one.
+const ROLES: &str = r#"
+    duration = "40ms"
+    groups = { long.per_rack = 2, aggregators.hosts = 5, workers.rest = true }
+    [traffic.long]
+    rate = 20000.0
+    sizes.fixed = "1MiB"
+    endpoints.roles = { senders.group = "long", receivers.group = "long" }
+    [traffic.incast]
+    rate = 5000.0
+    sizes.uniform = { min = "8KiB", max = "32KiB" }
+    [traffic.incast.incast]
+    degree.uniform = { min = 3, max = 6 }
+    aggregators.group = "aggregators"
+    workers.group = "workers"
+    fixed_workers = true
+    jitter.icon = {}
+    first = { size = "64KiB", class = "first" }
+"#;
+
+#[test]
+fn groups_do_not_overlap_and_have_their_hosts_of_each_rack() {
+    use std::collections::{BTreeMap, BTreeSet};
+    let mut all = workload(3, ROLES);
+    assert_eq!(all.classes(), ["long", "incast", "first"]);
+    assert!(all.forecast().notes.is_empty(), "{:?}", all.forecast().notes);
+    let flows: Vec<FlowSpec> = all.by_ref().collect();
+    let hosts = |class, of: fn(&FlowSpec) -> u32| -> BTreeSet<u32> { of_class(&flows, class).iter().map(of).collect() };
+    let long = hosts(0, |flow| flow.src.0);
+    assert_eq!(long, hosts(0, |flow| flow.dst.0));
+    for rack in 0..3 {
+        assert_eq!(long.iter().filter(|&&host| host / 8 == rack).count(), 2, "{long:?}");
+    }
+    let (aggregators, workers) = (hosts(1, |flow| flow.dst.0), hosts(1, |flow| flow.src.0));
+    assert_eq!(aggregators.len(), 5);
+    assert!(aggregators.is_disjoint(&long) && aggregators.is_disjoint(&workers) && workers.is_disjoint(&long));
+
+    // Each aggregator has six workers for the whole run, in one order; the first of them sends 64 KiB at once.
+    let mut of_query: BTreeMap<u32, Vec<FlowSpec>> = BTreeMap::new();
+    for flow in flows.iter().filter(|flow| flow.class.0 > 0) {
+        of_query.entry(flow.query.unwrap().id.0).or_default().push(flow.clone());
+    }
+    let mut sets: BTreeMap<u32, (u32, BTreeSet<u32>)> = BTreeMap::new();
+    for answers in of_query.values() {
+        let firsts: Vec<&FlowSpec> = answers.iter().filter(|flow| flow.class.0 == 2).collect();
+        let [first] = firsts[..] else { panic!("{firsts:?}") };
+        assert_eq!((first.size, first.start), (65_536, first.query.unwrap().asked));
+        assert_eq!(answers.len() as u32, first.query.unwrap().degree);
+        let sizes: BTreeSet<u64> = answers.iter().filter(|flow| flow.class.0 == 1).map(|flow| flow.size).collect();
+        assert_eq!(sizes.len(), 1, "the others have one size");
+        let set = sets.entry(first.dst.0).or_insert((first.src.0, BTreeSet::new()));
+        assert_eq!(set.0, first.src.0);
+        set.1.extend(answers.iter().map(|flow| flow.src.0));
+    }
+    assert!(sets.values().all(|(_, workers)| workers.len() == 6), "{sets:?}");
+    let distinct: BTreeSet<&BTreeSet<u32>> = sets.values().map(|(_, workers)| workers).collect();
+    assert!(distinct.len() > 1, "each has its own");
+}
+
+#[test]
+fn what_roles_offer_is_what_is_forecast() {
+    let all = workload(5, &ROLES.replace("40ms", "400ms"));
+    let forecast = all.forecast().clone();
+    let flows: Vec<FlowSpec> = all.collect();
+    let near = |a: f64, b: f64, what: &str| assert!((a / b - 1.0).abs() < 0.05, "{what}: {a} beside {b}");
+    for (class, expected) in (0u8..).zip(&forecast.classes) {
+        let of = of_class(&flows, class);
+        near(of.len() as f64, expected.flows, &expected.name);
+        near(of.iter().map(|flow| flow.size as f64).sum::<f64>() / of.len() as f64, expected.mean_size, &expected.name);
+    }
+    near(flows.iter().map(|flow| flow.size as f64).sum(), forecast.payload_bytes, "bytes");
+    // The busiest links into hosts are those of the six with long flows, which have equal parts.
+    let long: u64 = of_class(&flows, 0).iter().map(|flow| flow.size).sum();
+    let link = forecast.links.iter().find(|link| link.0.starts_with("link to host")).unwrap();
+    let headers = forecast.classes[0].mean_wire / forecast.classes[0].mean_size;
+    near(long as f64 / 6.0 * 8.0 / 0.4 / 10e9 * headers, link.1, "link to a host with long flows");
+}
+
+#[test]
+fn a_group_that_no_traffic_uses_is_said() {
+    let text = ROLES.replace("aggregators.group = \"aggregators\"", "");
+    let notes = &workload(3, &text).forecast().notes.clone();
+    assert_eq!(notes, &["No traffic uses the group `aggregators`."]);
+}
+
+#[test]
+fn workers_that_are_drawn_from_a_group_are_distinct_and_never_ask_themselves() {
+    let text = "duration = \"40ms\"\ngroups.few.hosts = 6\n[traffic.q]\nrate = 20000.0\nsizes.fixed = \"1KB\"\n\
+                incast = { degree = 5, workers.group = \"few\", aggregators.group = \"few\" }";
+    let flows = flows(1, text);
+    let mut counts = std::collections::BTreeMap::<(u32, u32), u32>::new();
+    for answers in flows.chunks(5) {
+        let workers: std::collections::BTreeSet<u32> = answers.iter().map(|flow| flow.src.0).collect();
+        assert!(workers.len() == 5 && !workers.contains(&answers[0].dst.0));
+        answers.iter().for_each(|flow| *counts.entry((flow.src.0, flow.dst.0)).or_default() += 1);
+    }
+    assert_eq!(counts.len(), 30, "every other host of the group answers each");
+}

@@ -15,7 +15,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Instant, MSS_BYTES, MTU_BYTES, Span};
-use tailcut_model::seat::{PaceView, Pacer};
+use tailcut_model::seat::{Awareness, PaceView, Pacer};
 use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
 use crate::HostContext;
@@ -29,12 +29,27 @@ pub struct Config {
     /// Whether the sender is told how many hosts answer the same query (ICON); if not, it takes itself for the only one
     /// (IA-ICON, information-agnostic).
     pub aware: bool,
+    /// Whom the number of senders counts.
+    pub senders: Senders,
     /// The round-trip time until one is measured (thesis, section 4.2.1.1: 80 us).
     pub base_rtt: Span,
     /// The clock of the pacer ticks so often, at most every 4 ms: at each tick all packets go that have become due
     /// since the one before. Without it, each goes when it is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Span>,
+}
+
+/// Whom the number of senders, N, counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Senders {
+    /// The hosts that answer the same query (thesis, section 3.2.1: "the number of the servers that it is going to the
+    /// search query").
+    #[default]
+    Query,
+    /// The hosts that answer any query of the same sink that has answers left ("how many different servers will share a
+    /// same route through the sink server"). When a query begins or ends, the sink tells whoever answers another one.
+    Active,
 }
 
 /// The gap between two packets, start to start.
@@ -51,7 +66,7 @@ pub enum Gap {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { gap: Gap::Window, aware: true, base_rtt: Span::from_us(80), clock: None }
+        Config { gap: Gap::Window, aware: true, senders: Senders::Query, base_rtt: Span::from_us(80), clock: None }
     }
 }
 
@@ -63,6 +78,7 @@ const SLOWEST_CLOCK: Span = Span::from_ms(4);
 pub struct Model {
     gap: Gap,
     aware: bool,
+    senders: Senders,
     base_rtt: Span,
     /// Between two ticks; zero without a clock.
     clock: Span,
@@ -72,7 +88,7 @@ pub struct Model {
 
 impl Parameters for Config {
     const CASES: &'static [&'static str] =
-        &["", "gap = \"capacity\", clock = \"3us\"", "aware = false, base_rtt = \"300us\""];
+        &["", "gap = \"capacity\", clock = \"3us\"", "aware = false, base_rtt = \"300us\"", "senders = \"active\""];
 
     fn facts(&self, facts: &mut Facts) {
         if self.aware {
@@ -90,6 +106,10 @@ impl Build for Model {
             return Err(Invalid::new("base_rtt", "a round trip of zero spaces nothing")
                 .help("expected a positive time, such as \"80us\""));
         }
+        if config.senders != Senders::Query && !config.aware {
+            return Err(Invalid::new("senders", "nobody is told how many they are with `aware = false`")
+                .help("expected `aware = true`, or no `senders`"));
+        }
         if let Some(clock) = config.clock
             && !(Span::from_ps(1)..=SLOWEST_CLOCK).contains(&clock)
         {
@@ -99,6 +119,7 @@ impl Build for Model {
         Ok(Model {
             gap: config.gap,
             aware: config.aware,
+            senders: config.senders,
             base_rtt: config.base_rtt,
             clock: config.clock.unwrap_or(Span::ZERO),
             packet: context.nic.tx_time(MTU_BYTES),
@@ -111,8 +132,12 @@ impl Pacer for Model {
         true
     }
 
-    fn is_degree_aware(&self) -> bool {
-        self.aware
+    fn awareness(&self) -> Awareness {
+        match (self.aware, self.senders) {
+            (false, _) => Awareness::Off,
+            (true, Senders::Query) => Awareness::Query,
+            (true, Senders::Active) => Awareness::Active,
+        }
     }
 
     fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant {
@@ -189,7 +214,8 @@ mod tests {
     fn without_knowledge_it_paces_as_a_single_sender() {
         let agnostic = Config { aware: false, ..Config::default() };
         assert_eq!(gap(&agnostic, 80, 10.0, 26), gap(&Config::default(), 80, 10.0, 1));
-        assert!(!pacer(&agnostic).is_degree_aware() && pacer(&Config::default()).is_degree_aware());
+        assert_eq!(pacer(&agnostic).awareness(), Awareness::Off);
+        assert_eq!(pacer(&Config::default()).awareness(), Awareness::Query);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use tailcut_base::Instant;
 use tailcut_model::register;
-use tailcut_model::seat::{PaceView, Pacer};
+use tailcut_model::seat::{Awareness, PaceView, Pacer};
 
 use crate::HostContext;
 
@@ -24,8 +24,8 @@ impl Pacer for PaceSeat {
     fn is_on(&self) -> bool {
         match_pace!(self, model => model.is_on())
     }
-    fn is_degree_aware(&self) -> bool {
-        match_pace!(self, model => model.is_degree_aware())
+    fn awareness(&self) -> Awareness {
+        match_pace!(self, model => model.awareness())
     }
     fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant {
         match_pace!(self, model => model.next_due(due, sent, flow))

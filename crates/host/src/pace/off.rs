@@ -1,7 +1,7 @@
 //! No pacing: what the window allows goes as fast as the NIC takes it.
 
 use tailcut_base::Instant;
-use tailcut_model::seat::{PaceView, Pacer};
+use tailcut_model::seat::{Awareness, PaceView, Pacer};
 
 use crate::HostContext;
 
@@ -12,8 +12,8 @@ impl Pacer for Model {
         false
     }
 
-    fn is_degree_aware(&self) -> bool {
-        false
+    fn awareness(&self) -> Awareness {
+        Awareness::Off
     }
 
     fn next_due(&self, _: Instant, sent: Instant, _: &PaceView) -> Instant {

@@ -167,10 +167,24 @@ impl Default for RunConfig {
     }
 }
 
-/// What is recorded beside the flows.
+/// What completes a flow: where its completion time ends, whether it met its deadline, and what it took of the ideal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Completion {
+    /// Its last byte reaches the receiver.
+    #[default]
+    Received,
+    /// The ACK of its last byte reaches the sender, as in the ns-2 scripts of pFabric and PIAS and in the public ns-3
+    /// trees of Slytherin and ICON. Ideal completion times still end at the receiver.
+    Acknowledged,
+}
+
+/// What is recorded of the flows, and beside them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RecordConfig {
+    /// What completes a flow.
+    pub completion: Completion,
     /// Time between two samples of the queue of every switch port, from the end of the warm-up to the last arrival.
     pub queue_sample: Span,
     /// Whether each port also keeps a time-weighted histogram of its queue.
@@ -185,7 +199,13 @@ pub struct RecordConfig {
 
 impl Default for RecordConfig {
     fn default() -> RecordConfig {
-        RecordConfig { queue_sample: Span::from_us(100), queue_histogram: false, queue_series: false, throughput: None }
+        RecordConfig {
+            completion: Completion::default(),
+            queue_sample: Span::from_us(100),
+            queue_histogram: false,
+            queue_series: false,
+            throughput: None,
+        }
     }
 }
 

@@ -17,13 +17,14 @@ use tailcut_fabric::QueueHistogram;
 use tailcut_model::seat::{DropReason, Unfinished};
 use tailcut_model::{FlowId, FlowSpec};
 use tailcut_record::{
-    DropCounts, FlowRow, PortRow, QueuePoint, QueueSamples, QueueStatistics, Recorder, ThroughputBin,
+    Completion, DropCounts, FlowRow, PortRow, QueuePoint, QueueSamples, QueueStatistics, Recorder, ThroughputBin,
 };
 use tailcut_topology::{Node, Route};
 use tailcut_workload::{Realised, Workload};
 
 pub use cut::Cut;
 
+use crate::config;
 use crate::controller::Control;
 use crate::{EndReason, Engine, Outcome, Scenario, Stopped};
 use exchange::{FlowEvent, LogEntry, Start};
@@ -86,11 +87,15 @@ struct Coordinator<'s> {
 impl<'s> World<'s> {
     /// A scenario before its first event, to be run by one thread. Completed flows go to `recorder`.
     pub fn new(scenario: &'s Scenario, recorder: Recorder) -> World<'s> {
+        let completion = match scenario.config().record.completion {
+            config::Completion::Received => Completion::Received,
+            config::Completion::Acknowledged => Completion::Acknowledged,
+        };
         let mut coordinator = Coordinator {
             scenario,
             workload: scenario.workload(),
             next: None,
-            recorder,
+            recorder: recorder.with_completion(completion),
             realised: Realised::new(&scenario.host_links()),
             started: 0,
             last_start: Instant::ZERO,

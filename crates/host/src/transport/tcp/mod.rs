@@ -256,7 +256,7 @@ pub struct Model {
 struct Extra {
     pace: PaceSeat,
     receive: ReceiveSeat,
-    /// Incast degrees of persistent connections, if the pacer wants to know them.
+    /// Incast degrees, if the pacer wants to know them.
     degrees: Option<Degrees>,
 }
 
@@ -266,7 +266,7 @@ impl Extra {
         let pace = context.config.pace.build(context).map_err(|e| e.within("pace"))?;
         let receive = context.config.receive.build(context).map_err(|e| e.within("receive"))?;
         let is_needed = pace.is_on() || receive.initial_window().is_some();
-        let degrees = pace.is_degree_aware().then(Degrees::default);
+        let degrees = Degrees::new(pace.awareness());
         Ok(is_needed.then(|| Box::new(Extra { pace, receive, degrees })))
     }
 
@@ -451,10 +451,12 @@ impl Model {
         let mut answer = syn.answer(packets::SYN_ACK, 0);
         // The flow may be over: this was a needless copy.
         if let Some(slot) = cx.flows.receiver(syn.flow) {
-            packets::set_degree(&mut answer, self.receivers.get_mut(slot).degree());
+            let mut degree = self.receivers.get_mut(slot).degree();
             if let Some(extra) = &mut self.extra {
+                degree = extra.degrees.as_mut().map_or(degree, |degrees| degrees.at_handshake(answer.flow, degree));
                 extra.advertise(cx.now, slot, &mut answer);
             }
+            packets::set_degree(&mut answer, degree);
         }
         cx.send_control(answer);
     }
@@ -500,6 +502,9 @@ impl Model {
             self.receivers.remove(slot);
             if let Some(extra) = &mut self.extra {
                 extra.receive.on_close(slot);
+                if let Some(degrees) = &mut extra.degrees {
+                    degrees.received(packet.flow, cx.now).into_iter().for_each(|update| cx.send_control(update));
+                }
             }
         } else if let Some(at) = receiver.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: packet.flow });
@@ -538,11 +543,9 @@ impl Transport for Model {
         cx.flows.set_receiver(flow, slot);
         let Some(extra) = &mut self.extra else { return };
         extra.receive.on_open(cx.now, slot);
-        if tcp(&self.config).handshake == Handshake::None
-            && let Some(degrees) = &mut extra.degrees
-            && let Some(update) = degrees.tell(flow, spec, cx.now)
-        {
-            cx.send_control(update);
+        if let Some(degrees) = &mut extra.degrees {
+            let has_handshake = tcp(&self.config).handshake == Handshake::OneRtt;
+            degrees.expect(flow, spec, has_handshake, cx.now).into_iter().for_each(|update| cx.send_control(update));
         }
     }
 

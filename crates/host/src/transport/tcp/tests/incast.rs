@@ -162,6 +162,45 @@ fn overlapping_incasts_at_one_sink_keep_their_own_degrees() {
     assert_eq!(departures, [us(0), us(0), us(40), us(400)]);
 }
 
+/// An answer to query `id` of `degree` hosts, as flow `flow` of host 0 or another one.
+fn answer_to(id: u32, degree: u32, src: u32) -> FlowSpec {
+    let mut spec = answer(degree, 0, 14_600);
+    spec.src = HostId(src);
+    spec.query = spec.query.map(|query| Query { id: QueryId(id), ..query });
+    spec
+}
+
+#[test]
+fn a_sink_that_counts_all_senders_tells_them_when_a_query_begins_and_when_it_ends() {
+    let mut config = icon(Handshake::OneRtt);
+    config.pace = PaceConfig::Icon(icon::Config { senders: icon::Senders::Active, ..icon::Config::default() });
+    let mut sink = Around::new(config);
+    let numbers = |sink: &mut Around| -> Vec<(u32, u32)> {
+        let update = |packet: &Packet| (packet.flow.0, packets::degree(packet));
+        sink.take_control().iter().filter(|packet| packet.kind == packets::UPDATE).map(update).collect()
+    };
+    // Two answers of one query: the handshake tells them.
+    let [first, second, other] = [answer_to(0, 2, 2), answer_to(0, 2, 3), answer_to(1, 5, 4)];
+    sink.begin(0, &first, false);
+    sink.begin(1, &second, false);
+    for flow in [0, 1] {
+        sink.receive(Packet::control(packets::SYN, FlowId(flow), HostId(2 + flow), HostId(1), 0, Instant::ZERO));
+        assert_eq!(packets::degree(&sink.take_control()[0]), 2);
+    }
+    // Another query, of five: those who answer the first one hear of it, whoever answers the second by its handshake.
+    sink.begin(2, &other, false);
+    assert_eq!(numbers(&mut sink), [(0, 7), (1, 7)]);
+    sink.receive(Packet::control(packets::SYN, FlowId(2), HostId(4), HostId(1), 0, Instant::ZERO));
+    assert_eq!(packets::degree(&sink.take_control()[0]), 7);
+    // The first query ends with its last answer, not before.
+    for (flow, src, expected) in [(0, 2, vec![]), (1, 3, vec![(2, 5)])] {
+        for seq in (0..14_600).step_by(1460) {
+            sink.receive(Packet::data(FlowId(flow), HostId(src), HostId(1), seq, 1460, 14_600, Instant::ZERO));
+        }
+        assert_eq!(numbers(&mut sink), expected, "{flow}");
+    }
+}
+
 #[test]
 fn a_sink_that_nobody_paces_for_says_nothing() {
     let mut sink = Around::new(HostConfig::default());
