@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 use tailcut_claims::{Judgement, ReadJudgement, ReadingResults, Stored, Verdict, catalogue};
-use tailcut_lab::{Parallelism, Plan, RunArguments, RunError, RunOptions, RunReport, run as run_plan};
+use tailcut_lab::{Parallelism, Plan, RunArguments, RunError, RunOptions, RunReport, run as run_plan, with_more_seeds};
 use tailcut_report::ReportError;
 use tailcut_reproduce::{
     self as reproduce, Experiment, Open, Reading, Reproduced, Scale, StoredPoints, Study, StudyRun,
@@ -42,6 +42,12 @@ pub(crate) struct ReproduceCommand {
     /// Run the base, each other value alone, and combinations of them, and say under which readings each claim holds
     #[arg(long, conflicts_with = "reading")]
     readings: bool,
+    /// Run more seeds while a claim is undecided: while its interval holds a bound of what it says
+    #[arg(long, value_name = "WHAT", value_parser = ["decided"], conflicts_with_all = ["readings", "judge_only"])]
+    until: Option<String>,
+    /// With --until: at most so many seeds; each time as many are added as there are
+    #[arg(long, value_name = "N", requires = "until", default_value_t = 24, value_parser = clap::value_parser!(u16).range(2..))]
+    max_seeds: u16,
     /// Change a value of the scenario, such as port.limit=1MB; may be given several times
     #[arg(long = "set", value_name = "PATH=VALUE", requires = "out")]
     set: Vec<String>,
@@ -113,13 +119,23 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
     let mut known = known_verdicts(arguments);
     let mut failed = 0;
+    // A reading that changes one scheme leaves the points of the others as they are.
+    let base_of = |planned: &Planned| {
+        reproduce::study_folder(&arguments.out(), &planned.study.name, arguments.scale, &Reading::default())
+    };
+    let mut shared: Vec<PathBuf> = studies.iter().filter(|planned| !planned.reading.is_base()).map(base_of).collect();
+    shared.dedup();
     for planned in &studies {
         let began = Instant::now();
+        let of_study: Vec<&Experiment> =
+            experiments.iter().filter(|experiment| experiment.study == planned.study.name).collect();
+        let planned = &decided(arguments, planned, &of_study, &known, &shared, &signals)?;
         let Planned { study, reading, plan } = planned;
         let Simulated { folder, info, points, measurements, failures } = match arguments.judge_only {
             true => simulated_before(arguments, planned)?,
-            false => run(arguments, planned, &signals)?,
+            false => run(arguments, planned, &shared, &signals)?,
         };
+        shared.push(folder.clone());
         failed += failures;
         let run = StudyRun {
             study,
@@ -130,8 +146,6 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             folder: &folder,
             measurements: &measurements,
         };
-        let of_study: Vec<&Experiment> =
-            experiments.iter().filter(|experiment| experiment.study == study.name).collect();
         let mut judged = Vec::new();
         for experiment in of_study {
             if arguments.readings {
@@ -147,7 +161,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
                 print(&reproduced, &run);
             }
             if let Some(store) = arguments.store.as_ref().filter(|_| reading.is_base()) {
-                keep(store, &reproduced, &run).map_err(|e| Problem::new(e.to_string()))?;
+                keep(arguments, store, &reproduced, &run).map_err(|e| Problem::new(e.to_string()))?;
             }
             judged.extend(reproduced.judgements);
         }
@@ -249,6 +263,45 @@ fn refuse_overload(study: &Study, reading: &Reading, plan: &Plan) -> Result<(), 
     Ok(())
 }
 
+/// The study with as many seeds as its claims need to be decided, if that is asked for and there are enough; these
+/// seeds have been run then.
+fn decided(
+    arguments: &ReproduceCommand,
+    planned: &Planned,
+    experiments: &[&Experiment],
+    known: &BTreeMap<String, Verdict>,
+    shared: &[PathBuf],
+    signals: &Signals,
+) -> Result<Planned, Stop> {
+    let Planned { study, reading, plan } = planned;
+    let mut planned = Planned { study: study.clone(), reading: reading.clone(), plan: plan.clone() };
+    while arguments.until.is_some() {
+        let Simulated { folder, info, measurements, failures, .. } = run(arguments, &planned, shared, signals)?;
+        let run = StudyRun {
+            study: &planned.study,
+            scale: arguments.scale,
+            reading: &planned.reading,
+            plan: &planned.plan,
+            info: &info,
+            folder: &folder,
+            measurements: &measurements,
+        };
+        let judged = experiments.iter().flat_map(|experiment| reproduce::judged(experiment, &run, known));
+        let open: Vec<String> =
+            judged.filter(|judgement| judgement.verdict == Verdict::Undecided).map(|judgement| judgement.id).collect();
+        let seeds = planned.plan.seeds.len();
+        let more = seeds.min(usize::from(arguments.max_seeds).saturating_sub(seeds));
+        if !arguments.quiet && !open.is_empty() {
+            eprintln!("undecided with {seeds} seeds: {}", open.join(", "));
+        }
+        if open.is_empty() || more == 0 || failures > 0 {
+            break;
+        }
+        planned.plan = with_more_seeds(&planned.plan, more)?;
+    }
+    Ok(planned)
+}
+
 /// The simulations of a study.
 struct Simulated {
     folder: PathBuf,
@@ -285,14 +338,20 @@ fn simulated_before(arguments: &ReproduceCommand, planned: &Planned) -> Result<S
     Ok(Simulated { folder, info, points, measurements, failures: 0 })
 }
 
-/// Runs the simulations of a study; those that are finished are not run again.
-fn run(arguments: &ReproduceCommand, planned: &Planned, signals: &Signals) -> Result<Simulated, Stop> {
+/// Runs the simulations of a study; those that are finished, here or in one of the `shared` folders, are not run again.
+fn run(
+    arguments: &ReproduceCommand,
+    planned: &Planned,
+    shared: &[PathBuf],
+    signals: &Signals,
+) -> Result<Simulated, Stop> {
     let Planned { study, reading, plan } = planned;
     let folder = folder_of(arguments, planned);
     let options = RunOptions {
         out: folder.clone(),
         parallelism: Parallelism { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
         command: command_line(),
+        shared: shared.to_vec(),
     };
     if !arguments.quiet {
         let under = if reading.is_base() { String::new() } else { format!(" under the reading {reading}") };
@@ -335,14 +394,20 @@ fn known_verdicts(arguments: &ReproduceCommand) -> BTreeMap<String, Verdict> {
 }
 
 /// Writes the verdicts and the first picture into the folder of results.
-fn keep(store: &Path, reproduced: &Reproduced, run: &StudyRun<'_>) -> Result<(), Box<dyn std::error::Error>> {
+fn keep(
+    arguments: &ReproduceCommand,
+    store: &Path,
+    reproduced: &Reproduced,
+    run: &StudyRun<'_>,
+) -> Result<(), Box<dyn std::error::Error>> {
     let folder = store.join(run.scale.name());
     std::fs::create_dir_all(&folder)?;
     let id = &reproduced.experiment.id;
+    let until = if arguments.until.is_some() { " --until decided" } else { "" };
     let stored = Stored {
         experiment: id.clone(),
         scale: run.scale.name().to_owned(),
-        command: format!("tailcut reproduce {id} --scale {}", run.scale.name()),
+        command: format!("tailcut reproduce {id} --scale {}{until}", run.scale.name()),
         version: run.info.version.clone(),
         seeds: run.info.seeds.clone(),
         judgements: reproduced.judgements.clone(),

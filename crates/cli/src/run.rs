@@ -28,6 +28,7 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
         out: arguments.out.clone().unwrap_or_else(|| default_folder(&plan, &arguments.scenario.changes(&plan))),
         parallelism: Parallelism { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
         command: command_line(),
+        shared: Vec::new(),
     };
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
     let display = Display::new(&signals, arguments.quiet);

@@ -36,5 +36,5 @@ pub use runner::{RunOptions, RunReport, default_folder, run};
 pub use seeds::SeedChoice;
 pub use simulate::digest;
 pub use size::Size;
-pub use until::{UntilError, UntilReport, run_until};
+pub use until::{UntilError, UntilReport, run_until, with_more_seeds};
 pub use version::{fingerprint, version};

@@ -1,7 +1,7 @@
 //! The folder of a run: it belongs to one scenario, and one process at a time runs in it.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tailcut_report::ReportError;
 use tailcut_results::{RunInfo, replace};
@@ -55,6 +55,35 @@ pub(crate) fn lock(out: &Path, info: &RunInfo) -> Result<File, RunError> {
     remove_temporary_files(out);
     announce(out, info)?;
     Ok(lock)
+}
+
+/// Takes the finished point `key` into the folder `out` from the first of the `shared` folders that has it, unless it is
+/// there. Files that a file system cannot link are copied; a point that can be neither is run.
+pub(crate) fn take_from(shared: &[PathBuf], out: &Path, key: &str) {
+    let folder = |run: &Path| run.join("points").join(key);
+    let to = folder(out);
+    let is_finished = |point: &Path| point.join("summary.json").exists();
+    if is_finished(&to) {
+        return;
+    }
+    let Some(from) = shared.iter().map(|run| folder(run)).find(|point| is_finished(point)) else { return };
+    let take = |name: &std::ffi::OsStr| {
+        let _ = std::fs::remove_file(to.join(name));
+        std::fs::hard_link(from.join(name), to.join(name))
+            .or_else(|_| std::fs::copy(from.join(name), to.join(name)).map(drop))
+    };
+    let all = || -> std::io::Result<()> {
+        std::fs::create_dir_all(&to)?;
+        for entry in std::fs::read_dir(&from)? {
+            let name = entry?.file_name();
+            // The summary says that the point is complete, and comes last.
+            if name != "summary.json" {
+                take(&name)?;
+            }
+        }
+        take("summary.json".as_ref())
+    };
+    let _ = all();
 }
 
 /// Writes into the folder what is run there: `run.json` and `scenario.toml`.

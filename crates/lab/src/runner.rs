@@ -34,6 +34,9 @@ pub struct RunOptions {
     pub parallelism: Parallelism,
     /// The command, as it is saved with the results.
     pub command: String,
+    /// Other run folders: a point that is finished there, with the same key and so the same results, is taken from
+    /// there.
+    pub shared: Vec<PathBuf>,
 }
 
 /// What a run came to.
@@ -99,6 +102,9 @@ impl<'a> Session<'a> {
         run_folder::announce(&self.options.out, &info(plan, self.options))?;
         let fresh: Vec<&PlannedPoint> =
             plan.points.iter().filter(|planned| !self.seen.contains(&planned.point.key)).collect();
+        for planned in &fresh {
+            run_folder::take_from(&self.options.shared, &self.options.out, &planned.point.key);
+        }
         let mut todo: Vec<&PlannedPoint> =
             fresh.iter().copied().filter(|planned| !self.summary_file(&planned.point).exists()).collect();
         // The longest first, so that no core waits for a last long one; equal ones in the order of the plan.

@@ -108,6 +108,14 @@ fn more_seeds(seeds: &[u64], count: usize) -> Vec<u64> {
     seeds.iter().copied().chain(fresh).collect()
 }
 
+/// `plan` with `count` seeds more.
+///
+/// # Errors
+/// If what one of them draws does not fit the scenario.
+pub fn with_more_seeds(plan: &Plan, count: usize) -> Result<Plan, Problem> {
+    plan.with_seeds(&more_seeds(&plan.seeds, count))
+}
+
 /// The intervals that are too wide, the widest first; those that are missing come before all others.
 fn wide_intervals(rule: &StoppingRule, found: &[MetricAtDesignPoint]) -> Vec<WideInterval> {
     let mut wide: Vec<WideInterval> =
