@@ -171,8 +171,8 @@ def start(where: Path, out: str, *options: str) -> subprocess.Popen[bytes]:
 
 
 def halves(folder: Folder) -> list[str]:
-    """Files that were being written."""
-    return [str(file.relative_to(folder.path)) for file in folder.path.rglob("*") if ".tmp" in file.name]
+    """Files that were being written. Unlike a pattern, a walk does not mind folders that vanish meanwhile."""
+    return [str(Path(at, file)) for at, _, files in os.walk(folder.path) for file in files if ".tmp" in file]
 
 
 def wait_for(what: Callable[[], object], process: subprocess.Popen[bytes]) -> None:

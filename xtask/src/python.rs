@@ -78,7 +78,7 @@ pub(crate) fn prepare(root: &Path) -> Done {
 /// If one fails.
 pub(crate) fn test(root: &Path, program: &Path) -> Done {
     // No caches: the tests leave nothing beside the sources.
-    Call::new(root, inside(root), &["-m", "pytest", "-p", "no:cacheprovider", "-ra", "python/tests"])
+    Call::new(root, inside(root), &["-m", "pytest", "-p", "no:cacheprovider", "-ra", "-n", "auto", "python/tests"])
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("TAILCUT", program)
         .run()
