@@ -168,6 +168,10 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         if arguments.readings || arguments.store.is_some() {
             keep_reading(arguments, planned, &judged)?;
         }
+        if let Some(store) = &arguments.store {
+            let path = reproduce::stored_summary(store, arguments.scale, &study.name, reading);
+            reproduce::store_summary(&folder, &path).map_err(|e| Problem::new(e.to_string()))?;
+        }
         if arguments.readings && !arguments.quiet {
             let holds = judged.iter().filter(|judgement| judgement.verdict.is_reproduced()).count();
             eprintln!("{}, {reading}: {holds} of {} claims hold", study.name, judged.len());
