@@ -145,12 +145,13 @@ impl Generator {
             Events::Incast { queries, one_size } => {
                 let Some(mut asked) = queries.ask() else { return };
                 let (degree, deadline) = (asked.degree(), asked.deadline);
-                let answered = Some(Query { id: QueryId(*query), asked: now, degree, deadline });
+                let mut answered = Query { id: QueryId(*query), asked: now, degree, nth: 0, deadline };
                 *query += 1;
                 let aggregator = asked.aggregator;
                 let common = one_size.then(&mut draw);
                 for (worker, start) in asked.answers(now) {
-                    out(spec(start, worker, aggregator, common.unwrap_or_else(&mut draw), answered));
+                    out(spec(start, worker, aggregator, common.unwrap_or_else(&mut draw), Some(answered)));
+                    answered.nth += 1;
                 }
             }
         }
