@@ -118,8 +118,8 @@ impl Inbound {
         Some(self.timer)
     }
 
-    /// Grants what brings the bytes on the way to `window`, `room` more bytes at most and in whole packets, and gives the
-    /// grant if there is any.
+    /// Grants what brings the bytes on the way to `window`, in whole packets and at most `room` more bytes, and gives
+    /// the grant if there is any.
     pub(super) fn grant(&mut self, now: Instant, window: u64, room: u64, level: u8, resend: Span) -> Option<Packet> {
         let until = self.cuts.end_before((self.bytes + window).min(self.granted.saturating_add(room)));
         if until <= self.granted {

@@ -29,14 +29,11 @@ pub enum Grants {
     EachPacket,
 }
 
-/// Incast control: a host that has asked for many answers asks for most of them with a short unscheduled part. Of each
-/// query so many requests as `threshold` says are as usual, and those after them are marked: their answers send
-/// `unscheduled` bytes unasked, and wait for grants with the rest.
+/// A host that asks many others marks most of its requests, so that the answers send little unasked.
 ///
-/// That a client counts its requests and marks them is the mechanism of Homa's paper (section 3.6). Neither the paper's
-/// text nor a number of it could be read, and no public code has it (PlatformLab/HomaSimulation, PlatformLab/RAMCloud,
-/// PlatformLab/HomaModule), so both numbers are ours. The requests of other queries that a client waits for are not
-/// counted.
+/// The idea is that of the paper (section 3.6). Its text could not be read, and no public code has it
+/// (PlatformLab/HomaSimulation, PlatformLab/RAMCloud, PlatformLab/HomaModule), so both numbers are ours. The answers to
+/// other queries that the host waits for are not counted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct IncastControl {

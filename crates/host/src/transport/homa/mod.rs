@@ -5,9 +5,9 @@
 //! A message is a flow. Its first RTTbytes are unscheduled: they go at once, in a class that its size decides. The rest
 //! waits for grants. A receiver grants the messages with the fewest bytes left, so many at a time as there are classes
 //! for scheduled packets, as data arrives: of each message at most RTTbytes are on the way, and of what was granted at
-//! most RTTbytes for each of these messages, those included that are granted to their end (`grants` has other readings).
-//! A host that has asked many others at a time may ask for answers with a short unscheduled part (`incast`). Which
-//! message a host sends next is for its send order to say; the paper's is `srpt`.
+//! most RTTbytes for each of these messages, those included that are granted to their end (`grants` has other
+//! readings). A host that has asked many others at a time may ask for answers with a short unscheduled part (`incast`).
+//! Which message a host sends next is for its send order to say; the paper's is `srpt`.
 //!
 //! A message is acknowledged once, when it has all come, which stands for the response to a request. RTTbytes are
 //! rounded up to whole packets, as in PlatformLab/HomaModule, so that packets are those of any other transport here.
@@ -71,11 +71,14 @@ pub struct Config {
     pub cutoffs: Cutoffs,
     /// What a receiver may have granted at a time: `"bounded"`, `"until-received"` or `"each-packet"`.
     pub grants: Grants,
-    /// Incast control; without it, every message sends RTTbytes unasked.
+    /// Incast control: of each query so many requests as `threshold` says are as usual, and those after them are marked,
+    /// so that their answers send `unscheduled` bytes unasked and wait for grants with the rest. Without it, every
+    /// message sends RTTbytes unasked. The idea is that of the paper (section 3.6), whose text could not be read; no
+    /// public code has it, and both numbers are ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incast: Option<IncastControl>,
-    /// A receiver that has waited so long for bytes asks for them again, and so does a sender for an answer (section
-    /// 3.7: a few milliseconds). It never grows.
+    /// A receiver that has waited so long for bytes asks for them again, and so does a sender for an answer (PlatformLab/RAMCloud:
+    /// after two intervals of 2 ms). It never grows.
     pub resend: Span,
 }
 
