@@ -389,7 +389,7 @@ fn an_answer_to_a_marked_request_begins_with_a_short_packet() {
     sender.hears(Grant(1, 20_000, 7));
     let rest = leave(&mut sender);
     assert_eq!((rest.len(), rest[6]), (7, (1, 400 + 13 * MSS, 620, 7)));
-    [0, 2].map(|flow| sender.hears(Ack(flow, 400)));
+    [0, 2].into_iter().for_each(|flow| sender.hears(Ack(flow, 400)));
     // It waits for the acknowledgement, and the last packet asks for one.
     sender.wait(us(3_000));
     assert_eq!(leave(&mut sender), [(1, 400 + 13 * MSS, 620, 7)]);
