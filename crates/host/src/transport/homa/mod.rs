@@ -71,14 +71,14 @@ pub struct Config {
     pub cutoffs: Cutoffs,
     /// What a receiver may have granted at a time: `"bounded"`, `"until-received"` or `"each-packet"`.
     pub grants: Grants,
-    /// Incast control: of each query so many requests as `threshold` says are as usual, and those after them are marked,
-    /// so that their answers send `unscheduled` bytes unasked and wait for grants with the rest. Without it, every
-    /// message sends RTTbytes unasked. The idea is that of the paper (section 3.6), whose text could not be read; no
-    /// public code has it, and both numbers are ours.
+    /// Incast control: of each query so many requests as `threshold` says are as usual, and those after them are
+    /// marked, so that their answers send `unscheduled` bytes unasked and wait for grants with the rest. Without it,
+    /// every message sends RTTbytes unasked. The idea is that of the paper (section 3.6), whose text could not be read;
+    /// no public code has it, and both numbers are ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incast: Option<IncastControl>,
-    /// A receiver that has waited so long for bytes asks for them again, and so does a sender for an answer (PlatformLab/RAMCloud:
-    /// after two intervals of 2 ms). It never grows.
+    /// A receiver that has waited so long for bytes asks for them again, and so does a sender for an answer
+    /// (PlatformLab/RAMCloud: after two intervals of 2 ms). It never grows.
     pub resend: Span,
 }
 
