@@ -23,6 +23,8 @@ pub struct Query {
     pub asked: Instant,
     /// Incast degree: how many hosts answer it.
     pub degree: u32,
+    /// How many of them were asked before the one that sends this flow.
+    pub nth: u32,
     /// When its last answer should be delivered, counted from `asked`.
     pub deadline: Option<Span>,
 }

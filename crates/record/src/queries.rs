@@ -364,7 +364,7 @@ mod tests {
             dst: HostId(query + 1),
             size,
             class: ClassId((query % 2) as u8),
-            query: Some(Query { id: QueryId(query), asked, degree, deadline }),
+            query: Some(Query { id: QueryId(query), asked, degree, nth: 0, deadline }),
             connection: 0,
             deadline: None,
             measured: query > 1,

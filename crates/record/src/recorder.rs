@@ -442,8 +442,8 @@ mod tests {
     #[test]
     fn a_row_holds_what_both_ends_reported() {
         let mut recorder = Recorder::new();
-        let query =
-            Query { id: QueryId(7), asked: Instant::from_ps(90), degree: 1, deadline: Some(Span::from_ps(809)) };
+        let (asked, deadline) = (Instant::from_ps(90), Some(Span::from_ps(809)));
+        let query = Query { id: QueryId(7), asked, degree: 1, nth: 0, deadline };
         recorder.start(FlowId(0), &FlowSpec { query: Some(query), ..spec(100) }, Span::from_ps(50));
         for seq in [0, 1460, 1460, 2920] {
             recorder.drop(FlowId(0), seq, DropReason::PortFull);

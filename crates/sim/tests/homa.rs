@@ -106,6 +106,69 @@ fn the_queue_of_a_receiver_holds_what_is_unasked_and_what_is_granted() {
     }
 }
 
+/// The longest queue, in bytes, of a receiver of these flows of so many senders, with the settings of Homa.
+fn longest_queue(senders: u32, settings: &str, flows: &[(u32, u32, u64, u64)]) -> u64 {
+    let text = bottleneck(senders, "10Gbps", "1us") + &homa(settings) + "[record]\nqueue_sample = \"500ns\"\n";
+    let outcome = run("homa", &(text + &listed(flows)), 1);
+    assert_eq!(outcome.totals.drops.total(), 0);
+    outcome.ports.iter().filter_map(|port| port.queue).map(|queue| queue.max_bytes).max().unwrap()
+}
+
+/// RTTbytes with their headers.
+const WINDOW: u64 = 7 * 1500;
+
+// 20 messages of two RTTbytes each, 10 us apart, are 1.7 times what the link carries in that time. Half of them comes
+// unasked, which the link carries; of the rest no more than the degree of overcommitment allows is on the way.
+#[test]
+fn overcommitment_bounds_the_queue_of_messages_of_two_round_trips() {
+    let mut flows: Vec<_> = (0..20).map(|nth| (nth, 20, 20_440, 10_000 * u64::from(nth))).collect();
+    flows.push((0, 20, 1, 1_000_000));
+    let longest = |grants: &str, overcommit: u64| {
+        longest_queue(20, &format!("cutoffs = []\novercommit = {overcommit}\ngrants = \"{grants}\""), &flows)
+    };
+    for grants in ["bounded", "until-received"] {
+        for overcommit in [1, 2, 4, 7] {
+            // What is unscheduled waits behind the packet that leaves.
+            let expected = overcommit * WINDOW..=overcommit * WINDOW + 1_500;
+            let queue = longest(grants, overcommit);
+            assert!(expected.contains(&queue), "{grants}, {overcommit}: {queue} of {expected:?}");
+        }
+    }
+    // Each message is granted to its end before the next one comes, and then counts no more.
+    assert_eq!([1, 7].map(|overcommit| longest("each-packet", overcommit)), [162_000; 2]);
+}
+
+// 400 answers of 32 KB at once: all but the first four send 400 B unasked.
+#[test]
+fn incast_control_bounds_the_queue_of_an_incast() {
+    let query = |settings: &str| {
+        let text = star(401)
+            + &homa(&format!("cutoffs = []\novercommit = 4\n{settings}"))
+            + "[port]\nlimit = \"8MB\"\n[record]\nqueue_sample = \"500ns\"\n[workload]\nflows = 400\nwarmup = 0.0\n\
+               [workload.traffic.incast]\nrate = 1000.0\nsizes.fixed = \"32KB\"\n\
+               incast = { degree = 400, aggregators = 1 }\n[workload.traffic.last]\n\
+               list = [{ src = 0, dst = 1, size = \"1B\", start = \"20ms\" }]\n";
+        let outcome = run("homa", &text, 1);
+        assert_eq!((outcome.end, outcome.totals.drops.total()), (EndReason::Finished, 0));
+        let queue = outcome.ports.iter().filter_map(|port| port.queue).map(|queue| queue.max_bytes).max().unwrap();
+        let mut answers = rows(&outcome);
+        answers.retain(|row| row.query.is_some());
+        let last = answers.iter().map(|row| row.fct().unwrap().as_ps()).max().unwrap();
+        (queue, last, answers)
+    };
+    let (unasked, usual, _) = query("");
+    assert!(unasked > 380 * WINDOW, "{unasked} B");
+    for threshold in [4, 20] {
+        let (queue, last, answers) = query(&format!("incast = {{ threshold = {threshold}, unscheduled = \"400B\" }}"));
+        // Unscheduled parts, whole and short ones, and what is granted.
+        let most = threshold * WINDOW + (400 - threshold) * 440 + 4 * WINDOW;
+        assert!(queue <= most && queue > (400 - threshold) * 440, "{threshold}: {queue} of {most} B");
+        // 400 B, and 31,600 B in 22 packets; or 32,000 B in as many.
+        assert!(answers.iter().all(|row| (22..=23).contains(&(row.packets - row.retransmissions))));
+        assert!(last < usual + usual / 50, "{threshold}: {last} and {usual} ps");
+    }
+}
+
 #[test]
 fn a_message_that_is_lost_as_a_whole_is_sent_again_and_so_is_one_whose_acknowledgement_is() {
     // Nine of ten packets are lost on each hop of the way: whatever is said must be said again.

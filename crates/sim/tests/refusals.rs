@@ -30,6 +30,7 @@ fn values_of_transport_and_send_order_are_refused_at_their_key() {
     assert_at_key("homa", "host.transport.homa", "levels = 1");
     assert_at_key("homa", "host.transport.homa", "cutoffs = [\"2KB\", \"1KB\"]");
     assert_at_key("homa", "host.transport.homa", "resend = \"0s\"");
+    assert_at_key("homa", "host.transport.homa.incast", "unscheduled = \"0B\"");
     assert_at_key("tcp", "host.order.fifo", "mark = \"1B\"");
     assert_at_key("tcp", "port", "limit = \"1B\"");
     assert_at_key("tcp", "port", "classes = 9");

@@ -1,4 +1,4 @@
-//! Homa's slowdowns beside the published ones.
+//! Homa's slowdowns beside those of its authors' implementation.
 
 use tailcut_validation::theory::run::run;
 
@@ -23,14 +23,19 @@ fn slowdowns(sizes: &str, flows: u32) -> Vec<f64> {
     bounds.windows(2).map(p99).collect()
 }
 
-/// Montazeri et al., SIGCOMM 2018, figures 8 and 12: at a load of 0.8 the 99th percentile of the slowdown of short
-/// messages is near 1 to 3, and it grows with the size.
+/// PlatformLab/homa-paper-artifact has the slowdowns of Homa's implementation (`experiment-data/W4/slowdownImpl.txt`
+/// and `W5/slowdownImpl.txt`, the rows `HomaP8 76`): the 99th percentile of any size up to 1 KB is at most 3.09, up to
+/// 10 KB 1.96, and up to 100 KB 2.60 with W4; up to 10 KB 2.45 and up to 100 KB 2.14 with W5. Its hosts are 16 below
+/// one switch, and the time of software is in it, so that a simulation without any should be below. Above RTTbytes it
+/// grows with the size.
 #[test]
-fn short_messages_are_slowed_down_little_at_high_load_and_large_ones_more() {
+fn messages_are_slowed_down_no_more_than_in_the_implementation_and_large_ones_more_than_small_ones() {
+    let below =
+        |slowdowns: &[f64], limits: &[f64]| slowdowns.iter().zip(limits).all(|(x, most)| (1.0..*most).contains(x));
     let w4 = slowdowns("facebook_hadoop", 40_000);
-    assert!(w4[..3].iter().all(|slowdown| (1.0..=3.0).contains(slowdown)), "{w4:?}");
+    assert!(below(&w4[..3], &[3.09, 1.96, 2.60]), "{w4:?}");
     assert!(w4[1] < w4[2] && w4[2] < w4[3] && w4[3] < w4[4], "{w4:?}");
     let w5 = slowdowns("websearch", 4_000);
-    assert!(w5[1..3].iter().all(|slowdown| (1.0..=3.0).contains(slowdown)), "{w5:?}");
+    assert!(below(&w5[1..3], &[2.45, 2.14]), "{w5:?}");
     assert!(w5[1] < w5[2] && w5[2] < w5[3] && w5[3] < w5[4], "{w5:?}");
 }

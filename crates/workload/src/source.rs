@@ -157,17 +157,20 @@ impl Generator {
             Events::Incast { queries, one_size, first } => {
                 let Some(mut asked) = queries.ask() else { return };
                 let (degree, deadline) = (asked.degree(), asked.deadline);
-                let answered = Some(Query { id: QueryId(*query), asked: now, degree, deadline });
+                let mut answered = Query { id: QueryId(*query), asked: now, degree, nth: 0, deadline };
                 *query += 1;
                 let aggregator = asked.aggregator;
                 let common = one_size.then(&mut draw);
                 let mut first = *first;
                 for (worker, start) in asked.answers(now) {
                     let flow = match first.take() {
-                        Some((size, class)) => FlowSpec { class, ..spec(start, worker, aggregator, size, answered) },
-                        None => spec(start, worker, aggregator, common.unwrap_or_else(&mut draw), answered),
+                        Some((size, class)) => {
+                            FlowSpec { class, ..spec(start, worker, aggregator, size, Some(answered)) }
+                        }
+                        None => spec(start, worker, aggregator, common.unwrap_or_else(&mut draw), Some(answered)),
                     };
                     out(flow);
+                    answered.nth += 1;
                 }
             }
         }

@@ -358,7 +358,8 @@ fn a_query_has_the_degree_and_the_deadline_that_its_answers_tell() {
         let query = answers[0].query.unwrap();
         assert_eq!(query.degree as usize, answers.len());
         assert!((4..=22).contains(&query.degree));
-        assert!(answers.iter().all(|flow| flow.query == Some(query)));
+        let asked = (0..).map(|nth| Some(tailcut_model::Query { nth, ..query }));
+        assert!(answers.iter().zip(asked).all(|(flow, asked)| flow.query == asked));
         assert!(answers.iter().all(|flow| flow.deadline == Some(Span::from_ms(7))), "flows keep their own");
         let workers: std::collections::BTreeSet<_> = answers.iter().map(|flow| flow.src).collect();
         assert_eq!(workers.len(), answers.len());

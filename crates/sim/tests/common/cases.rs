@@ -177,12 +177,20 @@ fn transports() -> impl Strategy<Value = String> {
 /// Homa with any parameters.
 fn homa() -> impl Strategy<Value = String> {
     let levels = (prop::option::of(1u32..6), prop::sample::select(vec!["\"workload\"", "[]", "[\"2KB\", \"30KB\"]"]));
-    (1u64..60_000, 200u64..10_000, levels).prop_map(|(rtt_bytes, resend, (overcommit, cutoffs))| {
-        let overcommit = overcommit.map_or(String::new(), |messages| format!(", overcommit = {messages}"));
-        format!(
-            "transport.homa = {{ rtt_bytes = \"{rtt_bytes}B\", resend = \"{resend}us\"{overcommit}, cutoffs = {cutoffs} }}\n"
-        )
-    })
+    let grants = prop::sample::select(vec!["bounded", "until-received", "each-packet"]);
+    let incast = prop::option::of((0u32..20, 1u64..1460));
+    (1u64..60_000, 200u64..10_000, levels, grants, incast).prop_map(
+        |(rtt_bytes, resend, (overcommit, cutoffs), grants, incast)| {
+            let overcommit = overcommit.map_or(String::new(), |messages| format!(", overcommit = {messages}"));
+            let incast = incast.map_or(String::new(), |(threshold, unscheduled)| {
+                format!(", incast = {{ threshold = {threshold}, unscheduled = \"{unscheduled}B\" }}")
+            });
+            format!(
+                "transport.homa = {{ rtt_bytes = \"{rtt_bytes}B\", resend = \"{resend}us\"{overcommit}, \
+                 cutoffs = {cutoffs}, grants = \"{grants}\"{incast} }}\n"
+            )
+        },
+    )
 }
 
 /// TCP with any parameters.

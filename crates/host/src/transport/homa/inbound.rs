@@ -6,6 +6,7 @@ use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
 
 use crate::transport::reassembly::Reassembly;
 
+use super::limits::Cuts;
 use super::packets;
 
 /// The receiving end of one message.
@@ -15,7 +16,10 @@ pub(super) struct Inbound {
     host: HostId,
     peer: HostId,
     connection: u32,
-    size: u64,
+    /// The message and where its packets end.
+    cuts: Cuts,
+    /// The first byte that is scheduled.
+    unscheduled: u64,
     received: Reassembly,
     /// How many bytes have come.
     bytes: u64,
@@ -33,15 +37,17 @@ pub(super) struct Inbound {
 impl Inbound {
     /// A message of which the first `unscheduled` bytes, or all, come unasked.
     pub(super) fn new(flow: FlowId, spec: &FlowSpec, unscheduled: u64) -> Inbound {
+        let unscheduled = unscheduled.min(spec.size);
         Inbound {
             flow,
             host: spec.dst,
             peer: spec.src,
             connection: spec.connection,
-            size: spec.size,
+            cuts: Cuts::new(spec.size, unscheduled),
+            unscheduled,
             received: Reassembly::new(),
             bytes: 0,
-            granted: unscheduled.min(spec.size),
+            granted: unscheduled,
             furthest: 0,
             deadline: Instant::MAX,
             timer: Instant::MAX,
@@ -63,13 +69,26 @@ impl Inbound {
 
     /// Bytes that have not come.
     pub(super) fn remaining(&self) -> u64 {
-        self.size - self.bytes
+        self.cuts.size - self.bytes
     }
 
-    /// Whether there is anything left to grant, of a message that the receiver knows of: that is, of which a packet has
-    /// come.
-    pub(super) fn is_grantable(&self) -> bool {
-        self.granted < self.size && self.report.packets > 0
+    /// Whether the receiver knows of the message: a packet of it has come.
+    pub(super) fn is_known(&self) -> bool {
+        self.report.packets > 0
+    }
+
+    /// Whether any of it waits for grants, or did.
+    pub(super) fn is_scheduled(&self) -> bool {
+        self.unscheduled < self.cuts.size
+    }
+
+    pub(super) fn is_granted_to_its_end(&self) -> bool {
+        self.granted == self.cuts.size
+    }
+
+    /// Bytes that were granted and have not come; those that are late without a grant are counted before them.
+    pub(super) fn granted_on_the_way(&self) -> u64 {
+        (self.granted - self.bytes).min(self.granted - self.unscheduled)
     }
 
     /// Takes in a data packet. Returns whether it brought anything new.
@@ -99,9 +118,10 @@ impl Inbound {
         Some(self.timer)
     }
 
-    /// Grants what brings the bytes on the way to `window`, and gives the grant if there is any.
-    pub(super) fn grant(&mut self, now: Instant, window: u64, level: u8, resend: Span) -> Option<Packet> {
-        let until = (self.bytes + window).min(self.size);
+    /// Grants what brings the bytes on the way to `window`, in whole packets and at most `room` more bytes, and gives
+    /// the grant if there is any.
+    pub(super) fn grant(&mut self, now: Instant, window: u64, room: u64, level: u8, resend: Span) -> Option<Packet> {
+        let until = self.cuts.end_before((self.bytes + window).min(self.granted.saturating_add(room)));
         if until <= self.granted {
             return None;
         }

@@ -4,8 +4,10 @@
 //!
 //! A message is a flow. Its first RTTbytes are unscheduled: they go at once, in a class that its size decides. The rest
 //! waits for grants. A receiver grants the messages with the fewest bytes left, so many at a time as there are classes
-//! for scheduled packets, and each is granted what keeps RTTbytes of it on the way. Which message a host sends next is
-//! for its send order to say; the paper's is `srpt`.
+//! for scheduled packets, as data arrives: of each message at most RTTbytes are on the way, and of what was granted at
+//! most RTTbytes for each of these messages, those included that are granted to their end (`grants` has other
+//! readings). A host that has asked many others at a time may ask for answers with a short unscheduled part (`incast`).
+//! Which message a host sends next is for its send order to say; the paper's is `srpt`.
 //!
 //! A message is acknowledged once, when it has all come, which stands for the response to a request. RTTbytes are
 //! rounded up to whole packets, as in PlatformLab/HomaModule, so that packets are those of any other transport here.
@@ -13,11 +15,15 @@
 //! (section 3.4). No packet is ECN-capable.
 //!
 //! Left out: BUSY, which a sender answers to a resend for a message that it holds back: the receiver asks again after
-//! its timeout, and nothing is sent twice by that. The public code's limits on what is granted: one message of each
-//! sender at a time, and one more where the senders leave the link idle. Incast control (section 3.6), which the
-//! requests of a client would carry. Cutoffs that follow a workload as it changes: they are set once.
+//! its timeout, and nothing is sent twice by that. What public code does beside: one message of each sender is granted
+//! at a time (all of it); a clock for each sender, by which a grant of a packet follows the one before no sooner than
+//! the packet takes on the link (PlatformLab/HomaSimulation); an unscheduled level for the last RTTbytes of a message
+//! (PlatformLab/HomaSimulation, PlatformLab/RAMCloud); a share of the grants for the oldest message
+//! (PlatformLab/HomaModule). Requests: they take no time and no packet. Cutoffs that follow a workload as it changes:
+//! they are set once, and as if no message were marked.
 
 mod inbound;
+mod limits;
 pub mod packets;
 mod priorities;
 mod receiver;
@@ -39,6 +45,7 @@ use crate::order::Orders;
 use crate::transport::TransportConfig;
 use crate::transport::slots::Slots;
 use crate::{HostConfig, HostContext};
+pub use limits::{Grants, IncastControl};
 pub use priorities::{Cutoffs, FromWorkload};
 use receiver::Receiver;
 use sender::Sender;
@@ -48,7 +55,8 @@ use sender::Sender;
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// RTTbytes: of each message so many bytes are sent unasked, and as many granted ones are on the way at most;
-    /// rounded up to whole packets. What a link carries in a round trip (the paper: about 10 KB at 10 Gb/s).
+    /// rounded up to whole packets. What a link carries in a round trip (PlatformLab/HomaSimulation and
+    /// PlatformLab/RAMCloud: 10,000 B at 10 Gb/s).
     pub rtt_bytes: Bytes,
     /// Priority levels; ports need a class for each.
     pub levels: u8,
@@ -61,8 +69,16 @@ pub struct Config {
     /// Which unscheduled level a message has: `"workload"`, or sizes, ascending, such as `["1KB", "5KB"]`: a message of
     /// at most the first has the highest level, and so on.
     pub cutoffs: Cutoffs,
-    /// A receiver that has waited so long for bytes asks for them again, and so does a sender for an answer (section
-    /// 3.7: a few milliseconds). It never grows.
+    /// What a receiver may have granted at a time: `"bounded"`, `"until-received"` or `"each-packet"`.
+    pub grants: Grants,
+    /// Incast control: of each query so many requests as `threshold` says are as usual, and those after them are
+    /// marked, so that their answers send `unscheduled` bytes unasked and wait for grants with the rest. Without it,
+    /// every message sends RTTbytes unasked. The idea is that of the paper (section 3.6), whose text could not be read;
+    /// no public code has it, and both numbers are ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incast: Option<IncastControl>,
+    /// A receiver that has waited so long for bytes asks for them again, and so does a sender for an answer
+    /// (PlatformLab/RAMCloud: after two intervals of 2 ms). It never grows.
     pub resend: Span,
 }
 
@@ -73,6 +89,8 @@ impl Default for Config {
             levels: 8,
             overcommit: None,
             cutoffs: Cutoffs::Workload(FromWorkload::Workload),
+            grants: Grants::Bounded,
+            incast: None,
             resend: Span::from_ms(3),
         }
     }
@@ -104,6 +122,8 @@ impl Parameters for Config {
         "rtt_bytes = \"1B\", resend = \"1ms\"",
         "rtt_bytes = \"30KB\", levels = 5, overcommit = 2, cutoffs = [\"2KB\", \"30KB\"], resend = \"500us\"",
         "rtt_bytes = \"5KB\", levels = 4, cutoffs = [], resend = \"10ms\"",
+        "overcommit = 1, grants = \"until-received\", incast = {}",
+        "overcommit = 2, grants = \"each-packet\", incast = { threshold = 1, unscheduled = \"1461B\" }",
     ];
 
     fn facts(&self, facts: &mut Facts) {

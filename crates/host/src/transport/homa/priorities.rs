@@ -140,7 +140,7 @@ impl Config {
             return Err(Invalid::new("resend", "a timeout of zero fires at once")
                 .help("expected a positive time, such as \"3ms\""));
         }
-        Ok(())
+        self.validate_incast()
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use tailcut_base::MSS_BYTES;
 use tailcut_model::seat::{HostCx, Unfinished, Wish};
 use tailcut_model::{FlowId, FlowSpec, Kind, PacketId};
 
-use super::Config;
 use super::inbound::Inbound;
+use super::{Config, Grants};
 use crate::transport::slots::{Slot, Slots};
 
 /// A message's place among those that may be granted: the fewest bytes left first, then the one that started first.
@@ -16,27 +17,90 @@ type Rank = (u64, FlowId, u32);
 #[derive(Debug)]
 pub(super) struct Receiver {
     messages: Slots<Inbound>,
-    /// The messages that have begun to come and are not granted to their end, best first, with their slots. One that is
-    /// granted to its end needs no place (HomaSimulation removes it from the scheduled senders as well).
+    /// Not before the host is to receive anything.
+    scheduled: Option<Box<Scheduled>>,
+}
+
+/// What is scheduled of all messages that a host receives.
+#[derive(Debug, Default)]
+struct Scheduled {
+    /// The messages that have begun to come and have a place among those that may be granted, best first, with their
+    /// slots: those that are not granted to their end, and the others too if a message keeps its place until it has
+    /// come.
     ranking: BTreeSet<Rank>,
+    /// Bytes that were granted and have not come, of all messages.
+    granted: u64,
 }
 
 const _: () = assert!(size_of::<Slot<super::Sender>>() + size_of::<Slot<Inbound>>() <= 320, "a flow has both");
 
+impl Scheduled {
+    /// Bytes that may be granted now, of all messages together.
+    fn room(&self, config: &Config) -> u64 {
+        match config.grants {
+            Grants::Bounded => (u64::from(config.granted_at_a_time()) * config.window()).saturating_sub(self.granted),
+            Grants::UntilReceived => u64::MAX,
+            Grants::EachPacket => MSS_BYTES,
+        }
+    }
+
+    /// A data packet has come: grants the best messages.
+    fn grant(&mut self, messages: &mut Slots<Inbound>, cx: &mut HostCx<'_>, config: &Config) {
+        loop {
+            let active = self.ranking.len().min(usize::from(config.granted_at_a_time())) as u8;
+            let mut leaving = None;
+            for (nth, &rank) in (0..active).zip(&self.ranking) {
+                let (_, flow, slot) = rank;
+                let room = self.room(config);
+                if room == 0 {
+                    return;
+                }
+                let message = messages.get_mut(slot);
+                let before = message.granted_on_the_way();
+                let level = config.scheduled_level(nth, active);
+                let Some(grant) = message.grant(cx.now, config.window(), room, level, config.resend) else { continue };
+                self.granted += message.granted_on_the_way() - before;
+                cx.send_control(grant);
+                if let Some(at) = message.wanted_timer() {
+                    cx.wishes.push(Wish::Timer { at, flow });
+                }
+                if message.is_granted_to_its_end() && config.grants != Grants::UntilReceived {
+                    leaving = Some(rank);
+                }
+                if leaving.is_some() || config.grants == Grants::EachPacket {
+                    break;
+                }
+            }
+            // It leaves its place to the next one.
+            match leaving {
+                Some(rank) => self.ranking.remove(&rank),
+                None => return,
+            };
+            if config.grants == Grants::EachPacket {
+                return;
+            }
+        }
+    }
+}
+
 impl Receiver {
     pub(super) fn new() -> Receiver {
-        Receiver { messages: Slots::new(), ranking: BTreeSet::new() }
+        Receiver { messages: Slots::new(), scheduled: None }
     }
 
     /// A message will be sent to this host. It takes no part before its first packet has come.
     pub(super) fn expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec, config: &Config) {
-        let slot = self.messages.insert(Inbound::new(flow, spec, config.window()));
+        let slot = self.messages.insert(Inbound::new(flow, spec, config.unscheduled(spec)));
+        self.scheduled.get_or_insert_default();
         cx.flows.set_receiver(flow, slot);
     }
 
-    fn rank(&self, slot: u32) -> Option<Rank> {
-        let message = self.messages.get(slot)?;
-        message.is_grantable().then(|| (message.remaining(), message.flow(), slot))
+    /// The place of the message in `slot`, if it has one, and what of it was granted and has not come.
+    fn standing(&self, slot: u32, config: &Config) -> (Option<Rank>, u64) {
+        let Some(message) = self.messages.get(slot) else { return (None, 0) };
+        let keeps = config.grants == Grants::UntilReceived && message.is_scheduled();
+        let has_place = message.is_known() && (keeps || !message.is_granted_to_its_end());
+        (has_place.then(|| (message.remaining(), message.flow(), slot)), message.granted_on_the_way())
     }
 
     /// A data packet has come.
@@ -48,7 +112,7 @@ impl Receiver {
             cx.send_control(acknowledgement);
             return;
         };
-        let before = self.rank(slot);
+        let before = self.standing(slot, config);
         let message = self.messages.get_mut(slot);
         let is_new = message.on_data(cx.now, &packet, config.resend);
         if message.remaining() == 0 {
@@ -65,41 +129,16 @@ impl Receiver {
                 cx.wishes.push(Wish::Timer { at, flow: packet.flow });
             }
         }
-        let after = self.rank(slot);
-        if before != after {
-            if let Some(rank) = before {
-                self.ranking.remove(&rank);
+        let after = self.standing(slot, config);
+        let scheduled = self.scheduled.as_mut().expect("the message was expected");
+        if before.0 != after.0 {
+            if let Some(rank) = before.0 {
+                scheduled.ranking.remove(&rank);
             }
-            self.ranking.extend(after);
+            scheduled.ranking.extend(after.0);
         }
-        self.grant(cx, config);
-    }
-
-    /// Grants the best messages.
-    fn grant(&mut self, cx: &mut HostCx<'_>, config: &Config) {
-        loop {
-            let active = self.ranking.len().min(usize::from(config.granted_at_a_time())) as u8;
-            let mut leaving = None;
-            for (nth, &rank) in (0..active).zip(&self.ranking) {
-                let (_, flow, slot) = rank;
-                let message = self.messages.get_mut(slot);
-                let level = config.scheduled_level(nth, active);
-                let Some(grant) = message.grant(cx.now, config.window(), level, config.resend) else { continue };
-                cx.send_control(grant);
-                if let Some(at) = message.wanted_timer() {
-                    cx.wishes.push(Wish::Timer { at, flow });
-                }
-                if !message.is_grantable() {
-                    leaving = Some(rank);
-                    break;
-                }
-            }
-            // It leaves its place to the next one.
-            match leaving {
-                Some(rank) => self.ranking.remove(&rank),
-                None => return,
-            };
-        }
+        scheduled.granted = scheduled.granted - before.1 + after.1;
+        scheduled.grant(&mut self.messages, cx, config);
     }
 
     /// A timer of the message in `slot` fired.
@@ -120,6 +159,7 @@ impl Receiver {
 
     pub(super) fn heap_bytes(&self) -> usize {
         let blocks: usize = self.messages.iter().map(Inbound::heap_bytes).sum();
-        self.messages.heap_bytes() + self.ranking.len() * size_of::<Rank>() + blocks
+        let scheduled = |scheduled: &Scheduled| size_of::<Scheduled>() + scheduled.ranking.len() * size_of::<Rank>();
+        self.messages.heap_bytes() + self.scheduled.as_deref().map_or(0, scheduled) + blocks
     }
 }

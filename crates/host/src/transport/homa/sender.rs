@@ -1,10 +1,11 @@
 //! The sending end of a message: what of it may go now, and what a silence means.
 
-use tailcut_base::{HostId, Instant, MSS_BYTES, Span};
+use tailcut_base::{HostId, Instant, Span};
 use tailcut_model::seat::SenderReport;
 use tailcut_model::{Flags, FlowId, FlowSpec, Packet};
 
 use super::Config;
+use super::limits::Cuts;
 
 /// The sending end of one message.
 #[derive(Debug)]
@@ -15,8 +16,8 @@ pub(super) struct Sender {
     connection: u32,
     /// The interface by which the message leaves.
     nic: u8,
-    /// Bytes of the message.
-    size: u64,
+    /// The message and where its packets end.
+    cuts: Cuts,
     /// The first byte that is scheduled.
     unscheduled: u64,
     /// The first byte that may not be sent yet.
@@ -44,14 +45,14 @@ pub(super) struct Sender {
 
 impl Sender {
     pub(super) fn new(flow: FlowId, spec: &FlowSpec, nic: u8, config: &Config) -> Sender {
-        let unscheduled = config.window().min(spec.size);
+        let unscheduled = config.unscheduled(spec).min(spec.size);
         Sender {
             flow,
             src: spec.src,
             dst: spec.dst,
             connection: spec.connection,
             nic,
-            size: spec.size,
+            cuts: Cuts::new(spec.size, unscheduled),
             unscheduled,
             granted: unscheduled,
             next: 0,
@@ -82,11 +83,11 @@ impl Sender {
 
     /// Bytes that are still to send, new ones and those to send again.
     pub(super) fn left(&self) -> u64 {
-        self.size - self.next + (self.again_until - self.again)
+        self.cuts.size - self.next + (self.again_until - self.again)
     }
 
     fn sendable(&self) -> u64 {
-        (self.again_until - self.again).div_ceil(MSS_BYTES) + (self.granted - self.next).div_ceil(MSS_BYTES)
+        self.cuts.packets(self.again, self.again_until) + self.cuts.packets(self.next, self.granted)
     }
 
     /// How many more packets than were offered before may go now.
@@ -109,7 +110,7 @@ impl Sender {
     /// The silence begins anew. It means nothing while a receiver that knows of the message grants others first: what
     /// it misses it asks for itself.
     fn wait(&mut self, now: Instant) {
-        let awaits = !self.heard || self.next == self.size;
+        let awaits = !self.heard || self.next == self.cuts.size;
         self.deadline = if awaits { now + self.resend } else { Instant::MAX };
     }
 
@@ -121,8 +122,8 @@ impl Sender {
             return None;
         }
         let seq = if retransmission { self.again } else { self.next };
-        let payload = MSS_BYTES.min(self.size - seq);
-        let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload as u16, self.size, now);
+        let payload = self.cuts.payload(seq);
+        let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload as u16, self.cuts.size, now);
         packet.connection = self.connection;
         packet.class = if seq < self.unscheduled { self.level } else { self.scheduled_level };
         packet.flags = Flags::NONE.with(Flags::RETRANSMITTED, retransmission);
@@ -180,7 +181,7 @@ impl Sender {
         self.report.timeouts += 1;
         // A receiver that never said anything may know nothing of the message, and all that was sent goes again. Else
         // it may have all of it, and its acknowledgement was lost: the last packet asks for another one.
-        self.again = if self.heard { (self.size - 1) / MSS_BYTES * MSS_BYTES } else { 0 };
+        self.again = if self.heard { self.cuts.last() } else { 0 };
         self.again_until = self.next;
     }
 }

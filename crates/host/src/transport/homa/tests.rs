@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tailcut_base::{HostId, Instant, MSS_BYTES};
-use tailcut_model::Flags;
 use tailcut_model::seat::SenderReport;
+use tailcut_model::{Flags, Query, QueryId};
 
 use super::*;
 use crate::order::OrderConfig;
@@ -169,12 +169,12 @@ fn of_two_messages_the_one_with_less_left_is_granted() {
             for said in host.arrives(1, short, nth) {
                 match said {
                     Grant(1, until, of) => assert!(until > WINDOW + nth * MSS && of == level, "{said:?}"),
-                    // It comes first once the other one is granted to its end.
+                    // It comes first once the other one is granted to its end and has less than RTTbytes on the way.
                     Grant(0, until, 7) => to_long = until,
                     said => assert_eq!(said, Ack(1, short)),
                 }
             }
-            assert_eq!(to_long > 0, overcommit == 1 && nth * MSS + WINDOW >= short - MSS, "{nth}");
+            assert_eq!(to_long > 0, overcommit == 1 && nth * MSS + WINDOW >= short, "{nth}");
         }
     }
 }
@@ -309,8 +309,90 @@ fn an_idle_host_holds_nothing_and_a_message_costs_its_two_ends() {
         }
         // The order makes room for four messages at once.
         assert!(sends.host.heap_bytes() <= flows.max(4) * 32 + flows * 136, "{}", sends.host.heap_bytes());
-        assert!(receives.host.heap_bytes() <= flows * 152, "{}", receives.host.heap_bytes());
+        assert!(receives.host.heap_bytes() <= 32 + flows * 152, "{}", receives.host.heap_bytes());
     }
+}
+
+/// Messages of 14 packets, all of whose unscheduled ones have come, wait for the one that is granted.
+#[test]
+fn messages_of_two_round_trips_are_granted_one_after_another() {
+    let size = 2 * WINDOW;
+    let granted = |grants: Grants| {
+        let mut host = around(Config { grants, ..of(1) });
+        (0..3).for_each(|flow| host.expects(flow, size));
+        let mut said = Vec::new();
+        for nth in 0..7 {
+            said.extend((0..3).flat_map(|flow| host.arrives(flow, size, nth)));
+        }
+        (0..3)
+            .map(|flow| said.iter().rfind(|said| matches!(said, Grant(of, ..) if *of == flow)).copied())
+            .collect::<Vec<_>>()
+    };
+    // The last seven of the first message are on the way, and nothing else may be.
+    assert_eq!(granted(Grants::Bounded), [Some(Grant(0, size, 7)), None, None]);
+    assert_eq!(granted(Grants::UntilReceived), [Some(Grant(0, size, 7)), None, None]);
+    // Of 21 packets that have come, those that find the first message with RTTbytes on the way let nothing go.
+    assert_eq!(granted(Grants::EachPacket), [Some(Grant(0, size, 7)), Some(Grant(1, 9 * MSS, 7)), None]);
+}
+
+#[test]
+fn each_packet_that_comes_of_what_was_granted_lets_another_one_go() {
+    let size = 2 * WINDOW;
+    for (grants, first) in [(Grants::Bounded, 7), (Grants::UntilReceived, 13)] {
+        let mut host = around(Config { grants, ..of(1) });
+        (0..2).for_each(|flow| host.expects(flow, size));
+        for nth in 0..7 {
+            host.arrives(0, size, nth);
+            assert_eq!(host.arrives(1, size, nth), []);
+        }
+        for nth in 7..14 {
+            let until = match grants {
+                Grants::Bounded => Some((nth + 1) * MSS),
+                // All of it at once, when the other one has come.
+                _ => (nth == first).then_some(size),
+            };
+            let said = host.arrives(0, size, nth);
+            let grant = said.iter().find(|said| matches!(said, Grant(..)));
+            assert_eq!(grant.copied(), until.map(|until| Grant(1, until, 7)), "{grants:?}, packet {nth}");
+            assert_eq!(said.contains(&Ack(0, size)), nth == 13);
+        }
+    }
+}
+
+#[test]
+fn an_answer_to_a_marked_request_begins_with_a_short_packet() {
+    let control = IncastControl { threshold: 1, unscheduled: Bytes(400) };
+    let config = Config { incast: Some(control), ..of(7) };
+    let answer = |nth, size| {
+        let query = Query { id: QueryId(0), asked: Instant::ZERO, degree: 3, nth, deadline: None };
+        FlowSpec { query: Some(query), ..spec(size) }
+    };
+    let (mut sender, mut receiver) = (around(config.clone()), around(config));
+    for (flow, (nth, size)) in (0..).zip([(0, 400), (1, 20_000), (2, 400)]) {
+        sender.begin(flow, &answer(nth, size), true);
+        receiver.begin(flow, &answer(nth, size), false);
+    }
+    let leave = |sender: &mut Around| -> Vec<(u32, u64, u16, u8)> {
+        let next = || sender.call(|host, cx| host.poll_send(cx, 0));
+        std::iter::from_fn(next).map(|packet| (packet.flow.0, packet.seq, packet.payload, packet.class)).collect()
+    };
+    assert_eq!(leave(&mut sender), [(0, 0, 400, 0), (2, 0, 400, 0), (1, 0, 400, 0)]);
+    // Nothing else of it is on the way: seven packets may go.
+    let first = Packet::data(FlowId(1), HostId(0), HostId(1), 0, 400, 20_000, Instant::ZERO);
+    receiver.receive(first.clone());
+    assert_eq!(receiver.says(), [Grant(1, 400 + WINDOW, 7)]);
+    sender.hears(Grant(1, 400 + WINDOW, 7));
+    assert_eq!(leave(&mut sender), (0..7).map(|nth| (1, 400 + nth * MSS, MSS as u16, 7)).collect::<Vec<_>>());
+    // Asked for again, packets are what they were.
+    sender.hears(Resend(1, 0, 400 + MSS));
+    assert_eq!(leave(&mut sender), [(1, 0, 400, 0), (1, 400, MSS as u16, 7)]);
+    sender.hears(Grant(1, 20_000, 7));
+    let rest = leave(&mut sender);
+    assert_eq!((rest.len(), rest[6]), (7, (1, 400 + 13 * MSS, 620, 7)));
+    [0, 2].into_iter().for_each(|flow| sender.hears(Ack(flow, 400)));
+    // It waits for the acknowledgement, and the last packet asks for one.
+    sender.wait(us(3_000));
+    assert_eq!(leave(&mut sender), [(1, 400 + 13 * MSS, 620, 7)]);
 }
 
 /// A message as the slow receiver knows it.
@@ -329,24 +411,41 @@ impl Slow {
     }
 }
 
-/// Sorts all messages for each grant.
-fn slow_grants(messages: &mut [Slow], overcommit: usize) -> Vec<Said> {
+/// Sorts all messages for each grant. Of a message `WINDOW` bytes come unasked.
+fn slow_grants(messages: &mut [Slow], overcommit: usize, grants: Grants) -> Vec<Said> {
     let mut said = Vec::new();
     loop {
-        let mut open: Vec<&mut Slow> = messages.iter_mut().filter(|m| m.received() > 0 && m.granted < m.size).collect();
+        let granted: u64 = messages
+            .iter()
+            .map(|message| (message.granted - message.received()).min(message.granted.saturating_sub(WINDOW)))
+            .sum();
+        let room = match grants {
+            Grants::Bounded => overcommit as u64 * WINDOW - granted,
+            Grants::UntilReceived => u64::MAX,
+            Grants::EachPacket => MSS,
+        };
+        let has_place = |message: &&mut Slow| {
+            let is_open = match grants {
+                Grants::UntilReceived => message.size > WINDOW && message.received() < message.size,
+                _ => message.granted < message.size,
+            };
+            is_open && message.received() > 0
+        };
+        let mut open: Vec<&mut Slow> = messages.iter_mut().filter(has_place).collect();
         open.sort_by_key(|message| (message.size - message.received(), message.flow));
         open.truncate(overcommit);
         let active = open.len();
         let next = open.into_iter().enumerate().find_map(|(nth, message)| {
-            let until = message.size.min(message.received() + WINDOW);
+            let most = (message.received() + WINDOW).min(message.granted.saturating_add(room));
+            let until = if most >= message.size { message.size } else { most / MSS * MSS };
             (until > message.granted).then(|| {
                 message.granted = until;
                 Grant(message.flow, until, (8 - active + nth) as u8)
             })
         });
-        match next {
-            Some(grant) => said.push(grant),
-            None => return said,
+        said.extend(next);
+        if next.is_none() || grants == Grants::EachPacket {
+            return said;
         }
     }
 }
@@ -356,9 +455,10 @@ proptest! {
     fn a_receiver_grants_as_one_that_sorts_all_messages_each_time(
         sizes in prop::collection::vec(1u64..60_000, 1..9),
         overcommit in 1u8..8,
+        grants in prop::sample::select(vec![Grants::Bounded, Grants::UntilReceived, Grants::EachPacket]),
         arrivals in prop::collection::vec((0usize..8, 0usize..1_000, prop::bool::weighted(0.1)), 1..300),
     ) {
-        let mut host = around(of(overcommit));
+        let mut host = around(Config { grants, ..of(overcommit) });
         let mut slow: Vec<Slow> = (0..).zip(&sizes).map(|(flow, &size)| {
             Slow { flow, size, come: vec![false; size.div_ceil(MSS) as usize], granted: size.min(WINDOW) }
         }).collect();
@@ -379,7 +479,7 @@ proptest! {
                 expected.push(Grant(flow, message.granted, 7));
             }
             if !was_done {
-                expected.extend(slow_grants(&mut slow, usize::from(overcommit)));
+                expected.extend(slow_grants(&mut slow, usize::from(overcommit), grants));
             }
             prop_assert_eq!(host.arrives(flow, size, nth as u64), expected);
             for message in &slow {

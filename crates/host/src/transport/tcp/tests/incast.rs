@@ -8,7 +8,7 @@ use crate::pace::{PaceConfig, icon};
 use crate::receive::{ReceiveConfig, ictcp};
 
 fn answer(degree: u32, class: u8, size: u64) -> FlowSpec {
-    let query = Query { id: QueryId(0), asked: Instant::ZERO, degree, deadline: None };
+    let query = Query { id: QueryId(0), asked: Instant::ZERO, degree, nth: 0, deadline: None };
     FlowSpec { query: Some(query), class: ClassId(class), ..spec(size) }
 }
 
