@@ -41,7 +41,7 @@ impl Expected {
         let (mut flows, mut wire_bytes, mut packet_hops, mut cpu_ns, mut memory) = (0.0, 0.0, 0.0, 0.0, 0.0f64);
         let mut largest = None::<(f64, Scenario)>;
         for planned in &plan.points {
-            let scenario = planned.scenario(&plan.base_dir)?;
+            let scenario = planned.scenario()?;
             let forecast = scenario.forecast();
             flows += forecast.flows;
             wire_bytes += forecast.wire_bytes;

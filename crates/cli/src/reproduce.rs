@@ -254,7 +254,7 @@ fn refuse_overload(study: &Study, reading: &Reading, plan: &Plan) -> Result<(), 
             continue;
         }
         seen.push(&planned.point.values);
-        if let Some((link, times)) = planned.scenario(Path::new(""))?.overloaded().first() {
+        if let Some((link, times)) = planned.scenario()?.overloaded().first() {
             let at = planned.point.values.join(", ");
             return Err(Problem::new(format!(
                 "the study {} under the reading {reading} is overloaded at {at}: {link} is offered {times:.2} times what it \

@@ -1,11 +1,11 @@
 //! `tailcut thresholds`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use tailcut_base::{BitRate, Bytes};
 use tailcut_lab::thresholds::{MOST_QUEUES, ThresholdQuery, ThresholdTable};
-use tailcut_sim::Problem;
+use tailcut_sim::{Files, Problem};
 use tailcut_workload::{SizeFile, SizeFormat, Sizes};
 
 use crate::claims::one_of;
@@ -69,7 +69,7 @@ impl ThresholdsCommand {
                 (name, Sizes::File(SizeFile { path, format, packet_bytes: self.packet_bytes }))
             }
         };
-        let sizes = sizes.distribution(Path::new("")).map_err(|invalid| {
+        let sizes = sizes.distribution(&Files::default()).map_err(|invalid| {
             let problem = Problem::new(invalid.message);
             match invalid.help {
                 Some(help) => problem.help(help),

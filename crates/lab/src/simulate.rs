@@ -34,7 +34,7 @@ pub(crate) fn simulate(
     clock: &CpuClock,
     advanced: impl Fn(f64) -> bool,
 ) -> Result<Option<PointSummary>, RunError> {
-    let scenario = planned.scenario(&plan.base_dir).expect("every point was checked before the first one ran");
+    let scenario = planned.scenario().expect("every point was checked before the first one ran");
     std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
     let writing_ns = Arc::new(AtomicU64::new(0));
     let queries = scenario.forecast().classes.iter().any(|class| class.queries.is_some());
@@ -79,7 +79,7 @@ pub(crate) fn simulate(
 /// # Panics
 /// If the simulation finds a mistake in itself.
 pub fn digest(planned: &PlannedPoint, plan: &Plan) -> String {
-    let scenario = planned.scenario(&plan.base_dir).expect("every point of a plan was checked when it was made");
+    let scenario = planned.scenario().expect("every point of a plan was checked when it was made");
     let outcome = PacketLevel { threads: 1 }.simulate(&scenario, Recorder::new(), &mut |_| ControlFlow::Continue(()));
     // Neither a sink that could fail nor anybody who asks to stop.
     digits(outcome.expect("nothing stops it").engine.digest)

@@ -66,7 +66,7 @@ fn presets_that_differ_in_a_seat_differ_on_every_shipped_scenario_or_say_why_not
         assert!(report.failures.is_empty(), "{name}: {:?}", report.failures);
         let digests: BTreeMap<&str, &str> =
             report.points.iter().map(|point| (point.scheme.as_str(), point.engine.digest.as_str())).collect();
-        let scenarios: Vec<_> = plan.points.iter().map(|planned| planned.scenario(&plan.base_dir).unwrap()).collect();
+        let scenarios: Vec<_> = plan.points.iter().map(|planned| planned.scenario().unwrap()).collect();
         for (at, a) in scenarios.iter().enumerate() {
             for (b, other) in scenarios[..at].iter().zip(&plan.points) {
                 let (first, second) = (other.point.scheme.as_str(), plan.points[at].point.scheme.as_str());

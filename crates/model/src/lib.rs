@@ -8,6 +8,7 @@
 
 mod custom;
 mod facts;
+mod files;
 mod flow;
 mod header;
 mod invalid;
@@ -21,6 +22,7 @@ mod words;
 
 pub use custom::{Custom, Made};
 pub use facts::{Entry, Fact, Facts, Speaker, Thing};
+pub use files::Files;
 pub use flow::{ClassId, FlowId, FlowSpec, FlowTable, PathFacts, Query, QueryId};
 pub use header::{Direction, Fields, Header};
 pub use invalid::{FileSpot, Invalid};

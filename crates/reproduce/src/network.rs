@@ -32,8 +32,6 @@ pub(crate) fn diagram(network: &Network, title: &str) -> Diagram {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use tailcut_model::registry::seats_of;
     use tailcut_results::OutputFolder;
     use tailcut_sim::Config;
@@ -51,7 +49,7 @@ mod tests {
         for model in &topology.models {
             for (at, case) in model.cases.iter().enumerate() {
                 let config: TopologyConfig = toml::from_str(&format!("{} = {{ {case} }}", model.name)).unwrap();
-                let network = config.build(Path::new(".")).unwrap();
+                let network = config.build(&tailcut_model::Files::default()).unwrap();
                 diagram(&network, &model.name).draw(&format!("{}-{at}", model.name), &mut files).unwrap();
             }
         }

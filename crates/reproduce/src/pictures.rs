@@ -29,7 +29,7 @@ pub(crate) fn draw(
     let figures: Vec<Figure> = panels.map(|(at, panel)| figure(name(at), title, panel)).collect();
     draw_figures(&figures, files, &|| false)?;
     if experiment.figure.iter().any(|figure| figure.form == FigureForm::Network) {
-        match run.plan.points.first().map(|point| point.scenario(&run.plan.base_dir)) {
+        match run.plan.points.first().map(|point| point.scenario()) {
             Some(Ok(scenario)) => {
                 let name = format!("{}-network", slug(&experiment.id));
                 network::diagram(scenario.network(), title).draw(&name, files)?;

@@ -25,6 +25,7 @@ pub use preset::{DEFAULTS, PRESETS, Preset, SCHEME_TABLES};
 pub use scenario::Scenario;
 pub use scheme::{SEATS_OF_A_SCHEME, Scheme};
 pub use simulator::{PacketLevel, Simulator};
+pub use tailcut_model::Files;
 pub use world::{Cut, World};
 
 /// Published thresholds of PIAS.

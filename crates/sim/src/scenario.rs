@@ -1,12 +1,11 @@
 //! A scenario that cannot be wrong: built from a configuration, checked, ready to run.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tailcut_base::{PortId, Seeds, Span, SwitchId};
 use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
-use tailcut_model::{Around, Demand, Facts, Invalid, Thing, suggest};
+use tailcut_model::{Around, Demand, Facts, Files, Invalid, Thing, suggest};
 use tailcut_record::Throughput;
 use tailcut_topology::{Network, Node};
 use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
@@ -47,7 +46,7 @@ pub struct Scenario {
     config: Config,
     network: Arc<Network>,
     seed: u64,
-    base_dir: PathBuf,
+    files: Files,
     forecast: Forecast,
     classes: Vec<String>,
     facts: Facts,
@@ -83,28 +82,29 @@ impl Demand for Offer {
 }
 
 impl Scenario {
-    /// Checks a scenario's tree. Files that it names are looked for from `base_dir`.
+    /// Checks a scenario's tree. The files that it names are among `files`, or in that folder.
     ///
     /// # Errors
     /// If a value cannot be, or seats do not go together; the problem points to its place.
-    pub fn new(tree: &config::Tree, seed: u64, base_dir: &Path) -> Result<Scenario, Problem> {
+    pub fn new(tree: &config::Tree, seed: u64, files: impl Into<Files>) -> Result<Scenario, Problem> {
         let config = Config::from_tree(tree)?;
-        Scenario::from_config(config, seed, base_dir).map_err(|invalid| Problem::from_invalid(invalid, tree))
+        Scenario::from_config(config, seed, files).map_err(|invalid| Problem::from_invalid(invalid, tree))
     }
 
     /// Checks a configuration.
     ///
     /// # Errors
     /// As [`Scenario::new`], with the dotted path of the key instead of its place.
-    pub fn from_config(mut config: Config, seed: u64, base_dir: &Path) -> Result<Scenario, Invalid> {
-        let mut network = config.topology.build(base_dir).map_err(|e| e.within("topology"))?;
+    pub fn from_config(mut config: Config, seed: u64, files: impl Into<Files>) -> Result<Scenario, Invalid> {
+        let files = files.into();
+        let mut network = config.topology.build(&files).map_err(|e| e.within("topology"))?;
         for (name, change) in &config.link {
             let ports = links_named(&network, name).map_err(|e| e.within(&format!("link.{name}")))?;
             ports.into_iter().for_each(|port| network.change_link(port, change.rate, change.delay));
         }
         let tables = Tables::new(&config, &network)?;
         let places = host_links(&network);
-        let workload = Workload::new(&config.workload, &places, Seeds::new(seed), base_dir)?;
+        let workload = Workload::new(&config.workload, &places, Seeds::new(seed), &files)?;
         // What depends on the traffic is looked up here: no model knows the workload.
         let demand = Offer { load: config.workload.load, sizes: workload.sizes() };
         for (path, seat) in config.seats_mut() {
@@ -128,9 +128,8 @@ impl Scenario {
         check_samples(&config, forecast.duration, network.ports().len())?;
         let classes = workload.classes().to_vec();
         let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
-        let base_dir = base_dir.to_owned();
         let network = Arc::new(network);
-        let scenario = Scenario { config, network, seed, base_dir, forecast, classes, facts, outages, tables };
+        let scenario = Scenario { config, network, seed, files, forecast, classes, facts, outages, tables };
         let context = ControllerContext { network: Arc::clone(&scenario.network), seeds: Seeds::new(seed) };
         let controller = scenario.config.controller.build(&context).map_err(|e| e.within("controller"))?;
         if tailcut_model::seat::Controller::delay(&controller) == Some(Span::ZERO) {
@@ -151,7 +150,7 @@ impl Scenario {
     /// # Errors
     /// If the workload cannot be with this seed.
     pub fn check_seed(&self, seed: u64) -> Result<(), Invalid> {
-        Workload::new(&self.config.workload, &self.host_links(), Seeds::new(seed), &self.base_dir).map(|_| ())
+        Workload::new(&self.config.workload, &self.host_links(), Seeds::new(seed), &self.files).map(|_| ())
     }
 
     /// The configuration, every default spelled out.
@@ -232,7 +231,7 @@ impl Scenario {
 
     /// The flows, from the first one on.
     pub fn workload(&self) -> Workload {
-        Workload::new(&self.config.workload, &self.host_links(), Seeds::new(self.seed), &self.base_dir)
+        Workload::new(&self.config.workload, &self.host_links(), Seeds::new(self.seed), &self.files)
             .expect("the same workload was made before")
     }
 

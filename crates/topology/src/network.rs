@@ -474,8 +474,6 @@ impl fmt::Display for NodeName<'_> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::path::Path;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -523,7 +521,7 @@ pub(crate) mod tests {
                 core_link: link("40Gbps", "1us"),
                 switch_delay: Span::ZERO,
             };
-            assert_computed_ways_are_the_shortest(&TopologyConfig::LeafSpine(config).build(Path::new("")).unwrap());
+            assert_computed_ways_are_the_shortest(&TopologyConfig::LeafSpine(config).build(&tailcut_model::Files::default()).unwrap());
         }
     }
 
@@ -538,7 +536,7 @@ pub(crate) mod tests {
             core_link: link("10Gbps", "10us"),
             switch_delay: Span::ZERO,
         };
-        let found = TopologyConfig::LeafSpine(config).build(Path::new("")).unwrap().with_table();
+        let found = TopologyConfig::LeafSpine(config).build(&tailcut_model::Files::default()).unwrap().with_table();
         // One slice of 8 bytes for each of 96 switches and 64 racks, and 64·32 ports up, 32·64 down and 128 to hosts.
         assert!(found.router.heap_bytes() < 96 * 64 * 8 + 2 * (2 * 64 * 32 + 128) * 4 + 128 * 4 + 1);
     }

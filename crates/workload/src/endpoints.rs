@@ -202,10 +202,9 @@ fn len(list: &[u32]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use proptest::prelude::*;
     use tailcut_base::{BitRate, Seeds};
+    use tailcut_model::Files;
 
     use super::*;
     use crate::config;
@@ -213,8 +212,8 @@ mod tests {
     use crate::site::Groups;
 
     fn pattern_of(config: &Endpoints, hosts: u32) -> Result<Pattern, Invalid> {
-        let (groups, base_dir) = (Groups::default(), Path::new("."));
-        Pattern::new("e", config, 0, &Site { hosts, seeds: Seeds::new(1), base_dir, groups: &groups })
+        let (groups, files) = (Groups::default(), Files::default());
+        Pattern::new("e", config, 0, &Site { hosts, seeds: Seeds::new(1), files: &files, groups: &groups })
     }
 
     fn all(racks: &Racks) -> Vec<u32> {

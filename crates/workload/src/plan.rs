@@ -1,9 +1,7 @@
 //! One traffic of the scenario, checked: what it sends, before it is known how often.
 
-use std::path::Path;
-
 use tailcut_base::{Instant, Span, wire_bytes};
-use tailcut_model::Invalid;
+use tailcut_model::{Files, Invalid};
 
 use crate::builtin;
 use crate::config::{
@@ -13,7 +11,7 @@ use crate::config::{
 use crate::deadlines;
 use crate::distribution::Distribution;
 use crate::endpoints::{Pattern, incast_spread};
-use crate::files;
+use crate::files::load;
 use crate::flow_list::{CLASS_NAME_HELP, FlowList, Listed, host_help, is_class_name};
 use crate::load::{Racks, Spread};
 use crate::site::Site;
@@ -262,7 +260,7 @@ fn generated(key: &str, traffic: &Traffic, sizes: &Sizes, class: u64, site: &Sit
     if let Some(deadlines) = &traffic.deadline {
         deadlines::check(&format!("{key}.deadline"), deadlines)?;
     }
-    let sizes = distribution(&format!("{key}.sizes"), sizes, site.base_dir)?;
+    let sizes = distribution(&format!("{key}.sizes"), sizes, site.files)?;
     Ok(Generated { amount, sizes, ends, deadlines: traffic.deadline.clone() })
 }
 
@@ -359,16 +357,16 @@ fn check_jitter(key: &str, jitter: &Jitter) -> Result<(), Invalid> {
 }
 
 impl Sizes {
-    /// The distribution that they stand for; its file is looked for from `base_dir`.
+    /// The distribution that they stand for.
     ///
     /// # Errors
     /// If there is no such distribution; the path begins with `sizes`.
-    pub fn distribution(&self, base_dir: &Path) -> Result<Distribution, Invalid> {
-        distribution("sizes", self, base_dir)
+    pub fn distribution(&self, files: &Files) -> Result<Distribution, Invalid> {
+        distribution("sizes", self, files)
     }
 }
 
-fn distribution(key: &str, sizes: &Sizes, base_dir: &Path) -> Result<Distribution, Invalid> {
+fn distribution(key: &str, sizes: &Sizes, files: &Files) -> Result<Distribution, Invalid> {
     match sizes {
         Sizes::Fixed(size) => {
             if size.0 == 0 {
@@ -391,7 +389,7 @@ fn distribution(key: &str, sizes: &Sizes, base_dir: &Path) -> Result<Distributio
             None => Err(Invalid::new(format!("{key}.distribution"), format!("`{name}` is not a known distribution"))
                 .help(builtin::unknown_help(name))),
         },
-        Sizes::File(file) => from_table(&format!("{key}.file"), file, base_dir),
+        Sizes::File(file) => from_table(&format!("{key}.file"), file, files),
     }
 }
 
@@ -409,7 +407,7 @@ fn bounded_pareto(key: &str, pareto: &ParetoSizes) -> Result<Distribution, Inval
     Ok(Distribution::pareto(min.0, max.0, shape))
 }
 
-fn from_table(key: &str, file: &SizeFile, base_dir: &Path) -> Result<Distribution, Invalid> {
+fn from_table(key: &str, file: &SizeFile, files: &Files) -> Result<Distribution, Invalid> {
     if let Some(bytes) = file.packet_bytes {
         if file.format != SizeFormat::Ns2 {
             return Err(Invalid::new(format!("{key}.packet_bytes"), "only files of format \"ns2\" count packets"));
@@ -423,13 +421,12 @@ fn from_table(key: &str, file: &SizeFile, base_dir: &Path) -> Result<Distributio
         SizeFormat::Ns2 => TableFormat::Ns2 { packet_bytes: file.packet_bytes.map(|bytes| bytes.0) },
         SizeFormat::Hpcc => TableFormat::Hpcc,
     };
-    files::load(&format!("{key}.path"), base_dir, &file.path, |bytes| Distribution::parse(bytes, format))
+    load(&format!("{key}.path"), files, &file.path, |bytes| Distribution::parse(bytes, format))
 }
 
 fn from_file(key: &str, file: &FlowFile, site: &Site<'_>) -> Result<FlowList, Invalid> {
     let path_key = format!("{key}.path");
-    let list =
-        files::load(&path_key, site.base_dir, &file.path, |bytes| FlowList::parse(bytes, file.format, site.hosts))?;
+    let list = load(&path_key, site.files, &file.path, |bytes| FlowList::parse(bytes, file.format, site.hosts))?;
     match file.first_start {
         None => Ok(list),
         Some(at) => list.moved_to(Instant::from_ps(at.as_ps())).ok_or_else(|| {

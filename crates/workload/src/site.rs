@@ -2,10 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use tailcut_base::{Seeds, Stream};
-use tailcut_model::Invalid;
+use tailcut_model::{Files, Invalid};
 
 use crate::config::{Aggregators, Group, HostSet};
 use crate::flow_list::host_help;
@@ -15,7 +14,7 @@ use crate::load::Racks;
 pub(crate) struct Site<'a> {
     pub(crate) hosts: u32,
     pub(crate) seeds: Seeds,
-    pub(crate) base_dir: &'a Path,
+    pub(crate) files: &'a Files,
     pub(crate) groups: &'a Groups,
 }
 

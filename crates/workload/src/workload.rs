@@ -2,10 +2,9 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::path::Path;
 
 use tailcut_base::{HostId, Instant, Seeds, Span};
-use tailcut_model::{ClassId, FlowSpec, Invalid};
+use tailcut_model::{ClassId, Files, FlowSpec, Invalid};
 
 use crate::config::{Config, LoadOf};
 use crate::flow_list::{CLASS_NAME_HELP, is_class_name};
@@ -119,16 +118,22 @@ impl Ord for Pending {
 }
 
 impl Workload {
-    /// The workload that `config`, the scenario's `[workload]` table, describes for the hosts at `places`. Files are
-    /// relative to `base_dir`.
-    pub fn new(config: &Config, places: &HostLinks, seeds: Seeds, base_dir: &Path) -> Result<Workload, Invalid> {
+    /// The workload that `config`, the scenario's `[workload]` table, describes for the hosts at `places`. The files that
+    /// it names are among `files`, or in that folder.
+    pub fn new(
+        config: &Config,
+        places: &HostLinks,
+        seeds: Seeds,
+        files: impl Into<Files>,
+    ) -> Result<Workload, Invalid> {
+        let files = &files.into();
         let traffics = &config.traffic.0;
         if traffics.is_empty() {
             return Err(Invalid::new("workload.traffic", "there is no traffic")
                 .help("expected at least one table such as [workload.traffic.short]"));
         }
         let groups = Groups::draw(&config.groups, &Racks::new(places), seeds)?;
-        let site = Site { hosts: places.hosts(), seeds, base_dir, groups: &groups };
+        let site = Site { hosts: places.hosts(), seeds, files, groups: &groups };
         let mut plans = Vec::with_capacity(traffics.len());
         for (number, (name, traffic)) in (0u64..).zip(traffics) {
             if !is_class_name(name) {

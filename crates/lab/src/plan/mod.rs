@@ -23,7 +23,7 @@ use std::sync::Arc;
 use tailcut_base::Bytes;
 use tailcut_results::{Axis, ClassSet, Point};
 use tailcut_sim::config::suggest;
-use tailcut_sim::{Config, DEFAULTS, Problem, SCHEME_TABLES, Scenario, Scheme, Tree};
+use tailcut_sim::{Config, DEFAULTS, Files, Problem, SCHEME_TABLES, Scenario, Scheme, Tree};
 
 pub use self::differences::{Difference, Differences};
 pub use self::documented::{RunKeys, scenario_schema};
@@ -61,6 +61,8 @@ pub struct PlannedPoint {
     pub content: u64,
     /// Its scenario, merged.
     tree: Arc<Tree>,
+    /// The files that it names, as they were when the plan was made.
+    files: Files,
 }
 
 impl PlannedPoint {
@@ -68,8 +70,8 @@ impl PlannedPoint {
     ///
     /// # Errors
     /// If the scenario is wrong.
-    pub fn scenario(&self, base_dir: &Path) -> Result<Scenario, Problem> {
-        Scenario::new(&self.tree, self.point.seed, base_dir)
+    pub fn scenario(&self) -> Result<Scenario, Problem> {
+        Scenario::new(&self.tree, self.point.seed, &self.files)
     }
 }
 
@@ -80,8 +82,9 @@ pub struct Plan {
     pub name: String,
     /// What the scenario asks.
     pub title: String,
-    /// Folder of the scenario file: files that it names are looked for from there.
-    pub base_dir: PathBuf,
+    /// The files that the scenario names, looked for from its folder. They are read when the plan is made and never
+    /// again: what a point is called and what is simulated come from the same bytes.
+    pub files: Files,
     /// The schemes in the order of the scenario, as results call them: `dctcp`, and `dctcp*` where the scenario changes
     /// what DCTCP is.
     pub schemes: Vec<String>,
@@ -243,7 +246,7 @@ impl Plan {
         let mut plan = Plan {
             name,
             title,
-            base_dir: base_dir.to_owned(),
+            files: Files::at(base_dir),
             schemes: Vec::new(),
             differences: Vec::new(),
             axes: axes.iter().map(|swept| swept.axis.clone()).collect(),
@@ -288,7 +291,7 @@ impl Plan {
                 let (values, tree) = self.layers.point(scheme, combination)?;
                 class_sets::check_class_names(&tree)?;
                 let tree = Arc::new(tree);
-                let first = Scenario::new(&tree, self.seeds[0], &self.base_dir)?;
+                let first = Scenario::new(&tree, self.seeds[0], &self.files)?;
                 for &seed in &self.seeds[1..] {
                     // Some scenarios draw hosts at random, and two hosts that a seed draws may not fit each other, so
                     // that the scenario is invalid for one seed and valid for another.
@@ -303,12 +306,17 @@ impl Plan {
                         .help("expected the same `[workload.traffic]` names everywhere"));
                 }
                 let size = Size::of(&first);
-                let content =
-                    fingerprint(first.config().to_toml().as_bytes()) ^ files_fingerprint(&tree, &self.base_dir);
+                let content = fingerprint(first.config().to_toml().as_bytes()) ^ files_fingerprint(&tree, &self.files);
                 for &seed in &self.seeds {
                     let key = point_key(&scheme.label, &values, seed, content);
                     let point = Point { key, scheme: scheme.label.clone(), values: values.clone(), seed };
-                    self.points.push(PlannedPoint { point, size, content, tree: Arc::clone(&tree) });
+                    self.points.push(PlannedPoint {
+                        point,
+                        size,
+                        content,
+                        tree: Arc::clone(&tree),
+                        files: self.files.clone(),
+                    });
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailcut_sim::Tree;
+use tailcut_sim::{Files, Tree};
 
 use crate::version::{fingerprint, version};
 
@@ -22,19 +22,19 @@ pub(super) fn point_key(scheme: &str, values: &[String], seed: u64, content: u64
 }
 
 /// A fingerprint of the files that a workload or a topology names, whose bytes count as a part of the scenario.
-pub(super) fn files_fingerprint(tree: &Tree, base_dir: &Path) -> u64 {
-    fn walk(tree: &Tree, base_dir: &Path, state: &mut u64) {
+pub(super) fn files_fingerprint(tree: &Tree, files: &Files) -> u64 {
+    fn walk(tree: &Tree, files: &Files, state: &mut u64) {
         if let Some(path) = tree.get("path").and_then(Tree::as_str)
-            && let Ok(bytes) = std::fs::read(base_dir.join(path))
+            && let Ok(bytes) = files.read("path", Path::new(path))
         {
             *state = tailcut_base::mix64(*state ^ fingerprint(&bytes));
         }
         for (_, child) in tree.entries() {
-            walk(child, base_dir, state);
+            walk(child, files, state);
         }
     }
     let mut state = 0;
-    walk(tree.nearest("workload"), base_dir, &mut state);
-    walk(tree.nearest("topology"), base_dir, &mut state);
+    walk(tree.nearest("workload"), files, &mut state);
+    walk(tree.nearest("topology"), files, &mut state);
     state
 }

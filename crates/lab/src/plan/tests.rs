@@ -34,7 +34,7 @@ fn points_are_schemes_times_values_times_seeds() {
     let keys: std::collections::BTreeSet<&str> = plan.points.iter().map(|p| p.point.key.as_str()).collect();
     assert_eq!(keys.len(), 12, "keys differ");
     assert_eq!(plan.points[3].point.values, ["0.4"]);
-    assert_eq!(plan.points[0].scenario(Path::new(".")).unwrap().config().workload.load, Some(0.2));
+    assert_eq!(plan.points[0].scenario().unwrap().config().workload.load, Some(0.2));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn published_thresholds_follow_the_swept_load_and_stay_a_name_in_the_effective_s
         "schemes = [\"mine\"]\nsweep.\"workload.load\" = [0.2, 0.7]\n[scheme.mine]\npreset = \"pias\"\nport.classes = 8\n\
          host.tag.pias.thresholds = { published = \"datamining\" }\n",
     );
-    let text = |at: usize| plan.points[at].scenario(Path::new(".")).unwrap().config().to_toml();
+    let text = |at: usize| plan.points[at].scenario().unwrap().config().to_toml();
     // 805 and 907 packets.
     assert!(text(0).contains("\"1175300B\"") && text(1).contains("\"1324220B\""), "{}", text(0));
     assert!(plan.effective.contains("published = \"datamining\"") && !plan.effective.contains("1175300"));
@@ -66,7 +66,7 @@ fn what_is_set_is_no_longer_swept() {
     let plan = plan_with("sweep.\"workload.load\" = [0.2, 0.4]\n", &arguments).unwrap();
     assert_eq!((plan.points.len(), plan.axes.len()), (1, 0));
     assert_eq!(plan.points[0].point.seed, 7);
-    assert_eq!(plan.points[0].scenario(Path::new(".")).unwrap().config().workload.load, Some(0.3));
+    assert_eq!(plan.points[0].scenario().unwrap().config().workload.load, Some(0.3));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn the_command_for_a_point_runs_that_point_alone() {
         let set = words.map(|word| word.trim_matches('\'').to_owned()).collect();
         let alone = plan_with(head, &RunArguments { set, seeds: None }).unwrap_or_else(|p| panic!("{command}: {p}"));
         assert_eq!(alone.points.len(), 1, "{command}");
-        let toml = |point: &PlannedPoint| point.scenario(Path::new(".")).unwrap().config().to_toml();
+        let toml = |point: &PlannedPoint| point.scenario().unwrap().config().to_toml();
         assert_eq!(
             (alone.points[0].point.seed, &alone.points[0].point.scheme),
             (planned.point.seed, &planned.point.scheme)
@@ -108,7 +108,7 @@ const SETTINGS: &str = "schemes = [\"tcp\", \"mine\"]\nsize_bounds = [\"5KB\", \
 fn settings_change_several_values_at_once() {
     let all = plan(SETTINGS);
     assert_eq!(all.points.len(), 8);
-    let toml = |point: &PlannedPoint| point.scenario(Path::new(".")).unwrap().config().to_toml();
+    let toml = |point: &PlannedPoint| point.scenario().unwrap().config().to_toml();
     let of = |scheme: &str, size: &str| {
         let found = all.points.iter().find(|p| p.point.scheme == scheme && p.point.values == [size, "0.4"]).unwrap();
         toml(found)
@@ -247,7 +247,7 @@ const SURROUNDINGS: &str = "[port]\nlimit = \"4MB\"\nmarker.step.threshold = \"2
 
 fn values(plan: &Plan, scheme: &str) -> BTreeMap<String, String> {
     let point = plan.points.iter().find(|p| p.point.scheme == scheme).unwrap_or_else(|| panic!("no {scheme}"));
-    point.scenario(Path::new(".")).unwrap().config().values(&SCHEME_TABLES)
+    point.scenario().unwrap().config().values(&SCHEME_TABLES)
 }
 
 /// What this project exists to end: one scenario, and four labels for the same simulation.
@@ -316,9 +316,7 @@ fn a_sweep_reaches_the_schemes_that_leave_the_value_to_the_scenario() {
     let thresholds: Vec<String> = swept
         .points
         .iter()
-        .map(|p| {
-            p.scenario(Path::new(".")).unwrap().config().values(&SCHEME_TABLES)["port.marker.step.threshold"].clone()
-        })
+        .map(|p| p.scenario().unwrap().config().values(&SCHEME_TABLES)["port.marker.step.threshold"].clone())
         .collect();
     assert_eq!(thresholds, ["30KB", "60KB", "45KB", "45KB"]);
     let said = swept.warnings.join("\n");
@@ -412,7 +410,7 @@ fn classes_and_settings_may_be_called_as_seats_are() {
     let limits: Vec<String> = plan
         .points
         .iter()
-        .map(|p| p.scenario(Path::new(".")).unwrap().config().values(&SCHEME_TABLES)["port.limit"].clone())
+        .map(|p| p.scenario().unwrap().config().values(&SCHEME_TABLES)["port.limit"].clone())
         .collect();
     assert_eq!(limits, ["1MB", "2MB"]);
     assert_eq!(plan.classes.len(), 2);

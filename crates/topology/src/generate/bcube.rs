@@ -1,12 +1,11 @@
 //! BCube: hosts with several links that pass packets on between small switches.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{HostId, PortId, Span, SwitchId};
-use tailcut_model::{Invalid, Parameters};
+use tailcut_model::{Files, Invalid, Parameters};
 
 use super::{LinkConfig, at_least, at_most, countable, plausible};
 use crate::network::{Network, Node};
@@ -53,7 +52,7 @@ impl Parameters for Config {
     ];
 }
 
-pub(super) fn build(config: &Config, _: &Path) -> Result<Network, Invalid> {
+pub(super) fn build(config: &Config, _: &Files) -> Result<Network, Invalid> {
     let &Config { n, k, host_link, switch_delay } = config;
     at_least("n", n, 2)?;
     at_most("k", k, MOST_LEVELS)?;
@@ -154,7 +153,7 @@ mod tests {
     }
 
     fn bcube(n: u32, k: u32) -> Network {
-        TopologyConfig::Bcube(config(n, k)).build(Path::new("")).unwrap()
+        TopologyConfig::Bcube(config(n, k)).build(&Files::default()).unwrap()
     }
 
     /// Every way from one host to another, as the nodes between them.
@@ -273,7 +272,7 @@ mod tests {
             (config(u32::MAX, 7), "bcube"),
             (Config { host_link: link("1Gbps", "2s"), ..config(2, 1) }, "bcube.host_link.delay"),
         ] {
-            let invalid = TopologyConfig::Bcube(config).build(Path::new("")).unwrap_err();
+            let invalid = TopologyConfig::Bcube(config).build(&Files::default()).unwrap_err();
             assert_eq!(invalid.path, path, "{invalid}");
             assert!(invalid.help.is_some(), "{invalid}");
         }

@@ -1,11 +1,9 @@
 //! Dumbbell: two groups of hosts with one link, or a line of switches, between them.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Span, SwitchId};
-use tailcut_model::{Invalid, Parameters};
+use tailcut_model::{Files, Invalid, Parameters};
 
 use super::{LinkConfig, at_least, at_most, countable, plausible};
 use crate::network::Network;
@@ -53,7 +51,7 @@ impl Parameters for Config {
     ];
 }
 
-pub(super) fn build(config: &Config, _: &Path) -> Result<Network, Invalid> {
+pub(super) fn build(config: &Config, _: &Files) -> Result<Network, Invalid> {
     let &Config { left_hosts, right_hosts, switches_in_line, hosts_per_middle_switch, .. } = config;
     at_least("left_hosts", left_hosts, 1)?;
     at_least("right_hosts", right_hosts, 1)?;

@@ -1,12 +1,11 @@
 //! Fat-tree: pods of edge and aggregation switches under a layer of cores, all switches alike.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{HostId, Span, SwitchId};
-use tailcut_model::{Invalid, Parameters};
+use tailcut_model::{Files, Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
 use crate::network::Network;
@@ -50,7 +49,7 @@ impl Parameters for Config {
     ];
 }
 
-pub(super) fn build(config: &Config, _: &Path) -> Result<Network, Invalid> {
+pub(super) fn build(config: &Config, _: &Files) -> Result<Network, Invalid> {
     let &Config { k, hosts_per_edge, host_link, switch_delay, .. } = config;
     at_least("k", k, 2)?;
     if !k.is_multiple_of(2) {
@@ -164,7 +163,7 @@ mod tests {
     }
 
     fn fat_tree(k: u32, hosts_per_edge: Option<u32>) -> Network {
-        TopologyConfig::FatTree(config(k, hosts_per_edge)).build(Path::new("")).unwrap()
+        TopologyConfig::FatTree(config(k, hosts_per_edge)).build(&Files::default()).unwrap()
     }
 
     /// Every way from one host to another, as the nodes that it passes.
@@ -249,7 +248,7 @@ mod tests {
     fn each_layer_has_its_links() {
         let [host, aggregation, core] = [link("10Gbps", "1us"), link("40Gbps", "2us"), link("100Gbps", "3us")];
         let rates = |config: Config| {
-            let network = TopologyConfig::FatTree(config).build(Path::new("")).unwrap();
+            let network = TopologyConfig::FatTree(config).build(&Files::default()).unwrap();
             let route = network.route(HostId(0), HostId(network.hosts() - 1));
             route.links.iter().map(|link| link.rate.as_bps() / 1_000_000_000).collect::<Vec<_>>()
         };
@@ -272,7 +271,7 @@ mod tests {
             (Config { aggregation_link: long, ..config(4, None) }, "fat-tree.aggregation_link.delay"),
             (Config { core_link: long, ..config(4, None) }, "fat-tree.core_link.delay"),
         ] {
-            let invalid = TopologyConfig::FatTree(config).build(Path::new("")).unwrap_err();
+            let invalid = TopologyConfig::FatTree(config).build(&Files::default()).unwrap_err();
             assert_eq!(invalid.path, path, "{invalid}");
             assert!(invalid.help.is_some(), "{invalid}");
         }

@@ -1,12 +1,10 @@
 //! Jellyfish: switches joined at random.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use tailcut_base::{Seeds, Span, Stream, SwitchId};
-use tailcut_model::{Invalid, Parameters};
+use tailcut_model::{Files, Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
 use crate::network::Network;
@@ -63,7 +61,7 @@ impl Parameters for Config {
 /// How often a network is drawn anew that is not connected, or that cannot be completed.
 const ATTEMPTS: u64 = 100;
 
-pub(super) fn build(config: &Config, _: &Path) -> Result<Network, Invalid> {
+pub(super) fn build(config: &Config, _: &Files) -> Result<Network, Invalid> {
     let &Config { switches, hosts, network_ports, inner_switches, inner_ports, seed, host_link, core_link, .. } =
         config;
     at_least("switches", switches, 2)?;
@@ -249,7 +247,7 @@ mod tests {
     }
 
     fn build(config: &Config) -> Result<Network, Invalid> {
-        TopologyConfig::Jellyfish(config.clone()).build(Path::new(""))
+        TopologyConfig::Jellyfish(config.clone()).build(&Files::default())
     }
 
     /// The switches that each switch is joined to, in the order of its ports.

@@ -1,11 +1,9 @@
 //! Leaf-spine: every leaf has one link to every spine.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Span, SwitchId};
-use tailcut_model::{Invalid, Parameters};
+use tailcut_model::{Files, Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
 use crate::network::Network;
@@ -46,7 +44,7 @@ impl Parameters for Config {
     ];
 }
 
-pub(super) fn build(config: &Config, _: &Path) -> Result<Network, Invalid> {
+pub(super) fn build(config: &Config, _: &Files) -> Result<Network, Invalid> {
     let &Config { leaves, hosts_per_leaf, spines, host_link, core_link, switch_delay } = config;
     at_least("leaves", leaves, 1)?;
     at_least("hosts_per_leaf", hosts_per_leaf, if leaves == 1 { 2 } else { 1 })?;

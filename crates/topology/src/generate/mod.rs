@@ -5,12 +5,10 @@
 //! names. One whose network has a regular shape may bring the rule of its ways ([`Rule`](crate::Rule)); otherwise they
 //! are searched for and stored.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Span};
-use tailcut_model::{Invalid, register};
+use tailcut_model::{Files, Invalid, register};
 
 use crate::network::Network;
 
@@ -33,7 +31,7 @@ pub struct LinkConfig {
 register! {
     /// Which network is simulated.
     config TopologyConfig, seat "topology";
-    makes Network, from(Path);
+    makes Network, from(Files);
     /// Leaves of hosts, each joined to every spine: two tiers, as many equal ways between leaves as there are spines.
     LeafSpine in leaf_spine,
     /// Pods of edge and aggregation switches under a layer of cores: three tiers of equal switches, many equal ways
@@ -199,7 +197,7 @@ pub(crate) mod tests {
             (format!("[topology.star]\nhosts = 1\nhost_link = {LINK}"), "star.hosts"),
             (format!("[topology.star]\nhosts = 134217729\nhost_link = {LINK}"), "star"),
         ] {
-            let invalid = read(&text).unwrap().build(Path::new("")).unwrap_err();
+            let invalid = read(&text).unwrap().build(&Files::default()).unwrap_err();
             assert_eq!(invalid.path, path, "{text}: {invalid}");
             assert!(invalid.help.is_some(), "{invalid}");
         }
@@ -225,7 +223,7 @@ pub(crate) mod tests {
             assert!(generator.cases.iter().all(|case| !case.is_empty()), "a network needs its sizes");
             for case in &generator.cases {
                 let config = read(&format!("[topology]\n{} = {{ {case} }}", generator.name)).unwrap();
-                assert!(config.build(Path::new("")).unwrap().hosts() >= 2, "{case}");
+                assert!(config.build(&Files::default()).unwrap().hosts() >= 2, "{case}");
             }
         }
     }

@@ -1,11 +1,9 @@
 //! Star: hosts on one switch.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Span;
-use tailcut_model::{Invalid, Parameters};
+use tailcut_model::{Files, Invalid, Parameters};
 
 use super::{LinkConfig, at_least, countable, plausible};
 use crate::network::Network;
@@ -28,7 +26,7 @@ impl Parameters for Config {
     const CASES: &'static [&'static str] = &["hosts = 4, host_link = { rate = \"10Gbps\", delay = \"1us\" }"];
 }
 
-pub(super) fn build(config: &Config, _: &Path) -> Result<Network, Invalid> {
+pub(super) fn build(config: &Config, _: &Files) -> Result<Network, Invalid> {
     let &Config { hosts, host_link, switch_delay } = config;
     at_least("hosts", hosts, 2)?;
     countable(u128::from(hosts))?;

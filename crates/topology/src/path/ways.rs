@@ -64,8 +64,6 @@ impl Ways for View<'_> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::path::Path as FilePath;
-
     use proptest::prelude::*;
     use tailcut_base::Seeds;
     use tailcut_model::registry::seats_of;
@@ -109,7 +107,7 @@ pub(crate) mod tests {
     /// The network of a generator's line.
     pub(crate) fn network(text: &str) -> Network {
         let config: TopologyConfig = toml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        config.build(FilePath::new("")).unwrap_or_else(|error| panic!("{text}: {error}"))
+        config.build(&tailcut_model::Files::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
     /// The path choices of all nodes, by their numbers.

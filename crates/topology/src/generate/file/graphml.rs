@@ -378,7 +378,8 @@ mod tests {
         let text = text.replace("<data key=\"d3\">1us</data>", "");
         let link = Some(super::super::super::tests::link("1Gbps", "7us"));
         let config = super::super::Config { link, ..super::super::tests::config(Format::Graphml, &text) };
-        let network = super::super::super::TopologyConfig::File(config).build(std::path::Path::new("")).unwrap();
+        let network =
+            super::super::super::TopologyConfig::File(config).build(&tailcut_model::Files::default()).unwrap();
         assert_eq!(network.route(HostId(0), HostId(1)).delay(), "21us".parse().unwrap());
         assert!(network.remarks()[0].contains("`LinkSpeed`"));
     }

@@ -332,7 +332,7 @@ mod tests {
             core_link: Some(link("100Gbps", "3us")),
             switch_delay: Span::ZERO,
         };
-        let built = TopologyConfig::FatTree(config).build(std::path::Path::new("")).unwrap();
+        let built = TopologyConfig::FatTree(config).build(&tailcut_model::Files::default()).unwrap();
         let read = network(Format::Htsim, &three(8, 1)).unwrap();
         assert_eq!((read.hosts(), read.switches().len()), (128, 80));
         assert_eq!((read.ports().len(), read.racks()), (built.ports().len(), built.racks()));

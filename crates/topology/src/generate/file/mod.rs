@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Span;
-use tailcut_model::{FileSpot, Invalid, Parameters};
+use tailcut_model::{FileSpot, Files, Invalid, Parameters};
 
 use super::{LinkConfig, plausible};
 use crate::network::Network;
@@ -82,7 +82,7 @@ impl Parameters for Config {
     ];
 }
 
-pub(super) fn build(config: &Config, base: &Path) -> Result<Network, Invalid> {
+pub(super) fn build(config: &Config, files: &Files) -> Result<Network, Invalid> {
     if let Some(link) = config.link {
         link.check("link")?;
     }
@@ -90,7 +90,7 @@ pub(super) fn build(config: &Config, base: &Path) -> Result<Network, Invalid> {
         plausible("switch_delay", delay)?;
     }
     let (source, format) = match (&config.path, &config.text) {
-        (Some(path), None) => (FileText::read(base, path)?, format_of(config.format, path)?),
+        (Some(path), None) => (FileText::read(files, path)?, format_of(config.format, path)?),
         (None, Some(text)) => {
             let source = FileText { key: "text", file: PathBuf::from("text"), text: text.clone() };
             (source, config.format.unwrap_or(Format::Tailcut))
@@ -154,27 +154,17 @@ struct FileText {
 const SHOWN: usize = 120;
 
 impl FileText {
-    fn read(base: &Path, path: &Path) -> Result<FileText, Invalid> {
-        let file = base.join(path);
-        let bytes = std::fs::read(&file).map_err(|error| {
-            let reason = match error.kind() {
-                std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-                std::io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
-                std::io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-                _ => error.to_string(),
-            };
-            let invalid = Invalid::new("path", format!("cannot read `{}`: {reason}", file.display()));
-            if path.is_relative() {
-                invalid.help("paths are relative to the directory of the scenario")
-            } else {
-                invalid
-            }
-        })?;
+    fn read(files: &Files, path: &Path) -> Result<FileText, Invalid> {
+        let bytes = files.read("path", path)?.to_vec();
         let text = String::from_utf8(bytes).map_err(|_| {
             Invalid::new("path", format!("`{}` is not a text file", path.display()))
                 .help("expected ASCII or UTF-8 text; is it compressed or binary?")
         })?;
-        Ok(FileText { key: "path", file, text: text.trim_start_matches('\u{feff}').to_owned() })
+        Ok(FileText {
+            key: "path",
+            file: files.folder().join(path),
+            text: text.trim_start_matches('\u{feff}').to_owned(),
+        })
     }
 
     /// What is wrong in it, for the user.
@@ -204,7 +194,7 @@ pub(crate) mod tests {
 
     /// The network that a text describes.
     pub(crate) fn network(format: Format, text: &str) -> Result<Network, Invalid> {
-        TopologyConfig::File(config(format, text)).build(Path::new(""))
+        TopologyConfig::File(config(format, text)).build(&Files::default())
     }
 
     pub(crate) fn config(format: Format, text: &str) -> Config {
@@ -281,12 +271,12 @@ pub(crate) mod tests {
             (Config { link: Some(link("1Gbps", "2s")), ..pair.clone() }, "file.link.delay"),
             (Config { switch_delay: Some(Span::from_ms(2_000)), ..full.clone() }, "file.switch_delay"),
         ] {
-            let invalid = TopologyConfig::File(config).build(Path::new("")).unwrap_err();
+            let invalid = TopologyConfig::File(config).build(&Files::default()).unwrap_err();
             assert_eq!(invalid.path, path, "{invalid}");
             assert!(invalid.help.is_some(), "{invalid}");
         }
         let config = Config { link: some, switch_delay: Some(Span::from_us(3)), ..pair };
-        let network = TopologyConfig::File(config).build(Path::new("")).unwrap();
+        let network = TopologyConfig::File(config).build(&Files::default()).unwrap();
         // Two links of 1 us and 1.2 us, and the switch between them.
         assert_eq!(network.rtt(HostId(0), HostId(1)), "12.464us".parse().unwrap());
     }
