@@ -146,7 +146,7 @@ impl Store {
             return Ok(Standing::Unknown);
         }
         let planned = witness(&small, called);
-        let digest = digest(planned, &small);
+        let digest = digest(planned);
         Ok(standing(stored.as_ref(), name, &plan, &Witness { plan: of, planned, digest: &digest }))
     }
 

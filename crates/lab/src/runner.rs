@@ -192,7 +192,7 @@ fn run_points(
             let folder = options.out.join("points").join(&planned.point.key);
             let attempt = catch_unwind(AssertUnwindSafe(|| {
                 let threads = division.threads(planned.size);
-                simulate(planned, plan, &folder, threads, &clock, |fraction| {
+                simulate(planned, &folder, threads, &clock, |fraction| {
                     progress.advanced(index, fraction);
                     progress.stop()
                 })

@@ -14,7 +14,7 @@ use tailcut_sim::{Outcome, PacketLevel, Scenario, Simulator, Stopped};
 
 use crate::cpu::CpuClock;
 use crate::error::RunError;
-use crate::plan::{Plan, PlannedPoint};
+use crate::plan::PlannedPoint;
 use crate::recording;
 use crate::version::version;
 
@@ -28,7 +28,6 @@ use crate::version::version;
 /// If the simulation finds a mistake in itself.
 pub(crate) fn simulate(
     planned: &PlannedPoint,
-    plan: &Plan,
     folder: &Path,
     threads: usize,
     clock: &CpuClock,
@@ -78,7 +77,7 @@ pub(crate) fn simulate(
 ///
 /// # Panics
 /// If the simulation finds a mistake in itself.
-pub fn digest(planned: &PlannedPoint, plan: &Plan) -> String {
+pub fn digest(planned: &PlannedPoint) -> String {
     let scenario = planned.scenario().expect("every point of a plan was checked when it was made");
     let outcome = PacketLevel { threads: 1 }.simulate(&scenario, Recorder::new(), &mut |_| ControlFlow::Continue(()));
     // Neither a sink that could fail nor anybody who asks to stop.

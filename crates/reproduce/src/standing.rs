@@ -116,7 +116,7 @@ pub fn points_to_store(
     let quick = study.plan(Scale::Quick, reading, &RunArguments::default())?;
     let again = witness(&quick, &study.name);
     if points.find(Scale::Quick.name(), &again.point).is_none() {
-        points.0.push(StoredPoints::point(Scale::Quick.name(), again, 0, digest(again, &quick)));
+        points.0.push(StoredPoints::point(Scale::Quick.name(), again, 0, digest(again)));
     }
     Ok(points)
 }
@@ -133,7 +133,7 @@ impl StoredStudy {
         let plan = |scale| self.study.plan(scale, &Reading::default(), &RunArguments::default());
         let quick = plan(Scale::Quick)?;
         let planned = witness(&quick, &self.study.name);
-        let digest = digest(planned, &quick);
+        let digest = digest(planned);
         let again = Witness { plan: Scale::Quick.name(), planned, digest: &digest };
         let of_scale = |(scale, experiments, points): &(Scale, Vec<String>, Option<StoredPoints>)| {
             let standing = match points {
@@ -244,11 +244,8 @@ mod tests {
     /// What is stored of a study that was run: every point with a digest, and the witness with its own.
     fn stored(study: &Study, scale: Scale) -> StoredPoints {
         let plan = plan(study, scale);
-        let points: Vec<StoredPoint> = plan
-            .points
-            .iter()
-            .map(|planned| StoredPoints::point(scale.name(), planned, 1, digest(planned, &plan)))
-            .collect();
+        let points: Vec<StoredPoint> =
+            plan.points.iter().map(|planned| StoredPoints::point(scale.name(), planned, 1, digest(planned))).collect();
         let mut points = StoredPoints(points);
         let with_witness = points_to_store(study, scale, &Reading::default(), &plan, &[]).unwrap();
         if scale == Scale::Paper {
@@ -260,7 +257,7 @@ mod tests {
     fn standing_of(points: &StoredPoints, study: &Study, scale: Scale) -> Standing {
         let quick = plan(study, Scale::Quick);
         let planned = witness(&quick, &study.name);
-        let digest = digest(planned, &quick);
+        let digest = digest(planned);
         let again = Witness { plan: "quick", planned, digest: &digest };
         standing(Some(points), scale.name(), &plan(study, scale), &again)
     }

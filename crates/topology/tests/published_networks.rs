@@ -1,9 +1,9 @@
 //! The networks of the literature: sizes, ratios and idle times against the printed or hand-computed ones.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use tailcut_base::{BitRate, HostId, Id, MTU_BYTES, PortId, Span, SwitchId};
+use tailcut_model::Files;
 use tailcut_topology::generate::{dumbbell, leaf_spine, single_bottleneck, star};
 use tailcut_topology::{LinkConfig, Network, Node, TopologyConfig};
 
@@ -23,7 +23,7 @@ fn leaf_spine(sizes: [u32; 3], host_link: LinkConfig, core_link: LinkConfig) -> 
         core_link,
         switch_delay: NO_DELAY,
     })
-    .build(Path::new(""))
+    .build(&Files::default())
     .unwrap()
 }
 
@@ -55,7 +55,7 @@ fn line(hosts: &[u32]) -> Network {
         core_link: link("10Gbps", "13.333us"),
         switch_delay: NO_DELAY,
     })
-    .build(Path::new(""))
+    .build(&Files::default())
     .unwrap()
 }
 
@@ -66,13 +66,13 @@ fn incast(senders: u32) -> Network {
         receiver_link: Some(link("1Gbps", "2us")),
         switch_delay: "25us".parse().unwrap(),
     })
-    .build(Path::new(""))
+    .build(&Files::default())
     .unwrap()
 }
 
 fn star(hosts: u32) -> Network {
     let config = star::Config { hosts, host_link: link("10Gbps", "1us"), switch_delay: NO_DELAY };
-    TopologyConfig::Star(config).build(Path::new("")).unwrap()
+    TopologyConfig::Star(config).build(&Files::default()).unwrap()
 }
 
 fn all() -> Vec<Network> {
@@ -346,9 +346,9 @@ fn processing_is_charged_at_switches_only() {
         core_link: link("1Gbps", "0.1us"),
         switch_delay: NO_DELAY,
     };
-    let without = TopologyConfig::LeafSpine(config.clone()).build(Path::new("")).unwrap();
+    let without = TopologyConfig::LeafSpine(config.clone()).build(&Files::default()).unwrap();
     config.switch_delay = us("25");
-    let with = TopologyConfig::LeafSpine(config).build(Path::new("")).unwrap();
+    let with = TopologyConfig::LeafSpine(config).build(&Files::default()).unwrap();
     for (before, after) in without.ports().iter().zip(with.ports().iter()) {
         let extra = if matches!(after.peer, Node::Switch(_)) { us("25") } else { Span::ZERO };
         assert_eq!(after.delay, before.delay + extra);

@@ -55,7 +55,7 @@ impl Case {
             for assignment in spec.set {
                 tree.merge(Tree::parse_assignment(assignment)?);
             }
-            Scenario::new(&tree, SEED, &folder())
+            Scenario::new(&tree, SEED, folder().as_path())
         };
         let scenario = build().map_err(|problem| problem.render(false))?;
         let network = scenario.network();
@@ -64,7 +64,7 @@ impl Case {
             host_link: network.host_link(),
             uplinks: network.uplink_capacity_bps(),
         };
-        let workload = Workload::new(&scenario.config().workload, &places, Seeds::new(SEED), &folder())
+        let workload = Workload::new(&scenario.config().workload, &places, Seeds::new(SEED), folder().as_path())
             .map_err(|invalid| invalid.to_string())?;
         Ok(Case { spec, scheme, flows: workload.collect(), scenario })
     }

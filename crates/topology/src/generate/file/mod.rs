@@ -232,7 +232,7 @@ pub(crate) mod tests {
         let build = |path: &str, format: Option<Format>| {
             let link = Some(link("10Gbps", "1us"));
             let config = Config { path: Some(path.into()), text: None, format, link, switch_delay: None };
-            TopologyConfig::File(config).build(&folder)
+            TopologyConfig::File(config).build(&Files::at(&folder))
         };
         std::fs::write(folder.join("pair.toml"), PAIR).unwrap();
         std::fs::write(folder.join("pair.net"), format!("\u{feff}{PAIR}")).unwrap();
