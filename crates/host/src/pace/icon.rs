@@ -30,6 +30,7 @@ pub struct Config {
     /// (IA-ICON, information-agnostic).
     pub aware: bool,
     /// Whom the number of senders counts.
+    #[serde(skip_serializing_if = "Senders::is_default")]
     pub senders: Senders,
     /// The round-trip time until one is measured (thesis, section 4.2.1.1: 80 us).
     pub base_rtt: Span,
@@ -50,6 +51,13 @@ pub enum Senders {
     /// The hosts that answer any query of the same sink that has answers left ("how many different servers will share a
     /// same route through the sink server"). When a query begins or ends, the sink tells whoever answers another one.
     Active,
+}
+
+impl Senders {
+    /// Not written out then, so that what was configured before there was a choice is configured the same.
+    fn is_default(&self) -> bool {
+        *self == Senders::default()
+    }
 }
 
 /// The gap between two packets, start to start.

@@ -179,11 +179,19 @@ pub enum Completion {
     Acknowledged,
 }
 
+impl Completion {
+    /// Not written out then, so that what was configured before there was a choice is configured the same.
+    fn is_default(&self) -> bool {
+        *self == Completion::default()
+    }
+}
+
 /// What is recorded of the flows, and beside them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RecordConfig {
     /// What completes a flow.
+    #[serde(skip_serializing_if = "Completion::is_default")]
     pub completion: Completion,
     /// Time between two samples of the queue of every switch port, from the end of the warm-up to the last arrival.
     pub queue_sample: Span,

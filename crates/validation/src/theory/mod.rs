@@ -7,6 +7,7 @@ pub mod aimd;
 pub mod dctcp;
 pub mod estimate;
 pub mod queueing;
+pub mod rivals;
 pub mod run;
 pub mod sharing;
 pub mod srpt;
@@ -47,6 +48,11 @@ pub const ALL: &[Theory] = &[
         name: "throughput",
         about: "TCP under random loss: PFTK, and one over the root of p",
         tables: aimd::tables,
+    },
+    Theory {
+        name: "rivals",
+        about: "relations between schemes that others have published: PIAS, pFabric, L2DCT, D2TCP, ICTCP",
+        tables: rivals::tables,
     },
     Theory { name: "sharing", about: "how fast and how evenly flows share a link", tables: sharing::tables },
 ];
