@@ -57,8 +57,8 @@ pub(crate) fn lock(out: &Path, info: &RunInfo) -> Result<File, RunError> {
     Ok(lock)
 }
 
-/// Takes the finished point `key` into the folder `out` from the first of the `shared` folders that has it, unless it is
-/// there. Files that a file system cannot link are copied; a point that can be neither is run.
+/// Takes the finished point `key` into the folder `out` from the first of the `shared` folders that has it, unless it
+/// is there. Files that a file system cannot link are copied; a point that can be neither is run.
 pub(crate) fn take_from(shared: &[PathBuf], out: &Path, key: &str) {
     let folder = |run: &Path| run.join("points").join(key);
     let to = folder(out);

@@ -17,9 +17,13 @@
 //! | pacing | [`Pacer`] | host | `host/pace` |
 //! | receive window | [`ReceiveWindow`] | host | `host/receive` |
 
+mod pace;
+
 use tailcut_base::{BitRate, HostId, Instant, Span};
 
 use crate::{Arena, Direction, FlowId, FlowSpec, FlowTable, Header, List, Packet, PacketId};
+
+pub use pace::{Awareness, PaceView, Pacer};
 
 /// Most classes that a port can have.
 pub const MAX_CLASSES: usize = 8;
@@ -398,44 +402,6 @@ impl Window {
     pub fn halve(&mut self, flight: u64) {
         self.ssthresh = (flight as f64 / 2.0).max(2.0 * tailcut_base::MSS_BYTES as f64);
     }
-}
-
-/// What a pacer may know of a flow.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct PaceView {
-    /// Smoothed round-trip time; zero until there is one.
-    pub srtt: Span,
-    /// Congestion window in bytes.
-    pub cwnd: f64,
-    /// How many hosts send at the same time, as the sender was told: those that answer the same query, or
-    /// [`Awareness::Active`]; 1 outside of an incast.
-    pub degree: u32,
-    /// [`Window::gap`].
-    pub gap: Span,
-}
-
-/// Which number of hosts a sink tells to those that answer it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Awareness {
-    /// None.
-    Off,
-    /// As many as answer the same query.
-    Query,
-    /// As many as answer any query of this sink that has answers left.
-    Active,
-}
-
-/// Spaces the packets of a flow.
-pub trait Pacer {
-    /// Whether packets may have to wait.
-    fn is_on(&self) -> bool;
-    /// What senders must be told.
-    fn awareness(&self) -> Awareness;
-    /// When the next packet is due, after one that was due at `due` and began to leave at `sent`, which is later if
-    /// something else held it back.
-    fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant;
-    /// When a packet that is due then may go: at the next tick of the clock, less than 4 ms later.
-    fn release(&self, due: Instant) -> Instant;
 }
 
 /// Decides how much the senders may have on its way to one host, beside what their own windows allow.

@@ -1,5 +1,5 @@
-//! What a study measured, beside its verdicts: `SCALE/studies/STUDY.summary.csv.gz`, and of other readings than the base
-//! `SCALE/readings/STUDY/READING.summary.csv.gz`. Any verdict can be checked with it by hand, without a run.
+//! What a study measured, beside its verdicts: `SCALE/studies/STUDY.summary.csv.gz`, and of other readings than the
+//! base `SCALE/readings/STUDY/READING.summary.csv.gz`. Any verdict can be checked with it by hand, without a run.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

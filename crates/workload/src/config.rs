@@ -48,8 +48,8 @@ pub struct Config {
     /// Run although a link is offered more than it carries; a `load` above 1 is refused without it.
     #[serde(default)]
     pub allow_overload: bool,
-    /// Sets of hosts by name that do not overlap, drawn once for the run: `{ group = "NAME" }` stands for one wherever a
-    /// set of hosts is asked for.
+    /// Sets of hosts by name that do not overlap, drawn once for the run: `{ group = "NAME" }` stands for one wherever
+    /// a set of hosts is asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub groups: BTreeMap<String, Group>,
     /// The traffics by name, in order: the name is the class of the flows, and the class that comes first goes first

@@ -34,8 +34,8 @@ pub(crate) struct Queries {
 /// The hosts that answer.
 #[derive(Clone, Debug)]
 enum Pool {
-    /// The numbers of all hosts but one; shuffled a little more for each query. Numbers of hosts after the one that asks
-    /// are one less here, so that it never answers itself.
+    /// The numbers of all hosts but one; shuffled a little more for each query. Numbers of hosts after the one that
+    /// asks are one less here, so that it never answers itself.
     AllOthers(Vec<u32>),
     /// Some hosts; shuffled a little more for each query.
     Some(Vec<u32>),

@@ -118,8 +118,8 @@ impl Ord for Pending {
 }
 
 impl Workload {
-    /// The workload that `config`, the scenario's `[workload]` table, describes for the hosts at `places`. The files that
-    /// it names are among `files`, or in that folder.
+    /// The workload that `config`, the scenario's `[workload]` table, describes for the hosts at `places`. The files
+    /// that it names are among `files`, or in that folder.
     pub fn new(
         config: &Config,
         places: &HostLinks,

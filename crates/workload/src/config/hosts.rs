@@ -52,8 +52,8 @@ pub struct HostSet {
     pub group: Option<String>,
 }
 
-/// How many hosts are in a group: exactly one of `per_rack`, `hosts` and `rest`. Groups with `per_rack` are drawn first,
-/// then those with `hosts`, both by name; no host is in two.
+/// How many hosts are in a group: exactly one of `per_rack`, `hosts` and `rest`. Groups with `per_rack` are drawn
+/// first, then those with `hosts`, both by name; no host is in two.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct Group {
