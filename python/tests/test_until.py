@@ -1,9 +1,8 @@
-"""Seeds that are added until intervals are narrow enough, and points that fail."""
+"""Seeds that are added until intervals are narrow enough, and files that change during a run."""
 
 from __future__ import annotations
 
 import re
-import shlex
 import signal
 import subprocess
 import time
@@ -148,13 +147,14 @@ def test_mistakes_are_said_before_anything_runs(tmp_path: Path, options: tuple[s
 SHORT = "[workload.traffic.short]\nshare = 0.15"
 
 
-def test_a_point_that_fails_is_named_with_its_command_and_the_others_go_on(tmp_path: Path) -> None:
-    """The sizes of one swept value vanish while the points of the other one run."""
+def test_files_that_vanish_or_change_during_a_run_change_nothing_in_it(tmp_path: Path) -> None:
+    """What a point is called and what is simulated come from the bytes that the plan has read."""
     text = SMALL.replace('[workload.traffic.short]\nshare = 0.15\nsizes.uniform = { min = "8KB", max = "32KB" }', SHORT)
     assert text != SMALL
     sizes = '"workload.traffic.short.sizes" = [{ file.path = "a.cdf" }, { file.path = "b.cdf" }]'
     write(tmp_path, text.replace('"workload.load" = [0.4, 0.8]', sizes).replace("flows = 600", "flows = 4000"))
-    (tmp_path / "a.cdf").write_text("# size_bytes cumulative_probability\n8000 0\n32000 1\n", encoding="utf-8")
+    larger = "# size_bytes cumulative_probability\n8000 0\n32000 1\n"
+    (tmp_path / "a.cdf").write_text(larger, encoding="utf-8")
     # Smaller flows are less work: these points come last.
     smaller = "# size_bytes cumulative_probability\n800 0\n3200 1\n"
     (tmp_path / "b.cdf").write_text(smaller, encoding="utf-8")
@@ -172,23 +172,15 @@ def test_a_point_that_fails_is_named_with_its_command_and_the_others_go_on(tmp_p
     while not list(folder.path.glob("points/*")) and process.poll() is None and time.monotonic() < patience:
         time.sleep(0.002)
     (tmp_path / "b.cdf").unlink()
+    (tmp_path / "a.cdf").write_text(smaller, encoding="utf-8")
     _, errors = process.communicate(timeout=120)
-    assert process.returncode == 1, errors
-    assert "error: 4 point(s) failed" in errors
-    assert len(folder.points()) == 4 and all("a.cdf" in point["values"][0] for point in folder.points().values())
-    commands = re.findall(r"^  this point alone: (.*)$", errors, re.MULTILINE)
-    assert len(commands) == 4 and errors.count("failed: ") == 4
-    assert (folder.path / "report.html").exists()
-    reasons = [file.read_text(encoding="utf-8") for file in folder.path.glob("points/*/error.txt")]
-    assert sorted(re.findall(r"\((tailcut run .*)\)$", text.strip())[0] for text in reasons) == sorted(commands)
+    assert process.returncode == 0, errors
 
+    (tmp_path / "a.cdf").write_text(larger, encoding="utf-8")
     (tmp_path / "b.cdf").write_text(smaller, encoding="utf-8")
-    program, *arguments = shlex.split(commands[0])
-    assert program == "tailcut"
-    succeeded(run(*arguments, "--out", "alone", cwd=tmp_path))
-    ((_, alone),) = Folder(tmp_path / "alone").points().items()
-    # The same command as before tries the failed points again, and only them.
-    done = succeeded(run("run", "small.toml", "--out", "run", cwd=tmp_path))
-    assert "4 point(s) are finished already" in done.stderr and len(folder.points()) == 8
-    digest = {(p["scheme"], p["seed"]): p["engine"]["digest"] for p in folder.points().values() if "b.cdf" in p["values"][0]}
-    assert digest[alone["scheme"], alone["seed"]] == alone["engine"]["digest"]
+    succeeded(run("run", "small.toml", "--out", "calm", cwd=tmp_path))
+    assert len(folder.points()) == 8 and folder.flow_files() == Folder(tmp_path / "calm").flow_files()
+    # Another file is another point: none of those that are there is taken for it.
+    (tmp_path / "b.cdf").write_text(larger, encoding="utf-8")
+    done = succeeded(run("run", "small.toml", "--out", "calm", cwd=tmp_path))
+    assert "4 point(s) are finished already" in done.stderr
