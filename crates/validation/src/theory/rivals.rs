@@ -1,8 +1,8 @@
 //! What the field knows of the schemes that the documents compare themselves with.
 //!
 //! A relation between two rivals that others have published is a check of a whole study: of hosts, NICs, ports and
-//! traffic together. With NICs that serve first in, first out, PIAS was a quarter behind pFabric here, and no closed
-//! form noticed. The bounds come from what was published, never from what is measured; where a source gives no number,
+//! traffic together. With NICs that serve first in, first out, PIAS is far behind pFabric here, and no closed
+//! form notices. The bounds come from what was published, never from what is measured; where a source gives no number,
 //! that is said, and the bound is ours.
 
 use std::collections::BTreeMap;
