@@ -33,7 +33,8 @@ fn l2dct_and_dctcp_are_alike_for_short_flows() {
 }
 
 /// The published three quarters fewer do not come out in the setting that is tried, where D2TCP misses as many: the
-/// table of `cargo xtask theory rivals` has the quotient. Here only that both miss some, so that there is something to compare.
+/// table of `cargo xtask theory rivals` has the quotient. Here only that both miss some, so that there is something to
+/// compare.
 #[test]
 fn d2tcp_and_dctcp_miss_deadlines_where_answers_meet() {
     for relation in d2tcp_beside_dctcp(0.5) {
