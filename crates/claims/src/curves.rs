@@ -146,6 +146,13 @@ impl<'a> Curves<'a> {
         Ok(Curves { samples, series: series.clone(), curves })
     }
 
+    /// Those of the curves that are not zero everywhere, which neither rise nor fall; `None` if there are none.
+    pub(crate) fn without_zeros(&self) -> Option<Curves<'a>> {
+        let is_zero = |points: &&Vec<CurvePoint>| self.ys(points, Resample::Measured).iter().all(|&y| y == 0.0);
+        let curves: Vec<_> = self.curves.iter().filter(|points| !is_zero(points)).cloned().collect();
+        (!curves.is_empty()).then(|| Curves { samples: self.samples, series: self.series.clone(), curves })
+    }
+
     fn ys(&self, points: &[CurvePoint], resample: Resample<'_>) -> Vec<f64> {
         let value = |at: &CurvePoint| self.series.value(self.samples, at.point, at.measure, resample);
         points.iter().map(|at| value(at).unwrap_or(f64::NAN)).collect()

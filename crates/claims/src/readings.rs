@@ -24,6 +24,9 @@ pub struct ReadJudgement {
     pub claim: String,
     /// The reading: `base`, or the names of the values that are not those of the base, joined by `+`.
     pub reading: String,
+    /// A fingerprint of what was simulated for it, in hexadecimal digits; empty in files that are older than it.
+    #[serde(default)]
+    pub plan: String,
     /// The verdict.
     pub verdict: Verdict,
     /// The number that decided.
@@ -37,10 +40,19 @@ pub struct ReadJudgement {
 }
 
 impl ReadJudgement {
-    /// A judgement under a reading.
-    pub fn of(reading: &str, judgement: &Judgement) -> ReadJudgement {
+    /// A judgement under a reading, for which what has this fingerprint was simulated.
+    pub fn of(reading: &str, plan: &str, judgement: &Judgement) -> ReadJudgement {
         let Judgement { id, verdict, measured, low, high, reason, .. } = judgement.clone();
-        ReadJudgement { claim: id, reading: reading.to_owned(), verdict, measured, low, high, reason }
+        ReadJudgement {
+            claim: id,
+            reading: reading.to_owned(),
+            plan: plan.to_owned(),
+            verdict,
+            measured,
+            low,
+            high,
+            reason,
+        }
     }
 
     /// Whether this value is taken.
@@ -76,6 +88,11 @@ impl ReadingResults {
                 None => self.judgements.push(judgement),
             }
         }
+    }
+
+    /// Forgets the judgements under readings that are not wanted, by their names and what was simulated for them.
+    pub fn retain(&mut self, mut wanted: impl FnMut(&str, &str) -> bool) {
+        self.judgements.retain(|one| wanted(&one.reading, &one.plan));
     }
 
     /// Reads a file; `None` if there is none.
@@ -121,11 +138,11 @@ impl ReadingResults {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(|source| RecordError::Write { path: folder.to_owned(), source })?;
         }
-        let mut table = CsvTable::new(["claim", "reading", "verdict", "measured", "low", "high", "reason"]);
+        let mut table = CsvTable::new(["claim", "reading", "plan", "verdict", "measured", "low", "high", "reason"]);
         for one in &self.judgements {
             let numbers = [one.measured, one.low, one.high].map(number);
             let [measured, low, high] = &numbers;
-            table.line([&one.claim, &one.reading, one.verdict.name(), measured, low, high, &one.reason]);
+            table.line([&one.claim, &one.reading, &one.plan, one.verdict.name(), measured, low, high, &one.reason]);
         }
         let text = table.finish();
         Ok(write_atomically(path, |out| out.write_all(text.as_bytes()))?)
@@ -212,6 +229,7 @@ mod tests {
         let judgement = |&(reading, verdict): &(&str, Verdict)| ReadJudgement {
             claim: "a".to_owned(),
             reading: reading.to_owned(),
+            plan: format!("of {reading}"),
             verdict,
             measured: Some(0.5),
             low: None,

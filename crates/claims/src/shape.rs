@@ -17,7 +17,7 @@ pub(crate) fn find(case: &Case<'_>, expected: &ExpectedShape) -> Outcome {
         for x in coordinates.iter().map(std::slice::from_ref) {
             match Curves::against(&samples, series, x, 2) {
                 Ok(curves) => {
-                    for curves in curves.of_each_quantity() {
+                    for curves in curves.of_each_quantity().iter().filter_map(Curves::without_zeros) {
                         add_rank_correlation(case, &mut found, &curves, expected.form, &words(x))?;
                     }
                 }
@@ -29,6 +29,7 @@ pub(crate) fn find(case: &Case<'_>, expected: &ExpectedShape) -> Outcome {
     }
     match found.incomplete.take_if(|_| found.numbers.is_empty()) {
         Some(why) => Err(why),
+        None if found.numbers.is_empty() => Err("every curve is zero everywhere".to_owned()),
         None => Ok(found),
     }
 }

@@ -117,6 +117,11 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
     let experiments = arguments.experiments()?;
     let studies = planned(arguments, &experiments)?;
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
+    for (nth, planned) in studies.iter().enumerate() {
+        if !studies[..nth].iter().any(|known| known.study.name == planned.study.name) {
+            forget_stale_readings(arguments, &planned.study)?;
+        }
+    }
     let mut known = known_verdicts(arguments);
     let mut failed = 0;
     // A reading that changes one scheme leaves the points of the others as they are.
@@ -381,7 +386,27 @@ fn keep_reading(arguments: &ReproduceCommand, planned: &Planned, judged: &[Judge
     let path = ReadingResults::path(&folder, scale, study);
     let mut results = ReadingResults::read(&path, scale).map_err(wrong)?.unwrap_or_default();
     let name = planned.reading.to_string();
-    results.replace(judged.iter().map(|judgement| ReadJudgement::of(&name, judgement)));
+    let plan = reproduce::fingerprint(&planned.plan);
+    results.replace(judged.iter().map(|judgement| ReadJudgement::of(&name, &plan, judgement)));
+    results.write(&path).map_err(wrong)
+}
+
+/// Forgets the stored verdicts of the readings of a study that it no longer has, or that are another configuration now:
+/// a reading is what it changes in the base, so that all are others with another base.
+fn forget_stale_readings(arguments: &ReproduceCommand, study: &Study) -> Result<(), Problem> {
+    let wrong = |error: tailcut_claims::ClaimsError| Problem::new(error.to_string());
+    let Some(folder) = &arguments.store else { return Ok(()) };
+    let scale = arguments.scale.name();
+    let path = ReadingResults::path(folder, scale, &study.name);
+    let Some(mut results) = ReadingResults::read(&path, scale).map_err(wrong)? else { return Ok(()) };
+    let mut now: BTreeMap<String, Option<String>> = BTreeMap::new();
+    results.retain(|reading, plan| {
+        let of_now = now.entry(reading.to_owned()).or_insert_with(|| {
+            let plan = study.plan(arguments.scale, &Reading::parse(reading), &RunArguments::default());
+            plan.ok().map(|plan| reproduce::fingerprint(&plan))
+        });
+        of_now.as_deref() == Some(plan)
+    });
     results.write(&path).map_err(wrong)
 }
 

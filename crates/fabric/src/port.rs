@@ -376,7 +376,7 @@ impl Port {
 
     /// Records from now on how long the queue spends at each length.
     pub fn start_histogram(&mut self, now: Instant) {
-        self.histogram = Some(Box::new(QueueHistogram::new(now, self.limit)));
+        self.histogram = Some(Box::new(QueueHistogram::new(now, self.buffer.capacity(self.limit))));
     }
 
     /// Ends the recording and gives what it recorded.

@@ -40,7 +40,7 @@ proptest! {
             slow.offer(now, arrival.packet(nth));
             prop_assert_eq!(bench.port.backlog(), slow.bytes(None));
             prop_assert_eq!(bench.port.waiting() as usize, slow.waiting());
-            prop_assert!(bench.port.backlog() <= slow.limit());
+            prop_assert!(bench.port.backlog() <= slow.capacity());
         }
         bench.drain();
         slow.run(u64::MAX);

@@ -9,7 +9,7 @@ use common::{
 use proptest::prelude::*;
 use tailcut_base::{Bytes, HostId, Instant, MSS_BYTES};
 use tailcut_fabric::buffer::divided::Overflow;
-use tailcut_fabric::buffer::{self, BufferConfig};
+use tailcut_fabric::buffer::{self, BufferConfig, reserved::Room};
 use tailcut_fabric::classify::{self, ClassifierConfig};
 use tailcut_fabric::loss::{self, LossConfig};
 use tailcut_fabric::mark::{self, MarkerConfig, step::Scope};
@@ -338,8 +338,8 @@ fn demotion_ends_in_a_drop_where_no_lower_class_or_the_port_has_no_room() {
 // ResQueue: 20 KB for retransmissions of short flows.
 #[test]
 fn thirteen_full_packets_fit_in_20_kb_and_the_fourteenth_is_dropped() {
-    for dedicated in [true, false] {
-        let mut bench = Bench::new(&reserved(by_tag(5, 160), 20_000, dedicated));
+    for room in [Room::Inside, Room::Beside, Room::Shared] {
+        let mut bench = Bench::new(&reserved(by_tag(5, 160), 20_000, room));
         bench.offer(0, tagged(9, 0, 1));
         bench.offer_all(0, (0..14).map(|nth| tagged(1, nth, 0)));
         let dropped: Vec<_> = bench.dropped.iter().map(|(packet, why)| (name(packet), *why)).collect();
@@ -352,8 +352,8 @@ fn thirteen_full_packets_fit_in_20_kb_and_the_fourteenth_is_dropped() {
 // "20KB of dedicated buffer".
 #[test]
 fn the_reserved_class_has_room_in_a_port_that_is_full_of_others() {
-    let offer = |dedicated| {
-        let mut bench = Bench::new(&reserved(by_tag(5, 160), 20_000, dedicated));
+    let offer = |room| {
+        let mut bench = Bench::new(&reserved(by_tag(5, 160), 20_000, room));
         bench.offer(0, tagged(9, 0, 1));
         bench.offer_all(0, (0..160).map(|nth| tagged(2, nth, 1 + (nth % 4) as u8)));
         let others = bench.port.waiting();
@@ -364,15 +364,16 @@ fn the_reserved_class_has_room_in_a_port_that_is_full_of_others() {
         (others, waiting, drops[ClassFull as usize], drops[PortFull as usize])
     };
     // 220 KB are 146 full packets and a part of one.
-    assert_eq!(offer(true), (146, 13, 1, 14));
-    assert_eq!(offer(false), (160, 0, 0, 14));
+    assert_eq!(offer(Room::Inside), (146, 13, 1, 14));
+    assert_eq!(offer(Room::Beside), (160, 13, 1, 0));
+    assert_eq!(offer(Room::Shared), (160, 0, 0, 14));
 }
 
 /// The largest backlog of class 0 and the number of drops when 32 answers of 1 KB, lost together and sent again
 /// together, come in over so many links of the same rate.
 fn burst_of_retransmissions(links: u64, limit: u64) -> (u64, usize) {
     const SLOT_1KB: u64 = 832_000;
-    let mut bench = Bench::new(&reserved(by_tag(5, 160), limit, false));
+    let mut bench = Bench::new(&reserved(by_tag(5, 160), limit, Room::Shared));
     let mut most = 0;
     for nth in 0..32 {
         bench.offer(nth / links * SLOT_1KB, sized(tagged(nth as u32, 0, 0), 1040));
@@ -564,10 +565,10 @@ fn what_cannot_be_a_port_is_refused_at_its_key() {
         (PortConfig { buffer: BufferConfig::PushOut(buffer::push_out::Config {}), ..fifo(9) }, "buffer"),
         (divided(fifo(9), None, Overflow::Drop), "buffer divided"),
         (divided(by_tag(3, 9), Some(&[9, 9]), Overflow::Drop), "buffer limits"),
-        (reserved(fifo(9), 9_000, true), "buffer reserved"),
-        (reserved(by_tag(2, 9), 1_499, true), "buffer reserved limit"),
-        (reserved(by_tag(2, 9), 12_001, true), "buffer reserved limit"),
-        (reserved(by_tag(2, 9), 13_501, false), "buffer reserved limit"),
+        (reserved(fifo(9), 9_000, Room::Inside), "buffer reserved"),
+        (reserved(by_tag(2, 9), 1_499, Room::Inside), "buffer reserved limit"),
+        (reserved(by_tag(2, 9), 12_001, Room::Inside), "buffer reserved limit"),
+        (reserved(by_tag(2, 9), 13_501, Room::Shared), "buffer reserved limit"),
         (PortConfig { classifier: ClassifierConfig::CeOrAck(short_but_unmarked), ..slytherin(9) }, "largest_flow"),
         (PortConfig { marker: step(mark::Threshold::Bytes(Bytes(0)), 0), ..fifo(9) }, "marker threshold"),
         (PortConfig { marker: step(mark::Threshold::Percent(25.0), 1), ..fifo(9) }, "marker from_class"),

@@ -129,6 +129,11 @@ pub trait Waiting {
 pub trait BufferPolicy {
     /// What becomes of a packet of `size` bytes and class `class`.
     fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Admission;
+
+    /// Most bytes that may wait in a port with this limit.
+    fn capacity(&self, limit: u64) -> u64 {
+        limit
+    }
 }
 
 /// Decides whether an admitted packet is marked with CE.

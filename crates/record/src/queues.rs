@@ -47,6 +47,11 @@ impl QueueLengths {
         self.histogram(|packets, _| packets)
     }
 
+    /// The lengths in packets of those that were not empty.
+    pub fn busy(&self) -> Histogram {
+        QueueLengths { empty: 0, counts: self.counts.clone() }.packets()
+    }
+
     /// The lengths in bytes; `None` if they come from a file that is older than its column of bytes.
     pub fn bytes(&self) -> Option<Histogram> {
         let known = self.counts.keys().all(|&(_, bytes)| bytes > 0);

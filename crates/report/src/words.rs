@@ -54,6 +54,7 @@ const METRICS_IN_WORDS: &[(&str, &str)] = &[
     ("queue_mean", "!mean queue of a switch port"),
     ("queue_p50", "!median queue of a switch port"),
     ("queue_p99", "!99th percentile of the queue of a switch port"),
+    ("leaf_queue_p99_busy", "!99th percentile of the queue of a leaf port that is not empty"),
     ("queue_max", "!longest queue of a switch port"),
     ("queue_mean_bytes", "!mean queue of a switch port"),
     ("queue_p50_bytes", "!median queue of a switch port"),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tailcut_base::mix64;
 use tailcut_claims::ClaimsError;
 use tailcut_lab::{Plan, PlannedPoint};
 use tailcut_record::{RecordError, write_atomically};
@@ -47,6 +48,14 @@ impl StoredPoint {
 
 fn content(planned: &PlannedPoint) -> String {
     format!("{:016x}", planned.content)
+}
+
+/// What a plan simulates, in hexadecimal digits: two plans with the same fingerprint have the same configurations of
+/// their first seed, in the same order.
+pub fn fingerprint(plan: &Plan) -> String {
+    let first = plan.points.first().map(|planned| planned.point.seed);
+    let of_first = plan.points.iter().filter(|planned| Some(planned.point.seed) == first);
+    format!("{:016x}", of_first.fold(0, |all, planned| mix64(all ^ planned.content)))
 }
 
 /// The simulations that stored results come from.

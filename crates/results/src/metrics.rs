@@ -139,6 +139,12 @@ pub const METRICS: &[Metric] = &[
     metric("queue_p50", "packets", "samples", "Median sampled queue length."),
     metric("queue_p99", "packets", "samples", "99th percentile of the sampled queue length."),
     metric("queue_max", "packets", "samples", "Largest sampled queue length."),
+    metric(
+        "leaf_queue_p99_busy",
+        "packets",
+        "samples",
+        "99th percentile of the sampled queue length of the ports of leaves, of samples with a packet in the queue.",
+    ),
     metric("queue_mean_bytes", "B", "samples", "Mean sampled queue length in bytes, headers and empty ports included."),
     metric("queue_p50_bytes", "B", "samples", "Median sampled queue length in bytes."),
     metric("queue_p99_bytes", "B", "samples", "99th percentile of the sampled queue length in bytes."),

@@ -85,6 +85,8 @@ fn share(replications: &[Replication], out: &mut Collector, metric: &str, counts
 /// Adds the sampled lengths of the queues, in packets and in bytes.
 fn queues(replications: &[Replication], out: &mut Collector) {
     lengths(&replications.iter().map(|one| &one.queues).collect::<Vec<_>>(), "", out);
+    let busy: Vec<&Histogram> = replications.iter().map(|one| &one.leaf_queues_busy).collect();
+    quantile(&busy, "leaf_queue_p99_busy", 990, out);
     let bytes: Option<Vec<&Histogram>> = replications.iter().map(|one| one.queues_bytes.as_ref()).collect();
     if let Some(bytes) = bytes {
         lengths(&bytes, "_bytes", out);
@@ -100,17 +102,24 @@ fn lengths(replications: &[&Histogram], ending: &str, out: &mut Collector) {
     let parts: Vec<(f64, f64)> = replications.iter().map(|one| (one.sum() as f64, one.total() as f64)).collect();
     out.push(&format!("queue_mean{ending}"), stats::ratio(&parts), n);
     for (metric, permille) in [("queue_p50", 500), ("queue_p99", 990)] {
-        // Successive samples of a queue are alike, so that an interval from order statistics would be too narrow. The
-        // interval comes from the spread between seeds; with one seed there is none.
-        let seeds: Vec<f64> =
-            replications.iter().filter_map(|one| one.quantile(permille)).map(|length| length as f64).collect();
-        let estimate = pooled.quantile(permille).map(|value| {
-            let value = value as f64;
-            Estimate::new(value, stats::sectioned(value, &seeds)).with_seeds(without(replications, permille))
-        });
-        out.push(&format!("{metric}{ending}"), estimate, n);
+        quantile(replications, &format!("{metric}{ending}"), permille, out);
     }
     out.push(&format!("queue_max{ending}"), pooled.max().map(|value| counted(value as f64)), n);
+}
+
+/// Adds the quantile `permille`/1000 of queue lengths, of which there is a histogram for each replication.
+fn quantile(replications: &[&Histogram], metric: &str, permille: u32, out: &mut Collector) {
+    let mut pooled = Histogram::new();
+    replications.iter().for_each(|one| pooled.merge(one));
+    // Successive samples of a queue are alike, so that an interval from order statistics would be too narrow. The
+    // interval comes from the spread between seeds; with one seed there is none.
+    let seeds: Vec<f64> =
+        replications.iter().filter_map(|one| one.quantile(permille)).map(|length| length as f64).collect();
+    let estimate = pooled.quantile(permille).map(|value| {
+        let value = value as f64;
+        Estimate::new(value, stats::sectioned(value, &seeds)).with_seeds(without(replications, permille))
+    });
+    out.push(metric, estimate, pooled.total());
 }
 
 /// The quantile `permille`/1000 of the lengths in all of some histograms but one, for each of them.

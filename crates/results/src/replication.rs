@@ -20,6 +20,8 @@ pub(crate) struct Replication {
     pub(crate) queries: Vec<QueryRow>,
     /// Sampled queue lengths of all ports of switches, in packets.
     pub(crate) queues: Histogram,
+    /// Those of the ports of leaves that were not empty.
+    pub(crate) leaf_queues_busy: Histogram,
     /// The same in bytes; `None` if the files are older than that.
     pub(crate) queues_bytes: Option<Histogram>,
     /// Packets that ports let into a lower class than their own.
@@ -52,6 +54,8 @@ pub(crate) struct PortCounts {
 
 /// Name of the tier of hosts, whose ports are not ports of switches.
 const HOSTS: &str = "host";
+/// Tier of the switches to which the hosts of a leaf-spine fabric are connected, as in the recorded files.
+const LEAVES: &str = "leaf";
 
 impl Replication {
     /// Reads a point of the run in the run folder `dir`.
@@ -94,11 +98,14 @@ impl Replication {
         for (_, samples) in samples.tiers().filter(|(tier, _)| *tier != HOSTS) {
             queues.merge(samples);
         }
+        let mut leaves = QueueLengths::default();
+        samples.tiers().filter(|(tier, _)| *tier == LEAVES).for_each(|(_, samples)| leaves.merge(samples));
         Ok(Replication {
             summary,
             flows,
             queries,
             queues: queues.packets(),
+            leaf_queues_busy: leaves.busy(),
             queues_bytes: queues.bytes(),
             demotions: ports.iter().map(|port| port.demotions).sum(),
             drops_fabric: drops(false),

@@ -99,6 +99,10 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
             histogram.add(packets);
             histogram
         }),
+        leaf_queues_busy: std::iter::once(5).fold(Histogram::new(), |mut histogram, packets| {
+            histogram.add(packets);
+            histogram
+        }),
         demotions: 5,
         drops_fabric: 7,
         drops_nic: 3,

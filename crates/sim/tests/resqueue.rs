@@ -54,7 +54,7 @@ fn a_packet_that_is_sent_again_is_rescued_from_the_burst_that_it_meets() {
 
 #[test]
 fn a_full_port_refuses_a_retransmission_unless_room_is_kept_for_it() {
-    let shared = full_of_a_burst(0, "buffer.reserved.dedicated = false\n");
+    let shared = full_of_a_burst(0, "buffer.reserved.room = \"shared\"\n");
     let (row, outcome) = sent_again("resqueue", &shared);
     assert_eq!((row.drops, row.max_packet_drops), (2, 2));
     assert_eq!(port(&outcome, "switch0", "host40").drops.get(PortFull), 2);

@@ -40,6 +40,19 @@ fn rising_and_falling_are_rank_correlations() {
 }
 
 #[test]
+fn curves_of_zeros_neither_rise_nor_fall() {
+    let rising = shape("increasing", "series = [\"new\", \"old\"]", "min_spearman = 0.9", "min_spearman = 0.5");
+    let one_is_zero = |subject: &str, point: &SweepPoint, _: &str| {
+        Some(vec![if subject == "new" { 0.0 } else { number(point, "load") }])
+    };
+    let judgement = judged(&rising, loads(&[0.1, 0.2, 0.3, 0.4]), &one_is_zero);
+    assert_eq!(judgement.verdict, Yes, "{}", judgement.reason);
+    let zeros = judged(&rising, loads(&[0.1, 0.2, 0.3, 0.4]), &|_, _, _| Some(vec![0.0]));
+    assert_eq!(zeros.verdict, NotRun);
+    assert!(zeros.reason.contains("every curve is zero everywhere"), "{}", zeros.reason);
+}
+
+#[test]
 fn a_shape_that_depends_on_the_seeds_is_undecided() {
     let rising = shape("increasing", "", "min_spearman = 0.9", "min_spearman = 0.5");
     let of = |_: &str, point: &SweepPoint, _: &str| {

@@ -28,4 +28,8 @@ impl BufferPolicy for BufferSeat {
     fn admit(&mut self, occupancy: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Admission {
         match_buffer!(self, model => model.admit(occupancy, class, size, waiting))
     }
+
+    fn capacity(&self, limit: u64) -> u64 {
+        match_buffer!(self, model => model.capacity(limit))
+    }
 }

@@ -2,8 +2,8 @@
 //! dropped.
 //!
 //! Rezaei, PhD thesis (UIC 2021), sections 3.3 and 4.3.2.4: ResQueue reserves the first queue of a port for
-//! retransmitted packets of short flows, "20KB of dedicated buffer"; what is larger "goes unused". Where a limit of the
-//! first queue is all that is meant, and a full port refuses its packets as well, `dedicated = false` says so.
+//! retransmitted packets of short flows, "20KB of dedicated buffer" out of the 4 MB of a switch; what is larger "goes
+//! unused". Whether the others have the less for it is left open: `room` says which.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,26 @@ use crate::mark::Threshold;
 pub struct Config {
     /// What may wait in class 0 (Rezaei, PhD thesis, section 4.3.2.4: 15 to 20 KB is the best of 5 to 30 KB).
     pub limit: Threshold,
-    /// Whether the other classes leave that much of the port's limit free, whoever waits.
-    pub dedicated: bool,
+    /// Where the room for it comes from.
+    pub room: Room,
+}
+
+/// Where the room for class 0 comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Room {
+    /// The other classes leave that much of the port's limit free, whoever waits.
+    #[default]
+    Inside,
+    /// It is there beside the port's limit, which is that of the other classes.
+    Beside,
+    /// It is no more than a limit of class 0: all share the port, and a full one refuses its packets too.
+    Shared,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { limit: Threshold::Bytes(Bytes(20_000)), dedicated: true }
+        Config { limit: Threshold::Bytes(Bytes(20_000)), room: Room::Inside }
     }
 }
 
@@ -35,12 +48,12 @@ impl Default for Config {
 pub struct Model {
     /// Bytes that may wait in class 0. 32 bits, so that a port is no larger for the other number.
     reserved: u32,
-    /// Bytes of the port's limit that the other classes do not use.
-    kept_free: u32,
+    room: Room,
 }
 
 impl Parameters for Config {
-    const CASES: &'static [&'static str] = &["limit = \"50%\"", "limit = \"50%\", dedicated = false"];
+    const CASES: &'static [&'static str] =
+        &["limit = \"50%\"", "limit = \"50%\", room = \"shared\"", "limit = \"5KB\", room = \"beside\""];
 }
 
 impl Build for Model {
@@ -60,11 +73,11 @@ impl Build for Model {
             let message = format!("class 0 may hold {reserved} B, and no packet of 1500 B ever waits in it");
             return Err(Invalid::new("limit", message).help("expected at least \"1500B\""));
         }
-        if reserved > port.limit {
+        if reserved > port.limit && config.room != Room::Beside {
             let message = format!("class 0 may hold {reserved} B, and the whole port {} B", port.limit);
             return Err(Invalid::new("limit", message).help("expected no more than the `limit` of the port"));
         }
-        if config.dedicated && port.limit - reserved < MTU_BYTES {
+        if config.room == Room::Inside && port.limit - reserved < MTU_BYTES {
             let message =
                 format!("{reserved} B of {} B are for class 0: no packet of 1500 B waits elsewhere", port.limit);
             return Err(
@@ -73,22 +86,33 @@ impl Build for Model {
         }
         let reserved = u32::try_from(reserved)
             .map_err(|_| Invalid::new("limit", "nobody reserves 4 GB").help("expected a size such as \"20KB\""))?;
-        Ok(Model { reserved, kept_free: if config.dedicated { reserved } else { 0 } })
+        Ok(Model { reserved, room: config.room })
     }
 }
 
 impl BufferPolicy for Model {
     #[inline]
     fn admit(&mut self, o: Occupancy, class: u8, size: u64, waiting: &impl Waiting) -> Admission {
-        if o.port + size > o.limit {
+        let reserved = u64::from(self.reserved);
+        let (limit, rest) = match self.room {
+            Room::Inside => (o.limit, o.limit - reserved),
+            // Neither can take from the other: the port is full when both are.
+            Room::Beside => (u64::MAX, o.limit),
+            Room::Shared => (o.limit, o.limit),
+        };
+        if o.port + size > limit {
             Admission::Drop(DropReason::PortFull)
-        } else if class == 0 && o.class + size > u64::from(self.reserved) {
+        } else if class == 0 && o.class + size > reserved {
             Admission::Drop(DropReason::ClassFull)
-        } else if class > 0 && o.port - waiting.class_bytes(0) + size > o.limit - u64::from(self.kept_free) {
+        } else if class > 0 && o.port - waiting.class_bytes(0) + size > rest {
             // Not `ClassFull`: no limit of its class refuses it, but what the port has for all others.
             Admission::Drop(DropReason::PortFull)
         } else {
             Admission::Take
         }
+    }
+
+    fn capacity(&self, limit: u64) -> u64 {
+        limit + if self.room == Room::Beside { u64::from(self.reserved) } else { 0 }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use tailcut_base::{Bytes, HostId, Instant};
 use tailcut_fabric::buffer::divided::{self, Overflow};
-use tailcut_fabric::buffer::{self, BufferConfig};
+use tailcut_fabric::buffer::{self, BufferConfig, reserved::Room};
 use tailcut_fabric::mark::{self, MarkerConfig, Threshold, step::Scope};
 use tailcut_fabric::sched::SchedulerConfig;
 use tailcut_fabric::{PortConfig, PortContext};
@@ -126,9 +126,14 @@ fn adjusted() -> impl Strategy<Value = PortConfig> {
                 let overflow = if or_not { Overflow::Demote } else { Overflow::Drop };
                 BufferConfig::Divided(divided::Config { limits: Some(limits.collect()), overflow })
             } else {
-                let dedicated = or_not && limit >= 3000;
-                let reserved = part(&parts[0]).min(limit - if dedicated { 1500 } else { 0 });
-                BufferConfig::Reserved(buffer::reserved::Config { limit: Threshold::Bytes(Bytes(reserved)), dedicated })
+                let room = match or_not {
+                    true if limit >= 3000 => Room::Inside,
+                    true => Room::Shared,
+                    false if parts[1] < 0.5 => Room::Beside,
+                    false => Room::Shared,
+                };
+                let reserved = part(&parts[0]).min(limit - if room == Room::Inside { 1500 } else { 0 });
+                BufferConfig::Reserved(buffer::reserved::Config { limit: Threshold::Bytes(Bytes(reserved)), room })
             };
         }
         config

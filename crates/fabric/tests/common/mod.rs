@@ -6,7 +6,7 @@ pub mod slow;
 
 use tailcut_base::{BitRate, Bytes, HostId, Instant, MSS_BYTES, MTU_BYTES, Span};
 use tailcut_fabric::buffer::divided::Overflow;
-use tailcut_fabric::buffer::{self, BufferConfig};
+use tailcut_fabric::buffer::{self, BufferConfig, reserved::Room};
 use tailcut_fabric::classify::{self, ClassifierConfig};
 use tailcut_fabric::mark::{self, MarkerConfig, Threshold};
 use tailcut_fabric::sched::{self, SchedulerConfig};
@@ -97,10 +97,10 @@ pub fn divided(port: PortConfig, packets: Option<&[u64]>, overflow: Overflow) ->
     PortConfig { buffer: BufferConfig::Divided(buffer::divided::Config { limits, overflow }), ..port }
 }
 
-/// `port` with so many bytes for class 0, which other classes leave free or not.
-pub fn reserved(port: PortConfig, bytes: u64, dedicated: bool) -> PortConfig {
+/// `port` with so many bytes for class 0.
+pub fn reserved(port: PortConfig, bytes: u64, room: Room) -> PortConfig {
     let limit = Threshold::Bytes(Bytes(bytes));
-    PortConfig { buffer: BufferConfig::Reserved(buffer::reserved::Config { limit, dedicated }), ..port }
+    PortConfig { buffer: BufferConfig::Reserved(buffer::reserved::Config { limit, room }), ..port }
 }
 
 pub fn ranked(limit: u64) -> PortConfig {

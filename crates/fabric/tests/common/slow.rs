@@ -7,7 +7,7 @@
 
 use tailcut_base::{BitRate, PortId, Seeds, Stream};
 use tailcut_fabric::buffer::divided::Overflow;
-use tailcut_fabric::buffer::{BufferConfig, BufferSeat};
+use tailcut_fabric::buffer::{BufferConfig, BufferSeat, reserved::Room};
 use tailcut_fabric::classify::{ClassifierConfig, ClassifierSeat};
 use tailcut_fabric::loss::{LossConfig, LossContext, LossSeat, random::Of};
 use tailcut_fabric::mark::{MarkerConfig, MarkerSeat, step::Scope};
@@ -224,8 +224,18 @@ impl SlowPort {
         }
     }
 
-    pub fn limit(&self) -> u64 {
+    fn limit(&self) -> u64 {
         self.config.limit.0
+    }
+
+    /// Most bytes that may ever wait.
+    pub fn capacity(&self) -> u64 {
+        match &self.config.buffer {
+            BufferConfig::Reserved(part) if part.room == Room::Beside => {
+                self.limit() + part.limit.resolve(self.limit())
+            }
+            _ => self.limit(),
+        }
     }
 
     /// Packets that wait.
@@ -280,7 +290,7 @@ impl SlowPort {
                 }
             }
         }
-        assert!(self.bytes(None) + u64::from(packet.size) <= self.limit(), "what is let in fits in the port");
+        assert!(self.bytes(None) + u64::from(packet.size) <= self.capacity(), "what is let in fits in the port");
         self.demotions += u64::from(class > own_class);
         if self.is_to_mark(&packet, class) && packet.flags.has(Flags::ECT) {
             packet.flags.set(Flags::CE);
@@ -347,9 +357,13 @@ impl SlowPort {
             BufferConfig::Reserved(part) => {
                 let reserved = part.limit.resolve(limit);
                 let others = occupancy.port - self.bytes(Some(0)) + size;
-                let rest = if part.dedicated { limit - reserved } else { limit };
+                let (all, rest) = match part.room {
+                    Room::Inside => (limit, limit - reserved),
+                    Room::Beside => (u64::MAX, limit),
+                    Room::Shared => (limit, limit),
+                };
                 match class {
-                    _ if after > limit => Admission::Drop(DropReason::PortFull),
+                    _ if after > all => Admission::Drop(DropReason::PortFull),
                     0 => unless(in_class > reserved, DropReason::ClassFull),
                     _ => unless(others > rest, DropReason::PortFull),
                 }
@@ -384,9 +398,9 @@ impl SlowPort {
 
     /// For how long the queue was empty, and in each 64th of the limit, until `end`.
     pub fn times(&self, end: u64) -> Vec<(u64, u64)> {
-        let part = self.limit().div_ceil(64);
+        let part = self.capacity().div_ceil(64);
         let mut bins: Vec<(u64, u64)> = vec![(1, 0)];
-        bins.extend((0..=self.limit() / part).map(|nth| ((nth + 1) * part, 0)));
+        bins.extend((0..=self.capacity() / part).map(|nth| ((nth + 1) * part, 0)));
         let changes = std::iter::once((0, 0)).chain(self.backlog.iter().copied());
         for ((from, bytes), until) in changes.zip(self.backlog.iter().map(|change| change.0).chain([end])) {
             let bin = if bytes == 0 { 0 } else { 1 + (bytes / part) as usize };

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, Instant, MTU_BYTES};
+use tailcut_base::{Bytes, Instant};
 use tailcut_model::seat::{SendOrder, Turn};
 use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
@@ -55,15 +55,7 @@ impl Build for Model {
     type Context = ();
 
     fn build(config: &Config, _: &()) -> Result<Model, Invalid> {
-        let unmarked = match config.mark {
-            Some(mark) if mark.0 < MTU_BYTES => {
-                return Err(Invalid::new("mark", format!("{mark} is less than one packet of 1500 B"))
-                    .help("expected a size such as \"65pkt\""));
-            }
-            Some(mark) => u32::try_from(mark.0 / MTU_BYTES).unwrap_or(u32::MAX),
-            None => u32::MAX,
-        };
-        Ok(Model { runs: VecDeque::new(), waiting: 0, unmarked })
+        Ok(Model { runs: VecDeque::new(), waiting: 0, unmarked: super::unmarked(config.mark)? })
     }
 
     fn heap_bytes(&self) -> usize {
@@ -127,6 +119,8 @@ impl SendOrder for Model {
 
 #[cfg(test)]
 mod tests {
+    use tailcut_base::MTU_BYTES;
+
     use super::*;
 
     #[test]

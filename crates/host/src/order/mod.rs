@@ -1,6 +1,6 @@
 //! Which flow of a host sends next.
 
-use tailcut_base::Instant;
+use tailcut_base::{Bytes, Instant, MTU_BYTES};
 use tailcut_model::seat::{SendOrder, Turn};
 use tailcut_model::{Invalid, register};
 
@@ -17,6 +17,21 @@ register! {
     Las in las,
     /// The flow with the fewest bytes left to send: pFabric, and ideal shortest remaining first.
     Srpt in srpt,
+}
+
+/// The longest queue of a NIC in packets, with the new one, that is not marked, for this `mark`.
+///
+/// # Errors
+/// If it is less than a packet.
+fn unmarked(mark: Option<Bytes>) -> Result<u32, Invalid> {
+    match mark {
+        Some(mark) if mark.0 < MTU_BYTES => {
+            Err(Invalid::new("mark", format!("{mark} is less than one packet of 1500 B"))
+                .help("expected a size such as \"65pkt\""))
+        }
+        Some(mark) => Ok(u32::try_from(mark.0 / MTU_BYTES).unwrap_or(u32::MAX)),
+        None => Ok(u32::MAX),
+    }
 }
 
 /// The send orders of one host: one for each of its interfaces.

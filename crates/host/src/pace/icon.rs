@@ -10,7 +10,10 @@
 //! apart, which is the bottleneck's rate over 25. `gap = "capacity"` stands for that: `max(RTT / W, N packets of 1500 B
 //! at the link's rate)`.
 //!
-//! The document does not say whose RTT it is: the smoothed one of TCP, and `base_rtt` until there is one.
+//! In that script all flows of a host to one destination share a clock, which `clock_of = "destination"` stands for.
+//!
+//! The document does not say whose RTT it is: the smoothed one of TCP, and `base_rtt` until there is one; or always
+//! `base_rtt`, with `rtt = "base"`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,8 +35,14 @@ pub struct Config {
     /// Whom the number of senders counts.
     #[serde(skip_serializing_if = "Senders::is_default")]
     pub senders: Senders,
+    /// Which round-trip time is meant.
+    #[serde(skip_serializing_if = "RoundTrip::is_default")]
+    pub rtt: RoundTrip,
     /// The round-trip time until one is measured (thesis, section 4.2.1.1: 80 us).
     pub base_rtt: Span,
+    /// Whose packets are spaced among one another.
+    #[serde(skip_serializing_if = "ClockOf::is_default")]
+    pub clock_of: ClockOf,
     /// The clock of the pacer ticks so often, at most every 4 ms: at each tick all packets go that have become due
     /// since the one before. Without it, each goes when it is due.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,6 +69,43 @@ impl Senders {
     }
 }
 
+/// The round-trip time of a gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundTrip {
+    /// TCP's smoothed one: a queue makes gaps longer.
+    #[default]
+    Smoothed,
+    /// `base_rtt`, whatever is measured (thesis, section 3.2.3, computes with one number for the network).
+    Base,
+}
+
+impl RoundTrip {
+    /// Not written out then, so that what was configured before there was a choice is configured the same.
+    fn is_default(&self) -> bool {
+        *self == RoundTrip::default()
+    }
+}
+
+/// Whose packets are spaced among one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClockOf {
+    /// Those of each flow.
+    #[default]
+    Flow,
+    /// Those of all flows from one host to another (hrezae2/ICON, `src/dcn/model/mqq-net-device.cc`: a queue of the NIC
+    /// for each destination).
+    Destination,
+}
+
+impl ClockOf {
+    /// Not written out then, so that what was configured before there was a choice is configured the same.
+    fn is_default(&self) -> bool {
+        *self == ClockOf::default()
+    }
+}
+
 /// The gap between two packets, start to start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -74,7 +120,15 @@ pub enum Gap {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { gap: Gap::Window, aware: true, senders: Senders::Query, base_rtt: Span::from_us(80), clock: None }
+        Config {
+            gap: Gap::Window,
+            aware: true,
+            senders: Senders::Query,
+            rtt: RoundTrip::Smoothed,
+            base_rtt: Span::from_us(80),
+            clock_of: ClockOf::Flow,
+            clock: None,
+        }
     }
 }
 
@@ -87,7 +141,9 @@ pub struct Model {
     gap: Gap,
     aware: bool,
     senders: Senders,
+    rtt: RoundTrip,
     base_rtt: Span,
+    clock_of: ClockOf,
     /// Between two ticks; zero without a clock.
     clock: Span,
     /// Time that a packet of 1500 B takes on the host's link.
@@ -95,8 +151,13 @@ pub struct Model {
 }
 
 impl Parameters for Config {
-    const CASES: &'static [&'static str] =
-        &["", "gap = \"capacity\", clock = \"3us\"", "aware = false, base_rtt = \"300us\"", "senders = \"active\""];
+    const CASES: &'static [&'static str] = &[
+        "",
+        "gap = \"capacity\", clock = \"3us\"",
+        "aware = false, base_rtt = \"300us\"",
+        "senders = \"active\", rtt = \"base\"",
+        "clock_of = \"destination\"",
+    ];
 
     fn facts(&self, facts: &mut Facts) {
         if self.aware {
@@ -128,7 +189,9 @@ impl Build for Model {
             gap: config.gap,
             aware: config.aware,
             senders: config.senders,
+            rtt: config.rtt,
             base_rtt: config.base_rtt,
+            clock_of: config.clock_of,
             clock: config.clock.unwrap_or(Span::ZERO),
             packet: context.nic.tx_time(MTU_BYTES),
         })
@@ -149,7 +212,8 @@ impl Pacer for Model {
     }
 
     fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant {
-        let rtt = if flow.srtt == Span::ZERO { self.base_rtt } else { flow.srtt };
+        let is_base = self.rtt == RoundTrip::Base || flow.srtt == Span::ZERO;
+        let rtt = if is_base { self.base_rtt } else { flow.srtt };
         let packets = flow.cwnd / MSS_BYTES as f64;
         let senders = if self.aware { flow.degree } else { 1 };
         let share = |rtt: Span| Span::from_ps((rtt.as_ps() as f64 / packets).round() as u64);
@@ -160,6 +224,10 @@ impl Pacer for Model {
         // A clock makes a packet late by less than a tick: so much is made up for, whatever held it back, and no more.
         let kept = due.as_ps().max(sent.as_ps().saturating_sub(self.clock.as_ps()));
         Instant::from_ps(kept) + gap
+    }
+
+    fn shares_clock(&self) -> bool {
+        self.clock_of == ClockOf::Destination
     }
 
     fn release(&self, due: Instant) -> Instant {
@@ -237,6 +305,9 @@ mod tests {
     #[test]
     fn until_a_round_trip_is_measured_the_base_one_counts() {
         assert_eq!(gap(&Config::default(), 0, 10.0, 1), Span::from_us(8));
+        assert_eq!(gap(&Config::default(), 160, 10.0, 1), Span::from_us(16));
+        let constant = Config { rtt: RoundTrip::Base, ..Config::default() };
+        assert_eq!(gap(&constant, 160, 10.0, 1), Span::from_us(8));
     }
 
     proptest! {

@@ -33,4 +33,7 @@ impl Pacer for PaceSeat {
     fn release(&self, due: Instant) -> Instant {
         match_pace!(self, model => model.release(due))
     }
+    fn shares_clock(&self) -> bool {
+        match_pace!(self, model => model.shares_clock())
+    }
 }

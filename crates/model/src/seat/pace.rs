@@ -38,4 +38,8 @@ pub trait Pacer {
     fn next_due(&self, due: Instant, sent: Instant, flow: &PaceView) -> Instant;
     /// When a packet that is due then may go: at the next tick of the clock, less than 4 ms later.
     fn release(&self, due: Instant) -> Instant;
+    /// Whether all flows from one host to another wait for one another, as packets of one flow do.
+    fn shares_clock(&self) -> bool {
+        false
+    }
 }

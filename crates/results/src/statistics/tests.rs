@@ -118,6 +118,7 @@ fn the_network_stands_with_all_flows_only() {
     assert_eq!(value("all", "queue_mean", &replications), Some((1.25, 8)));
     assert_eq!(value("all", "queue_p50", &replications), Some((0.0, 8)));
     assert_eq!(value("all", "queue_max", &replications), Some((5.0, 8)));
+    assert_eq!(value("all", "leaf_queue_p99_busy", &replications), Some((5.0, 2)));
     assert_eq!(value("all", "queue_mean_bytes", &replications), Some((1_750.0, 8)));
     assert_eq!(value("all", "queue_max_bytes", &replications), Some((7_000.0, 8)));
     assert_eq!(value("all", "load_edge", &replications), Some((0.48, 2)));

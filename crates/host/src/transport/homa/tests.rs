@@ -286,7 +286,7 @@ fn a_receiver_that_grants_others_first_says_that_it_knows_of_a_message_that_begi
 
 #[test]
 fn a_discarded_packet_is_sent_to_its_sender_and_goes_again() {
-    let las = crate::order::las::Config { limit: Some(Bytes(4 * 1500)), severe: None };
+    let las = crate::order::las::Config { limit: Some(Bytes(4 * 1500)), ..Default::default() };
     let config =
         HostConfig { transport: TransportConfig::Homa(of(7)), order: OrderConfig::Las(las), ..HostConfig::default() };
     let mut host = Around { host: HostContext::of(config).build().unwrap(), ..around(of(7)) };

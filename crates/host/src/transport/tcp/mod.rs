@@ -1,4 +1,5 @@
-//! TCP with NewReno-style recovery by SACK (RFC 5681, 6298, 6582, 6675), under any congestion control.
+//! TCP with NewReno-style recovery by SACK (RFC 5681, 6298, 6675) or by duplicate ACKs alone (RFC 6582), under any
+//! congestion control.
 //!
 //! One connection for each flow and direction; the receiver takes all that comes. Segments are 1460 B with 40 B of
 //! headers, and the last one carries the rest. Every data packet is acknowledged at once unless ACKs are delayed.
@@ -17,6 +18,7 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -83,8 +85,8 @@ fn two() -> u32 {
 }
 
 /// Long flows wait longer once congestion has shown itself at their host, so that short ones have the network: as soon
-/// as the host has seen both an ACK with ECN echo and a timeout, of whatever flows (SPQ, Xie et al. 2018, section
-/// 3.2.4).
+/// as the host has seen both an ACK with ECN echo and a timeout (SPQ, Xie et al. 2018, section 3.2.4, which does not
+/// say whose).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LongFlows {
@@ -92,11 +94,37 @@ pub struct LongFlows {
     pub above: Bytes,
     /// Their smallest retransmission timeout (SPQ, table 1: 200 ms).
     pub min_rto: Span,
+    /// Whose ECN echo and timeout count.
+    #[serde(skip_serializing_if = "Signs::is_default")]
+    pub signs: Signs,
+}
+
+/// Whose ECN echo and timeout make a long flow wait longer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Signs {
+    /// Those of any flows of its host, ever.
+    #[default]
+    Host,
+    /// Its own.
+    Flow,
+}
+
+impl Signs {
+    /// Not written out then, so that what was configured before there was a choice is configured the same.
+    fn is_default(&self) -> bool {
+        *self == Signs::default()
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 impl Default for LongFlows {
     fn default() -> LongFlows {
-        LongFlows { above: Bytes(1_000_000), min_rto: Span::from_ms(200) }
+        LongFlows { above: Bytes(1_000_000), min_rto: Span::from_ms(200), signs: Signs::Host }
     }
 }
 
@@ -121,6 +149,10 @@ pub struct Config {
     /// anything is acknowledged (pFabric, section 4.3: 5); without it, it sends on as before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe_after: Option<u32>,
+    /// Whether ACKs say what has arrived out of order (RFC 2018). Without it a recovery learns of one loss in a round
+    /// trip, and after a timeout everything is sent again (RFC 6582; ns-3 before its release 3.27).
+    #[serde(skip_serializing_if = "is_true")]
+    pub sack: bool,
     /// Duplicate ACKs, or SACKed segments above a hole, that mean loss (RFC 6675, DupThresh).
     pub dup_thresh: u32,
     /// Whether DupThresh starts a retransmission at all; off under packet spraying in the public ns-2 scripts.
@@ -157,6 +189,7 @@ impl Default for Config {
             max_rto: Span::from_ms(64_000),
             fixed_rto: false,
             probe_after: None,
+            sack: true,
             dup_thresh: 3,
             fast_retransmit: true,
             speculative_retransmit: true,
@@ -258,6 +291,8 @@ struct Extra {
     receive: ReceiveSeat,
     /// Incast degrees, if the pacer wants to know them.
     degrees: Option<Degrees>,
+    /// When the next packet to each host may go, if flows to one host wait for one another.
+    clocks: Option<BTreeMap<HostId, Instant>>,
 }
 
 impl Extra {
@@ -267,7 +302,13 @@ impl Extra {
         let receive = context.config.receive.build(context).map_err(|e| e.within("receive"))?;
         let is_needed = pace.is_on() || receive.initial_window().is_some();
         let degrees = Degrees::new(pace.awareness());
-        Ok(is_needed.then(|| Box::new(Extra { pace, receive, degrees })))
+        let clocks = pace.shares_clock().then(BTreeMap::new);
+        Ok(is_needed.then(|| Box::new(Extra { pace, receive, degrees, clocks })))
+    }
+
+    /// When the next packet to `host` may go, if another flow to it has said so.
+    fn clock(&self, host: HostId) -> Option<Instant> {
+        self.clocks.as_ref()?.get(&host).copied()
     }
 
     /// The receiver takes in a data packet, and its ACKs say how much more may come.
@@ -297,7 +338,9 @@ impl Extra {
     }
 
     fn heap_bytes(&self) -> usize {
-        size_of::<Extra>() + self.receive.heap_bytes() + self.degrees.as_ref().map_or(0, Degrees::heap_bytes)
+        // A map holds its items in blocks that are between half and wholly full.
+        let clocks = self.clocks.as_ref().map_or(0, |clocks| 2 * clocks.len() * size_of::<(HostId, Instant)>());
+        size_of::<Extra>() + self.receive.heap_bytes() + self.degrees.as_ref().map_or(0, Degrees::heap_bytes) + clocks
     }
 }
 
@@ -312,6 +355,7 @@ impl Parameters for Config {
         "min_rto = \"1ms\", fixed_rto = true, probe_after = 2, fast_retransmit = false",
         "min_rto = \"2ms\", delayed_ack = { every = 3, timeout = \"100us\" }, speculative_retransmit = false",
         "min_rto = \"500us\", long_flows = { above = \"50KB\", min_rto = \"20ms\" }, window_validation = false",
+        "min_rto = \"600us\", sack = false, long_flows = { above = \"50KB\", min_rto = \"20ms\", signs = \"flow\" }",
         "min_rto = \"400us\", connection = \"persistent\", timer_tick = \"70us\", handshake = \"one-rtt\"",
     ];
 
@@ -388,6 +432,11 @@ impl Model {
     fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
         let clock = clock(&self.config, cx.host);
         let sender = self.senders.get_mut(slot);
+        if let Some(extra) = &self.extra
+            && let Some(at) = extra.clock(sender.receiver())
+        {
+            sender.hold_until(at);
+        }
         let more = sender.newly_sendable(cx.now);
         if more > 0 {
             self.orders.of_mut(sender.nic()).offer(cx.now, slot, more, sender.left());
@@ -411,7 +460,7 @@ impl Model {
             && let Some(long) = &tcp(&self.config).long_flows
         {
             let sender = self.senders.get_mut(slot);
-            if sender.sent() > long.above.0 {
+            if sender.sent() > long.above.0 && (long.signs == Signs::Host || sender.has_seen_congestion()) {
                 sender.raise_min_rto(long.min_rto);
             }
         }
@@ -422,7 +471,10 @@ impl Model {
         let packet = cx.arena.get(packet);
         // An ACK for a flow whose last byte was acknowledged before says nothing new.
         let Some(slot) = cx.flows.sender(packet.flow) else { return };
-        self.has_seen_echo |= packet.flags.has(Flags::ECE);
+        if packet.flags.has(Flags::ECE) {
+            self.has_seen_echo = true;
+            self.senders.get_mut(slot).note_echo();
+        }
         self.make_patient(slot);
         let sender = self.senders.get_mut(slot);
         let was_silent = sender.is_silent();
@@ -539,7 +591,7 @@ impl Transport for Model {
     }
 
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
-        let slot = self.receivers.insert(Receiver::new(flow, spec));
+        let slot = self.receivers.insert(Receiver::new(flow, spec, tcp(&self.config).sack));
         cx.flows.set_receiver(flow, slot);
         let Some(extra) = &mut self.extra else { return };
         extra.receive.on_open(cx.now, slot);
@@ -592,8 +644,24 @@ impl Transport for Model {
     fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
         while let Some(turn) = self.orders.of_mut(nic).next() {
             let sender = self.senders.get_mut(turn.slot);
+            if let Some(extra) = &self.extra
+                && let Some(at) = extra.clock(sender.receiver())
+                && at > cx.now
+            {
+                sender.hold_until(at);
+                sender.take_back();
+                if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
+                    cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
+                }
+                continue;
+            }
             // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
             if let Some(mut packet) = sender.next_packet(cx.now, self.extra.as_ref().map(|extra| &extra.pace)) {
+                if let Some(clocks) = self.extra.as_mut().and_then(|extra| extra.clocks.as_mut())
+                    && let Some(at) = sender.release()
+                {
+                    clocks.insert(sender.receiver(), at);
+                }
                 if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
                     cx.wishes.push(Wish::Timer { at, flow: packet.flow });
                 }

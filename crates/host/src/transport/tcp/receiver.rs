@@ -30,6 +30,8 @@ pub(super) struct Receiver {
     size: u64,
     /// How many hosts answer the same query.
     degree: u32,
+    /// Whether ACKs say what has come out of order.
+    sack: bool,
     received: Reassembly,
     /// Offset of the packet that lies furthest ahead.
     furthest: u64,
@@ -40,7 +42,7 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(flow: FlowId, spec: &FlowSpec) -> Receiver {
+    pub(super) fn new(flow: FlowId, spec: &FlowSpec, sack: bool) -> Receiver {
         Receiver {
             flow,
             host: spec.dst,
@@ -48,6 +50,7 @@ impl Receiver {
             connection: spec.connection,
             size: spec.size,
             degree: spec.query.map_or(1, |query| query.degree),
+            sack,
             received: Reassembly::new(),
             furthest: 0,
             ce: false,
@@ -149,7 +152,7 @@ impl Receiver {
             Packet::control(Kind::ACK, self.flow, self.host, self.peer, self.received.next(), self.pending.sent);
         ack.connection = self.connection;
         ack.flags = Flags::NONE.with(Flags::ECE, self.ce);
-        if !self.received.blocks().is_empty() {
+        if self.sack && !self.received.blocks().is_empty() {
             ack.set_sack(self.received.blocks().iter().copied());
         }
         self.pending.packets = 0;
@@ -181,7 +184,7 @@ mod tests {
             measured: true,
             path: PathFacts::default(),
         };
-        Receiver::new(FlowId(0), &spec)
+        Receiver::new(FlowId(0), &spec, true)
     }
 
     fn data(index: u64, ce: bool) -> Packet {

@@ -38,6 +38,8 @@ pub(super) struct Scoreboard {
     first: u64,
     segments: VecDeque<Segment>,
     sacked: u64,
+    /// Without SACK: segments that have arrived out of order by the count of duplicate ACKs, nobody knows which.
+    duplicates: u64,
     missing: u64,
     /// Segments below the highest SACKed one whose fate is open.
     open: u64,
@@ -65,6 +67,7 @@ impl Scoreboard {
             first,
             segments: VecDeque::new(),
             sacked: 0,
+            duplicates: 0,
             missing: 0,
             open: 0,
             twice: 0,
@@ -93,6 +96,8 @@ impl Scoreboard {
     /// Everything before the byte `una` is acknowledged.
     pub(super) fn advance(&mut self, una: u64) {
         let first = una.div_ceil(MSS_BYTES);
+        // RFC 6582, section 3.2, step 3: a partial ACK deflates the window by what it acknowledges, but for a segment.
+        self.duplicates = self.duplicates.saturating_sub((first - self.first).saturating_sub(1));
         while self.first < first {
             let segment = self.segments.pop_front().expect("only what was sent is acknowledged");
             self.sacked -= u64::from(segment.sacked);
@@ -128,9 +133,20 @@ impl Scoreboard {
         }
     }
 
-    /// Segments that were SACKed.
+    /// A duplicate ACK came, without SACK: one more segment beyond the first has arrived.
+    pub(super) fn duplicate(&mut self) {
+        self.duplicates = (self.duplicates + 1).min((self.segments.len() as u64).saturating_sub(1));
+    }
+
+    /// The duplicate ACKs so far mean nothing any more: a recovery has ended or no one was begun.
+    pub(super) fn forget_duplicates(&mut self) {
+        self.duplicates = 0;
+    }
+
+    /// Segments that have arrived out of order: those that were SACKed, or without SACK as many as ACKs were
+    /// duplicates.
     pub(super) fn sacked(&self) -> u64 {
-        self.sacked
+        self.sacked + self.duplicates
     }
 
     /// Segments that are lost and not on their way again.
@@ -146,7 +162,7 @@ impl Scoreboard {
     /// Segments that are on their way: outstanding, not SACKed, not missing; those sent again without being judged lost
     /// count twice (RFC 6675, SetPipe).
     pub(super) fn pipe(&self) -> u64 {
-        self.segments.len() as u64 - self.sacked - self.missing + self.twice
+        (self.segments.len() as u64 - self.sacked - self.missing + self.twice).saturating_sub(self.duplicates)
     }
 
     /// Every segment with at least `dup_thresh` SACKed ones above it is lost (RFC 6675, IsLost).
@@ -168,12 +184,15 @@ impl Scoreboard {
 
     /// The first segment is lost, whatever was SACKed.
     pub(super) fn lose_first(&mut self) {
-        self.lose_below(self.first + 1);
+        if !self.segments.is_empty() {
+            self.lose_below(self.first + 1);
+        }
     }
 
     /// The retransmission timer fired: all that is not SACKed is lost, and what was retransmitted is lost again.
     pub(super) fn lose_all(&mut self) {
         (self.missing, self.open, self.twice) = (0, 0, 0);
+        self.duplicates = 0;
         for segment in &mut self.segments {
             segment.retransmitted = false;
             segment.lost = !segment.sacked;

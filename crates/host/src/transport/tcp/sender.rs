@@ -148,6 +148,10 @@ pub(super) struct Sender {
     validates: bool,
     /// Whether a recovery without new data repeats what is not judged lost.
     speculative: bool,
+    /// Whether ACKs say what has arrived out of order.
+    sack: bool,
+    /// Whether an ACK with ECN echo has come.
+    has_seen_echo: bool,
     tag: TagSeat,
     report: SenderReport,
 }
@@ -196,7 +200,9 @@ impl Sender {
             // Between the smallest and the largest timeout there is nothing to measure or double if they are the same.
             max_rto: if tcp.fixed_rto { tcp.min_rto } else { tcp.max_rto },
             dup_thresh: if tcp.fast_retransmit { tcp.dup_thresh } else { u32::MAX },
-            speculative: tcp.speculative_retransmit,
+            speculative: tcp.speculative_retransmit && tcp.sack,
+            sack: tcp.sack,
+            has_seen_echo: false,
             validates: tcp.window_validation,
             tag: host.tag.build(&()).expect("the configuration was validated"),
             report: SenderReport::default(),
@@ -236,6 +242,16 @@ impl Sender {
     /// The smoothed round-trip time; before the first sample, the retransmission timeout.
     pub(super) fn round_trip(&self) -> Span {
         if self.srtt == Span::ZERO { self.rto } else { self.srtt }
+    }
+
+    /// An ACK with ECN echo has come.
+    pub(super) fn note_echo(&mut self) {
+        self.has_seen_echo = true;
+    }
+
+    /// Whether the flow itself has seen both an ACK with ECN echo and a timeout.
+    pub(super) fn has_seen_congestion(&self) -> bool {
+        self.has_seen_echo && self.report.timeouts > 0
     }
 
     /// Waits at least so long for an ACK from now on.
@@ -308,6 +324,8 @@ impl Sender {
             for block in packet.sack() {
                 board.sack(block);
             }
+        } else if !self.sack && packet.seq == self.una && self.una < self.nxt && self.counts_duplicates() {
+            self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt))).duplicate();
         }
         if self.gate != Gate::Open {
             self.end_probing(now);
@@ -420,6 +438,24 @@ impl Sender {
         Some(packet)
     }
 
+    /// Nothing goes before then, because of another flow to the same host.
+    pub(super) fn hold_until(&mut self, at: Instant) {
+        if let Some(pacing) = &mut self.pacing {
+            pacing.release = pacing.release.max(at);
+        }
+    }
+
+    /// When the host's pacer lets the next packet go.
+    pub(super) fn release(&self) -> Option<Instant> {
+        self.pacing.as_ref().map(|pacing| pacing.release)
+    }
+
+    /// Takes back the packet that was offered, because it may not go yet.
+    pub(super) fn take_back(&mut self) {
+        self.offered -= 1;
+        self.waits = true;
+    }
+
     /// A packet goes now: the next one has to wait.
     fn pace(&mut self, now: Instant, pacer: Option<&PaceSeat>) {
         let gap = self.window.gap;
@@ -530,18 +566,6 @@ impl Sender {
         Some(due)
     }
 
-    /// The segment to send again, by number, before any new data (RFC 6675, NextSeg, rule 1), or when there is none
-    /// (rules 3 and 4).
-    #[inline]
-    fn next_retransmission(&mut self) -> Option<u64> {
-        let board = self.board.as_mut()?;
-        let lost = board.retransmit();
-        if lost.is_some() || !self.speculative || self.nxt < self.size || self.recovery != Recovery::Fast {
-            return lost;
-        }
-        board.repeat_open().or_else(|| board.rescue())
-    }
-
     /// Packets that may go now.
     #[inline]
     fn sendable(&self) -> u64 {
@@ -620,37 +644,24 @@ impl Sender {
             self.recovery = Recovery::No;
             self.forced = false;
         }
-        if self.recovery == Recovery::No && self.board.as_ref().is_some_and(|board| board.sacked() == 0) {
-            self.board = None;
+        if let Some(board) = &mut self.board {
+            match self.recovery {
+                // RFC 6582, section 3.2, step 3: the next hole is sent again at once.
+                Recovery::Fast if !self.sack => {
+                    board.lose_first();
+                    self.forced = true;
+                }
+                _ => board.forget_duplicates(),
+            }
+            if self.recovery == Recovery::No && board.sacked() == 0 {
+                self.board = None;
+            }
         }
         if self.una < self.nxt {
             self.start_timer(now);
         } else {
             self.deadline = Instant::MAX;
         }
-    }
-
-    /// Whether DupThresh segments above the first one were SACKed (RFC 6675, IsLost). As many duplicate ACKs mean the
-    /// same: only an ACK that SACKs what was not known to have arrived is one (section 2).
-    fn sees_loss(&self) -> bool {
-        self.board.as_ref().is_some_and(|board| board.sacked() >= u64::from(self.dup_thresh))
-    }
-
-    /// The next new data tells the receiver so, whatever the reason was (RFC 3168, section 6.1.2).
-    fn say_window_was_cut(&mut self) {
-        self.cwr = self.congestion.ecn_capable();
-    }
-
-    fn enter_fast_recovery(&mut self, now: Instant) {
-        self.recovery = Recovery::Fast;
-        self.say_window_was_cut();
-        self.recover = self.nxt;
-        self.forced = true;
-        let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
-        // RFC 5681, section 3.2, step 2: what limited transmit has sent is no part of the flight that is halved.
-        self.congestion.on_loss(now, &mut self.window, self.nxt - self.una - board.begin_recovery());
-        board.lose_first();
-        board.infer_losses(self.dup_thresh);
     }
 
     /// RFC 6298, section 2.
@@ -682,6 +693,7 @@ impl Sender {
 }
 
 mod kept;
+mod recovery;
 #[cfg(test)]
 mod tests;
 

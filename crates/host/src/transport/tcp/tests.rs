@@ -124,7 +124,7 @@ fn flows_that_are_not_long_are_never_patient() {
 
 #[test]
 fn a_discarded_packet_is_sent_to_its_sender_and_lost() {
-    let order = crate::order::las::Config { limit: Some(Bytes(4 * 1500)), severe: None };
+    let order = crate::order::las::Config { limit: Some(Bytes(4 * 1500)), ..Default::default() };
     let config = HostConfig { order: crate::order::OrderConfig::Las(order), ..HostConfig::default() };
     let mut around = Around::new(config);
     around.start(7, 6 * 1460, true);
@@ -147,7 +147,7 @@ fn a_discarded_packet_is_sent_to_its_sender_and_lost() {
 
 #[test]
 fn where_every_packet_is_discarded_the_timer_runs() {
-    let order = crate::order::las::Config { limit: Some(Bytes(4 * 1500)), severe: None };
+    let order = crate::order::las::Config { limit: Some(Bytes(4 * 1500)), ..Default::default() };
     let config = HostConfig { order: crate::order::OrderConfig::Las(order), ..HostConfig::default() };
     let mut around = Around::new(config);
     around.start(0, 10 * 1460, true);

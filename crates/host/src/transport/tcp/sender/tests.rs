@@ -123,6 +123,72 @@ fn ten_packets_take_one_round_trip_and_one_byte_more_takes_two() {
     assert_eq!(bench.send(), [10]);
 }
 
+fn without_sack(initial_window: u32) -> Config {
+    Config { initial_window, sack: false, ..Config::default() }
+}
+
+#[test]
+fn without_sack_three_duplicates_retransmit_and_each_further_one_lets_a_packet_go() {
+    let mut bench = Bench::new(1000 * MSS, without_sack(20));
+    assert_eq!(bench.send().len(), 20);
+    // Segment 0 is lost; of the 19 behind it, 3 duplicates come first.
+    bench.ack(0, &[]);
+    bench.ack(0, &[]);
+    assert_eq!(bench.send(), [20, 21], "limited transmit");
+    bench.ack(0, &[]);
+    assert_eq!(bench.send(), [0], "the third duplicate retransmits, whatever the window");
+    assert_eq!(bench.cwnd(), 10.0);
+    // 22 are out, and the window of 10 opens when more than 12 are known to have arrived.
+    for _ in 0..9 {
+        bench.ack(0, &[]);
+        assert_eq!(bench.send(), [0u64; 0]);
+    }
+    bench.ack(0, &[]);
+    assert_eq!(bench.send(), [22]);
+    bench.ack(20, &[]);
+    assert_eq!(bench.cwnd(), 10.0, "all that was out is acknowledged: the recovery is over");
+}
+
+#[test]
+fn without_sack_a_recovery_mends_one_loss_in_a_round_trip() {
+    let mut bench = Bench::new(1000 * MSS, without_sack(10));
+    bench.send();
+    // Segments 0, 3 and 6 are lost: seven duplicates come.
+    for _ in 0..3 {
+        bench.ack(0, &[]);
+    }
+    assert_eq!(bench.send(), [0]);
+    for _ in 0..4 {
+        bench.ack(0, &[]);
+        bench.send();
+    }
+    bench.ack(3, &[]);
+    assert_eq!(bench.send()[0], 3, "a partial ACK tells of the next hole");
+    bench.ack(6, &[]);
+    assert_eq!(bench.send()[0], 6);
+    assert_eq!(bench.sender.report.retransmissions, 3);
+    assert_eq!(bench.sender.report.timeouts, 0);
+}
+
+#[test]
+fn without_sack_everything_is_sent_again_after_a_timeout_and_its_duplicates_mean_nothing() {
+    let mut bench = Bench::new(1000 * MSS, without_sack(10));
+    bench.send();
+    bench.expire();
+    assert_eq!(bench.send(), [0]);
+    // Only segment 0 was lost but for the tail; the receiver has 1 to 4.
+    bench.ack(5, &[]);
+    assert_eq!(bench.send(), [5, 6], "what came out of order before is acknowledged, the rest goes again");
+    bench.ack(10, &[]);
+    let again = bench.sender.report.retransmissions;
+    bench.send();
+    for _ in 0..4 {
+        bench.ack(10, &[]);
+    }
+    bench.send();
+    assert_eq!(bench.sender.report.retransmissions, again, "copies that came twice are no loss");
+}
+
 #[test]
 fn one_drop_in_a_window_costs_one_retransmission_and_half_the_flight() {
     let mut bench = Bench::new(1000 * MSS, Config { initial_window: 20, ..Config::default() });
@@ -310,7 +376,7 @@ fn a_receiver_answers_a_probe_with_what_it_has_and_takes_nothing_from_it() {
     let mut bench = probing();
     bench.expire();
     let probe = bench.send_packets().remove(0);
-    let mut receiver = Receiver::new(FlowId(0), &spec(bench.sender.size));
+    let mut receiver = Receiver::new(FlowId(0), &spec(bench.sender.size), true);
     let mut answer = |packet: &Packet| {
         let mut acks = Vec::new();
         receiver.on_data(bench.now, packet, None, |ack| acks.push((ack.seq / MSS, ack.sack().count())));

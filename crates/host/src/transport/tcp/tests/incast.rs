@@ -57,6 +57,23 @@ fn the_packets_of_a_window_are_spread_over_a_round_trip_for_each_sender() {
 }
 
 #[test]
+fn flows_to_one_host_wait_for_one_another_if_they_share_a_clock() {
+    let departures = |clock_of| {
+        let pace = PaceConfig::Icon(icon::Config { clock_of, ..icon::Config::default() });
+        let mut around = Around::new(HostConfig { pace, ..icon(Handshake::None) });
+        around.begin(0, &answer(1, 0, 14_600), true);
+        around.begin(1, &answer(1, 0, 14_600), true);
+        around.departures(at_ms(9))
+    };
+    let zero = Span::ZERO;
+    let eight = Span::from_us(8);
+    let own = departures(icon::ClockOf::Flow);
+    assert_eq!(gaps(&own)[..5], [zero, eight, zero, eight, zero], "each has its own gaps");
+    let shared = departures(icon::ClockOf::Destination);
+    assert_eq!(gaps(&shared), [eight; 19], "all packets to the host have one gap");
+}
+
+#[test]
 fn a_window_that_the_pacer_holds_back_opens_only_without_validation() {
     for (window_validation, gap) in [(true, 26 * 8), (false, 26 * 80 / 11)] {
         let tcp = Config { window_validation, ..Config::default() };
