@@ -73,6 +73,8 @@ impl Instant {
 }
 
 impl Span {
+    /// The longest time that a scenario may name, 1,000,000 s: some of them add up to less than the end of time.
+    pub const MOST: Span = Span(1_000_000 * PS_PER_S);
     /// No time.
     pub const ZERO: Span = Span(0);
 
@@ -121,6 +123,9 @@ impl Span {
 }
 
 impl Bytes {
+    /// The largest size that a scenario may name: 1,000,000 GB.
+    pub const MOST: Bytes = Bytes(1_000_000_000_000_000);
+
     /// As a floating-point number.
     pub fn as_f64(self) -> f64 {
         self.0 as f64
@@ -153,10 +158,13 @@ impl BitRate {
         self.0.get()
     }
 
-    /// Time that `bytes` take on a link of this rate, rounded up: a link never sends faster than its rate.
+    /// Time that `bytes` take on a link of this rate, rounded up: a link never sends faster than its rate. No more than
+    /// eight times [`Span::MOST`], which is longer than any run.
     #[inline]
     pub const fn tx_time(self, bytes: u64) -> Span {
-        Span((bytes as u128 * 8 * PS_PER_S as u128).div_ceil(self.0.get() as u128) as u64)
+        let ps = (bytes as u128 * 8 * PS_PER_S as u128).div_ceil(self.0.get() as u128);
+        let most = 8 * Span::MOST.0;
+        Span(if ps > most as u128 { most } else { ps as u64 })
     }
 }
 
@@ -225,6 +233,8 @@ struct Kind {
     units: &'static [(&'static [&'static str], u64)],
     /// Spellings that may mean two things, by how they end, and what to say of them.
     doubtful: &'static [(&'static [&'static str], &'static str)],
+    /// The smallest value but zero that is read, and the largest. Sums and products of some of them fit in 64 bits.
+    limits: (u64, u64),
 }
 
 const TIME: Kind = Kind {
@@ -239,6 +249,7 @@ const TIME: Kind = Kind {
         (&["s", "sec"], PS_PER_S),
     ],
     doubtful: &[],
+    limits: (1, Span::MOST.0),
 };
 
 const SIZE: Kind = Kind {
@@ -255,6 +266,7 @@ const SIZE: Kind = Kind {
         (&["pkt", "pkts", "packet", "packets"], MTU_BYTES),
     ],
     doubtful: &[(&["b", "bit", "bits"], "a small `b` is a bit and a capital `B` a byte, and sizes are in bytes")],
+    limits: (1, Bytes::MOST.0),
 };
 
 const RATE: Kind = Kind {
@@ -271,6 +283,7 @@ const RATE: Kind = Kind {
         (&["Bps", "B/s", "BPS"], "a capital `B` is a byte and a small `b` a bit, and rates are in bits"),
         (&["b", "bit", "bits"], "a rate is bits in a time, such as `Gb/s`"),
     ],
+    limits: (1_000, 1_000 * PS_PER_S),
 };
 
 impl Kind {
@@ -317,7 +330,12 @@ impl Kind {
             }
         }
         value += numerator * u128::from(scale) / denominator;
-        u64::try_from(value).map_err(|_| self.error(text, "is too large"))
+        let (least, most) = self.limits;
+        match u64::try_from(value) {
+            Ok(value) if value == 0 || (least..=most).contains(&value) => Ok(value),
+            Ok(value) if value < least => Err(self.error(text, &format!("is less than {}", self.text(least)))),
+            _ => Err(self.error(text, &format!("is too large: more than {}", self.text(most)))),
+        }
     }
 
     fn error(&self, text: &str, what: &str) -> ParseQuantityError {
@@ -333,6 +351,17 @@ impl Kind {
     fn pattern(&self) -> String {
         let units: Vec<&str> = self.units.iter().flat_map(|(names, _)| *names).copied().collect();
         format!(r"^\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)\s*({})\s*$", units.join("|"))
+    }
+
+    /// The value as it is written.
+    fn text(&self, value: u64) -> String {
+        struct Written<'a>(&'a Kind, u64);
+        impl fmt::Display for Written<'_> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.format(self.1, f)
+            }
+        }
+        Written(self, value).to_string()
     }
 
     /// Writes the value with the largest unit that leaves it whole.
@@ -454,6 +483,27 @@ mod tests {
     }
 
     #[test]
+    fn values_near_the_ends_of_64_bits_are_refused_with_the_limit() {
+        let time = |text: &str| text.parse::<Span>().map_err(|error| error.to_string());
+        assert_eq!(time("1000000s"), Ok(Span::MOST));
+        for text in ["1000000.000000000001s", "18446744s", "18446745s", "99999999999999999999s"] {
+            assert!(time(text).unwrap_err().contains("is too large"), "{text}");
+        }
+        assert!(time("18446744s").unwrap_err().contains("more than 1000000s"), "{:?}", time("18446744s"));
+        let size = |text: &str| text.parse::<Bytes>().map_err(|error| error.to_string());
+        assert_eq!(size("1000000GB"), Ok(Bytes::MOST));
+        assert!(size("18446744073709551615B").unwrap_err().contains("more than 1000000GB"));
+        let rate = |text: &str| text.parse::<BitRate>().map_err(|error| error.to_string());
+        assert!(rate("1kbps").is_ok() && rate("1000Tbps").is_ok());
+        assert!(rate("1bps").unwrap_err().contains("is less than 1Kbps"), "{:?}", rate("1bps"));
+        assert!(rate("1001Tbps").unwrap_err().contains("more than 1000Tbps"));
+        // Whatever is read fits with what is added to it.
+        let longest = rate("1kbps").unwrap().tx_time(Bytes::MOST.0);
+        assert_eq!(longest, Span(8 * Span::MOST.0));
+        assert!((longest + Span::MOST + Span::MOST).0 > longest.0);
+    }
+
+    #[test]
     fn quantities_need_their_unit() {
         assert_eq!("10us".parse::<Span>().unwrap(), Span::from_us(10));
         assert_eq!("20.2us".parse::<Span>().unwrap(), Span::from_ps(20_200_000));
@@ -522,9 +572,9 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn what_is_written_is_read_back(value: u64) {
-            proptest::prop_assert_eq!(Span(value).to_string().parse::<Span>().unwrap(), Span(value));
-            proptest::prop_assert_eq!(Bytes(value).to_string().parse::<Bytes>().unwrap(), Bytes(value));
+        fn what_is_written_is_read_back(ps in 0..=Span::MOST.0, bytes in 0..=Bytes::MOST.0) {
+            proptest::prop_assert_eq!(Span(ps).to_string().parse::<Span>().unwrap(), Span(ps));
+            proptest::prop_assert_eq!(Bytes(bytes).to_string().parse::<Bytes>().unwrap(), Bytes(bytes));
         }
     }
 }

@@ -10,7 +10,7 @@ use tailcut_sim::Problem;
 use tailcut_sim::config::suggest;
 
 use crate::format::TableFormat;
-use crate::page::Page;
+use crate::page::{Page, say};
 
 /// Where judgements are stored.
 const RESULTS: &str = "results";
@@ -118,7 +118,7 @@ pub(crate) fn claims(arguments: &ClaimsCommand) -> Result<(), Problem> {
 }
 
 fn scoreboard(listing: &Listing, results: &Path, folder: &Path) -> Result<(), Problem> {
-    let standings = reproduce::standings(results, &|study| eprintln!("study {study}: does it still hold?"))
+    let standings = reproduce::standings(results, &|study| say!("study {study}: does it still hold?"))
         .map_err(|e| Problem::new(e.to_string()))?;
     std::fs::create_dir_all(folder).map_err(|e| Problem::new(format!("cannot make {}: {e}", folder.display())))?;
     let mut out = Page::default();

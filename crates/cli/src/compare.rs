@@ -2,10 +2,10 @@
 
 use clap::Args;
 use tailcut_lab::compare::{Selection, Side, compare as compare_sides};
-use tailcut_sim::Problem;
 
+use crate::Stop;
 use crate::format::TableFormat;
-use crate::page::Page;
+use crate::page::{Page, say};
 
 #[derive(Args)]
 pub(crate) struct CompareCommand {
@@ -26,11 +26,11 @@ pub(crate) struct CompareCommand {
     format: TableFormat,
 }
 
-pub(crate) fn compare(arguments: &CompareCommand) -> Result<(), Problem> {
+pub(crate) fn compare(arguments: &CompareCommand) -> Result<(), Stop> {
     let selection = Selection { metrics: arguments.metrics.clone(), classes: arguments.classes.clone() };
     let comparison = compare_sides(&arguments.a, &arguments.b, &selection)?;
     for warning in &comparison.warnings {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
     let mut out = Page::default();
     let text = match arguments.format {
@@ -40,5 +40,5 @@ pub(crate) fn compare(arguments: &CompareCommand) -> Result<(), Problem> {
     };
     out.line(text.trim_end());
     out.print();
-    Ok(())
+    if comparison.damaged == 0 { Ok(()) } else { Err(Stop::Damaged(comparison.damaged)) }
 }

@@ -17,8 +17,8 @@ mod shell;
 mod show;
 mod signals;
 mod thresholds;
+mod verify;
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -27,6 +27,7 @@ use tailcut_lab::{Plan, Precision, RunArguments, RunError, SeedChoice};
 use tailcut_sim::Problem;
 
 use crate::format::TextFormat;
+use crate::page::say;
 
 /// What the exit codes of the command mean, for its help.
 const EXIT_CODES: &str = "\
@@ -52,6 +53,8 @@ enum Command {
     Run(RunCommand),
     /// Write the results, plots and page of a run folder again, from whatever is finished; nothing is simulated
     Report(report::ReportCommand),
+    /// Check that every file of a run folder is what was written, and simulate points of it again
+    Verify(verify::VerifyCommand),
     /// Compare two runs, or two schemes, point by point: ratios with intervals, seed by seed where flows are the same
     Compare(compare::CompareCommand),
     /// List what documents claim, what was measured, and the verdicts; or write a scoreboard of them
@@ -96,7 +99,8 @@ struct SeedArguments {
     #[arg(long, value_name = "SEEDS")]
     seeds: Option<SeedChoice>,
     /// One seed: this one
-    #[arg(long, value_name = "SEED", conflicts_with = "seeds", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SEED", conflicts_with = "seeds", allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
 }
 
@@ -193,6 +197,8 @@ enum Stop {
     Run(RunError),
     /// Some points failed: exit code 1.
     Points(usize),
+    /// So many points are not what was written, or came to something else: exit code 1.
+    Damaged(usize),
     /// The user stopped the run: the message, and the exit code that names the signal.
     Signal(RunError, u8),
 }
@@ -213,7 +219,8 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Report(arguments) => report::report(&arguments),
-        Command::Compare(arguments) => compare::compare(&arguments).map_err(Stop::from),
+        Command::Verify(arguments) => verify::verify(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Claims(arguments) => claims::claims(&arguments).map_err(Stop::from),
         Command::Thresholds(arguments) => thresholds::thresholds(&arguments).map_err(Stop::from),
@@ -231,21 +238,28 @@ fn main() -> ExitCode {
         Command::Man(arguments) => shell::man(&arguments).map_err(Stop::from),
     };
     match result {
+        Ok(()) if page::is_lost() => ExitCode::from(2),
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Input(problem)) => {
-            eprintln!("{}", problem.render(std::io::stderr().is_terminal()));
+            say!("{}", problem.render(page::has_colours()));
             ExitCode::from(2)
         }
         Err(Stop::Run(error)) => {
-            eprintln!("error: {error}");
+            say!("error: {error}");
             ExitCode::from(2)
         }
         Err(Stop::Signal(message, code)) => {
-            eprintln!("{message}");
+            say!("{message}");
             ExitCode::from(code)
         }
+        Err(Stop::Damaged(count)) => {
+            say!(
+                "error: {count} point(s) are not what was written; the command that made the folder runs damaged ones again"
+            );
+            ExitCode::FAILURE
+        }
         Err(Stop::Points(count)) => {
-            eprintln!(
+            say!(
                 "error: {count} point(s) failed; the others are kept, and the same command tries the failed ones again"
             );
             ExitCode::FAILURE

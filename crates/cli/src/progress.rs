@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use tailcut_lab::{Failure, PrecisionCheck, Progress};
-use tailcut_results::PointSummary;
+use tailcut_results::{Point, PointSummary};
 
+use crate::page::{is_dumb, say};
 use crate::signals::Signals;
 
 /// Steps of the bar for each point.
@@ -30,7 +31,7 @@ struct State {
 
 impl<'a> Display<'a> {
     pub(crate) fn new(signals: &'a Signals, quiet: bool) -> Display<'a> {
-        let bar = (std::io::stderr().is_terminal() && !quiet).then(|| {
+        let bar = (std::io::stderr().is_terminal() && !is_dumb() && !quiet).then(|| {
             let bar = ProgressBar::new(0);
             let style =
                 ProgressStyle::with_template("{bar:40} {percent:>3} %  {msg}  {elapsed_precise} elapsed, {eta} left");
@@ -63,8 +64,8 @@ impl<'a> Display<'a> {
 
     fn line(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(bar) => bar.suspend(|| say!("{text}")),
+            None => say!("{text}"),
         }
     }
 }
@@ -102,7 +103,7 @@ impl Progress for Display<'_> {
             let values: String = summary.values.iter().map(|value| format!(" {value}")).collect();
             let left = left.map_or_else(String::new, |left| format!(", about {left:.0} s left"));
             // Printed while the state is locked, so that two points that end at the same time get different numbers.
-            eprintln!(
+            say!(
                 "{}/{} {}{values} seed {}: {} flows, {:.1} s{left}",
                 state.done,
                 state.total,
@@ -121,6 +122,10 @@ impl Progress for Display<'_> {
         });
         let Failure { point, reason, command } = failure;
         self.line(&format!("failed: {} seed {}: {reason}\n  this point alone: {command}", point.key, point.seed));
+    }
+
+    fn damaged(&self, point: &Point, why: &str) {
+        self.line(&format!("damaged: {} seed {}: {why}; it is run again", point.key, point.seed));
     }
 
     fn checked(&self, check: &PrecisionCheck) {

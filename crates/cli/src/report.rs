@@ -6,7 +6,7 @@ use clap::Args;
 use tailcut_lab::{read_info, report as report_on};
 
 use crate::Stop;
-use crate::page::Page;
+use crate::page::{Page, say};
 use crate::run::{tables, whereabouts};
 
 #[derive(Args)]
@@ -20,14 +20,18 @@ pub(crate) fn report(arguments: &ReportCommand) -> Result<(), Stop> {
     let info = read_info(folder, "such as runs/tail")?;
     let report = report_on(folder, &info)?;
     if report.in_use {
-        eprintln!("warning: a run goes on in {}: this is what is finished so far", folder.display());
+        say!("warning: a run goes on in {}: this is what is finished so far", folder.display());
     }
     for warning in &report.results.warnings {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
     let mut out = Page::default();
     tables(&mut out, &report.results);
     whereabouts(&mut out, folder);
     out.print();
-    Ok(())
+    let damaged: Vec<_> = report.results.missing.iter().filter(|missing| missing.damaged).collect();
+    for missing in &damaged {
+        say!("damaged: {}: {}", missing.point.key, missing.reason);
+    }
+    if damaged.is_empty() { Ok(()) } else { Err(Stop::Damaged(damaged.len())) }
 }

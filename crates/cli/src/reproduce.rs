@@ -15,7 +15,7 @@ use tailcut_results::text::wrapped;
 use tailcut_results::{Measurements, Point, PointSummary, RunInfo};
 use tailcut_sim::Problem;
 
-use crate::page::Page;
+use crate::page::{Page, say};
 use crate::progress::Display;
 use crate::run::command_line;
 use crate::signals::Signals;
@@ -142,6 +142,17 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         };
         shared.push(folder.clone());
         failed += failures;
+        if let Some(first) = measurements.missing().first() {
+            let (missing, all) = (measurements.missing().len(), plan.points.len());
+            say!(
+                "error: the study {} is not judged: {missing} of its {all} points have no results, the first of them {}: {}",
+                study.name,
+                first.point.key,
+                first.reason
+            );
+            failed += missing.saturating_sub(failures);
+            continue;
+        }
         let run = StudyRun {
             study,
             scale: arguments.scale,
@@ -179,7 +190,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         }
         if arguments.readings && !arguments.quiet {
             let holds = judged.iter().filter(|judgement| judgement.verdict.is_reproduced()).count();
-            eprintln!("{}, {reading}: {holds} of {} claims hold", study.name, judged.len());
+            say!("{}, {reading}: {holds} of {} claims hold", study.name, judged.len());
         }
         if let Some(store) = arguments.store.as_ref().filter(|_| reading.is_base()) {
             let stored = reproduce::points_to_store(study, arguments.scale, reading, plan, &points)?;
@@ -187,7 +198,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             stored.write(&path).map_err(|e| Problem::new(e.to_string()))?;
         }
         if !arguments.quiet {
-            eprintln!("study {}: {:.1} s", study.name, began.elapsed().as_secs_f64());
+            say!("study {}: {:.1} s", study.name, began.elapsed().as_secs_f64());
         }
     }
     if failed == 0 { Ok(()) } else { Err(Stop::Points(failed)) }
@@ -203,7 +214,7 @@ fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<V
         }
         let study = reproduce::study(&experiment.study)?;
         if arguments.all && study.taken(&arguments.reading).is_err() {
-            eprintln!("left out: the study {} has no reading {}", study.name, arguments.reading);
+            say!("left out: the study {} has no reading {}", study.name, arguments.reading);
             continue;
         }
         let base = study.plan(arguments.scale, &arguments.reading, &overrides)?;
@@ -219,7 +230,7 @@ fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<V
             };
             refuse_overload(&study, &reading, &plan)?;
             if !arguments.quiet && reading == arguments.reading {
-                plan.warnings.iter().for_each(|warning| eprintln!("warning: {}: {warning}", study.name));
+                plan.warnings.iter().for_each(|warning| say!("warning: {}: {warning}", study.name));
             }
             all.push(Planned { study: study.clone(), reading, plan });
         }
@@ -240,7 +251,7 @@ fn counting(
         let mut others = Vec::new();
         for other in choice.other.drain(..) {
             if base.is_as(&study.plan(arguments.scale, &Reading::of([&other.name]), overrides)?) {
-                eprintln!("left out: {} changes nothing in the study {}", other.name, study.name);
+                say!("left out: {} changes nothing in the study {}", other.name, study.name);
             } else {
                 others.push(other);
             }
@@ -301,7 +312,7 @@ fn decided(
         let seeds = planned.plan.seeds.len();
         let more = seeds.min(usize::from(arguments.max_seeds).saturating_sub(seeds));
         if !arguments.quiet && !open.is_empty() {
-            eprintln!("undecided with {seeds} seeds: {}", open.join(", "));
+            say!("undecided with {seeds} seeds: {}", open.join(", "));
         }
         if open.is_empty() || more == 0 || failures > 0 {
             break;
@@ -364,7 +375,7 @@ fn run(
     };
     if !arguments.quiet {
         let under = if reading.is_base() { String::new() } else { format!(" under the reading {reading}") };
-        eprintln!("study {}{under}: {} points", study.name, plan.points.len());
+        say!("study {}{under}: {} points", study.name, plan.points.len());
     }
     let display = Display::new(signals, arguments.quiet);
     let report = run_plan(plan, &options, &display);

@@ -13,7 +13,7 @@ use tailcut_results::Axis;
 use tailcut_sim::Problem;
 
 use crate::format::TextFormat;
-use crate::page::Page;
+use crate::page::{Page, say};
 use crate::progress::Display;
 use crate::signals::Signals;
 use crate::{RunCommand, Stop};
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     let began = Instant::now();
     let plan = arguments.scenario.plan()?;
     for warning in &plan.warnings {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
     let options = RunOptions {
         out: arguments.out.clone().unwrap_or_else(|| default_folder(&plan, &arguments.scenario.changes(&plan))),
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
         still_wide(&check);
     }
     for warning in &report.results.warnings {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
     let mut out = Page::default();
     match (arguments.format, arguments.quiet) {
@@ -87,7 +87,7 @@ pub(crate) fn whereabouts(out: &mut Page, folder: &Path) {
 
 /// The command as it can be typed again.
 pub(crate) fn command_line() -> String {
-    let arguments = std::env::args().skip(1).map(|argument| shell_word(&argument));
+    let arguments = std::env::args_os().skip(1).map(|argument| shell_word(&argument.to_string_lossy()));
     std::iter::once("tailcut".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
@@ -97,9 +97,9 @@ fn still_wide(check: &PrecisionCheck) {
         return;
     }
     let (wide, points, seeds) = (check.wide.len(), check.design_points, check.seeds);
-    eprintln!("warning: after {seeds} seeds intervals are still too wide at {wide} of {points} points:");
+    say!("warning: after {seeds} seeds intervals are still too wide at {wide} of {points} points:");
     for wide in &check.wide {
-        eprintln!("  {wide}");
+        say!("  {wide}");
     }
 }
 

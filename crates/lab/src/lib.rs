@@ -22,6 +22,7 @@ mod simulate;
 mod size;
 pub mod thresholds;
 mod until;
+mod verify;
 mod version;
 
 pub use command::shell_word;
@@ -37,4 +38,5 @@ pub use seeds::SeedChoice;
 pub use simulate::digest;
 pub use size::Size;
 pub use until::{UntilError, UntilReport, run_until, with_more_seeds};
+pub use verify::{Replay, Verified, replay, verify};
 pub use version::{fingerprint, version};

@@ -15,6 +15,8 @@ pub trait Progress: Sync {
     fn finished(&self, index: usize, summary: &PointSummary);
     /// A point has failed.
     fn failed(&self, index: usize, failure: &Failure);
+    /// A point that was finished is not what was written: it is run again.
+    fn damaged(&self, _point: &Point, _why: &str) {}
     /// A batch of seeds is finished: how wide the intervals are, and whether more seeds are added.
     fn checked(&self, _check: &PrecisionCheck) {}
     /// Whether the run is to stop soon; asked often.

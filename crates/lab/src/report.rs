@@ -1,7 +1,6 @@
 //! The results of a run folder: statistics, tables, plots and the page, from the points that are finished.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
 use tailcut_report::{
@@ -12,6 +11,7 @@ use tailcut_results::{Analysis, Measurements, PointSummary, RunInfo};
 
 use crate::compare::{Measured, ratio_at};
 use crate::error::RunError;
+use crate::run_folder;
 
 /// What [`report`] has written.
 #[derive(Debug)]
@@ -29,8 +29,7 @@ pub struct FolderReport {
 /// If a file cannot be written.
 pub fn report(folder: &Path, info: &RunInfo) -> Result<FolderReport, RunError> {
     // The lock keeps a run from beginning in the folder before the results are written.
-    let lock =
-        File::create(folder.join("run.lock")).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
+    let lock = run_folder::open_lock(folder)?;
     let in_use = lock.try_lock().is_err();
     let go_on = || false;
     let analysis = Analysis::of(folder, info, &go_on).map_err(ReportError::from)?;
@@ -118,7 +117,7 @@ fn ratios_to_first(measured: &Measurements) -> Option<RatiosToBaseline> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::fs::{self, File};
 
     use tailcut_fixtures::{FakeRun, USUAL, fabricate};
 
@@ -165,12 +164,16 @@ mod tests {
         fs::remove_file(folder.path().join("points").join(key).join("summary.json")).unwrap();
         fs::create_dir(folder.path().join("plots")).unwrap();
         fs::write(folder.path().join("plots/of_before.svg"), "").unwrap();
+        fs::write(folder.path().join("plots/not_ours.svg"), "").unwrap();
+        let before = RunInfo { results: vec!["plots/of_before.svg".into(), "../outside".into()], ..info.clone() };
+        before.write(&folder.path().join("run.json")).unwrap();
         let written = report(folder.path(), &info).unwrap();
         assert!(!written.in_use);
         assert_eq!(written.results.missing.len(), 1);
         assert!(fs::read_to_string(folder.path().join("report.html")).unwrap().contains("17 of 18 points"));
         assert!(folder.path().join("plots/ratio_fct_p99_short.svg").exists());
         assert!(!folder.path().join("plots/of_before.svg").exists());
+        assert!(folder.path().join("plots/not_ours.svg").exists());
         let running = File::open(folder.path().join("run.lock")).unwrap();
         running.lock().unwrap();
         assert!(report(folder.path(), &info).unwrap().in_use);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use tailcut_report::ReportError;
-use tailcut_results::{RunInfo, replace};
+use tailcut_results::{PointState, RunInfo, replace};
 use tailcut_sim::Problem;
 
 use crate::error::RunError;
@@ -47,7 +47,7 @@ pub(crate) fn lock(out: &Path, info: &RunInfo) -> Result<File, RunError> {
         return refuse("is not empty and holds no run: choose another --out");
     }
     std::fs::create_dir_all(out.join("points")).map_err(io)?;
-    let lock = File::create(out.join("run.lock")).map_err(io)?;
+    let lock = open_lock(out)?;
     if lock.try_lock().is_err() {
         return refuse("is in use by another tailcut: wait for it, or choose another --out");
     }
@@ -57,12 +57,28 @@ pub(crate) fn lock(out: &Path, info: &RunInfo) -> Result<File, RunError> {
     Ok(lock)
 }
 
+/// Opens the file that says whether somebody works in the run folder `out`. Nothing is written to it.
+///
+/// # Errors
+/// If it cannot be opened, or is a symbolic link to some other file.
+pub(crate) fn open_lock(out: &Path) -> Result<File, RunError> {
+    let path = out.join("run.lock");
+    let io = |source| RunError::Io { path: path.clone(), source };
+    if path.is_symlink() {
+        return Err(io(std::io::Error::other("it is a symbolic link: expected a file of the run, or none")));
+    }
+    File::options().create(true).truncate(false).write(true).open(&path).map_err(io)
+}
+
 /// Takes the finished point `key` into the folder `out` from the first of the `shared` folders that has it, unless it
 /// is there. Files that a file system cannot link are copied; a point that can be neither is run.
 pub(crate) fn take_from(shared: &[PathBuf], out: &Path, key: &str) {
+    if shared.is_empty() {
+        return;
+    }
     let folder = |run: &Path| run.join("points").join(key);
     let to = folder(out);
-    let is_finished = |point: &Path| point.join("summary.json").exists();
+    let is_finished = |point: &Path| PointState::of(point).is_intact();
     if is_finished(&to) {
         return;
     }
@@ -92,7 +108,11 @@ pub(crate) fn take_from(shared: &[PathBuf], out: &Path, key: &str) {
 /// If one of them cannot be written.
 pub(crate) fn announce(out: &Path, info: &RunInfo) -> Result<(), RunError> {
     let known = out.join("run.json");
-    if !RunInfo::read(&known).is_ok_and(|old| old == *info) {
+    let old = RunInfo::read(&known).ok();
+    // What was written before is still there.
+    let results = old.as_ref().map_or_else(Vec::new, |old| old.results.clone());
+    let info = RunInfo { results, ..info.clone() };
+    if old.as_ref() != Some(&info) {
         info.write(&known).map_err(ReportError::from)?;
     }
     // A folder with points and without run.json would be refused, so that the name has to be on the disk before the

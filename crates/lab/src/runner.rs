@@ -1,8 +1,8 @@
 //! Runs the points of a plan on all cores and keeps what is finished.
 //!
-//! A point is a folder; its `summary.json` is written last, so that a point which has one is complete. Points are found
-//! again by their key, which stands for the whole scenario, the seed and the program: a run that was stopped goes on
-//! where it was.
+//! A point is a folder; its `summary.json` is written last, so that a point which has one is complete, and says what
+//! its other files are, so that one which was damaged later is run again. Points are found again by their key, which
+//! stands for the whole scenario, the seed and the program: a run that was stopped goes on where it was.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tailcut_record::write_atomically;
 use tailcut_report::{ReportError, WrittenResults, remove_results};
-use tailcut_results::{Point, PointSummary, ResultsError, RunInfo};
+use tailcut_results::{Point, PointState, PointSummary, ResultsError, RunInfo};
 
 use crate::cores::{CoreDivision, Parallelism};
 use crate::cpu::CpuClock;
@@ -93,8 +93,12 @@ impl<'a> Session<'a> {
         Ok(Session { options, progress, _lock: lock, seen: BTreeSet::new(), failures: Vec::new(), reused: 0 })
     }
 
+    fn folder(&self, point: &Point) -> PathBuf {
+        self.options.out.join("points").join(&point.key)
+    }
+
     fn summary_file(&self, point: &Point) -> PathBuf {
-        self.options.out.join("points").join(&point.key).join("summary.json")
+        self.folder(point).join("summary.json")
     }
 
     /// Runs the points of `plan` that are neither finished nor have failed before.
@@ -105,8 +109,19 @@ impl<'a> Session<'a> {
         for planned in &fresh {
             run_folder::take_from(&self.options.shared, &self.options.out, &planned.point.key);
         }
-        let mut todo: Vec<&PlannedPoint> =
-            fresh.iter().copied().filter(|planned| !self.summary_file(&planned.point).exists()).collect();
+        let mut todo: Vec<&PlannedPoint> = Vec::new();
+        for planned in &fresh {
+            match PointState::of(&self.folder(&planned.point)) {
+                PointState::Intact(_) => continue,
+                PointState::Unfinished => {}
+                PointState::Damaged(why) => {
+                    self.progress.damaged(&planned.point, &why);
+                    // It must not speak for files that are written after it. What cannot be removed is replaced.
+                    let _ = std::fs::remove_file(self.summary_file(&planned.point));
+                }
+            }
+            todo.push(planned);
+        }
         // The longest first, so that no core waits for a last long one; equal ones in the order of the plan.
         todo.sort_by(|a, b| b.size.packet_hops.total_cmp(&a.size.packet_hops));
         let reused = fresh.len() - todo.len();
@@ -167,6 +182,7 @@ fn info(plan: &Plan, options: &RunOptions) -> RunInfo {
         size_bounds: plan.size_bounds.clone(),
         notes: plan.differences.iter().filter_map(Differences::by_name).map(|changes| changes.sentence()).collect(),
         differences: plan.differences.iter().flat_map(Differences::around).collect(),
+        results: Vec::new(),
         points: plan.points.iter().map(|planned| planned.point.clone()).collect(),
     }
 }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+/// The largest seed: what TOML can hold, in which seeds are saved.
+const MOST_SEED: u64 = i64::MAX as u64;
+
 /// The seeds that a user chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SeedChoice {
@@ -29,6 +32,9 @@ impl std::str::FromStr for SeedChoice {
         let numbers: Vec<u64> =
             text.split(',').map(|part| part.trim().parse()).collect::<Result<_, _>>().map_err(|_| wrong())?;
         match numbers.as_slice() {
+            numbers if numbers.iter().any(|&seed| seed > MOST_SEED) => {
+                Err(format!("the seed `{text}` is too large: expected at most {MOST_SEED}"))
+            }
             [0] => Err("no seeds are no run: expected 1 or more".to_owned()),
             &[count] if count > 1_000_000 => Err(format!("{count} seeds are too many; `--seed {count}` is that seed")),
             &[count] => Ok(SeedChoice::Count(count)),

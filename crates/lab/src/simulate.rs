@@ -146,5 +146,6 @@ fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, used: &Used)
             .overloaded()
             .first()
             .map(|(link, times)| format!("overloaded: {link} is offered {times:.2} times what it carries")),
+        files: BTreeMap::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! Writes the results of a run into its folder, and removes them.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use tailcut_record::RecordError;
 use tailcut_results::number::slug;
@@ -49,11 +49,8 @@ pub fn write_results(
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<WrittenResults, ReportError> {
     let mut files = OutputFolder::new(dir);
-    // The file is not written again if an earlier command, or the start of this run, has written the same.
     let info = files.file("run.json")?;
-    if !RunInfo::read(&info).is_ok_and(|known| known == *run) {
-        run.write(&info)?;
-    }
+    let known = RunInfo::read(&info).ok();
     files.write("summary.csv", &csv::summary(run, &analysis.rows))?;
     let tables = table::tables(run, &analysis);
     for table in &tables {
@@ -65,6 +62,16 @@ pub fn write_results(
     let pictures = pictures(&material);
     draw_all(&pictures, Picture::name, &mut files, stop)?;
     files.write("report.html", &page(&material, annotations, &tables, &pictures, &PointFiles::of(dir, run)))?;
+    // Only what is listed is ever removed. The names are those of the scenario, so that what is written by a run that
+    // is killed before this is replaced by the next one.
+    let results = files.written().iter().filter(|path| **path != info);
+    let results =
+        results.filter_map(|path| Some(path.strip_prefix(dir).ok()?.to_string_lossy().into_owned())).collect();
+    let run = RunInfo { results, ..run.clone() };
+    // The file is not written again if an earlier command has written the same.
+    if known.as_ref() != Some(&run) {
+        run.write(&info)?;
+    }
     Ok(WrittenResults {
         rows: analysis.rows,
         tables,
@@ -76,26 +83,30 @@ pub fn write_results(
     })
 }
 
-/// Removes what [`write_results`] has written to `dir` but for `run.json`, because it is about other points than those
-/// that will be there. Files with other endings in its folders are not touched.
+/// Removes the results that the run in `dir` has written, as its `run.json` lists them, because they are about other
+/// points than those that will be there. What is not listed is not ours, and stays; nothing is removed through a
+/// symbolic link.
 ///
 /// # Errors
 /// If a file cannot be removed.
 pub fn remove_results(dir: &Path) -> Result<(), RecordError> {
-    let mut stale = vec![dir.join("summary.csv"), dir.join("report.html")];
-    for (folder, endings) in [("tables", ["txt", "csv"]), ("plots", ["svg", "png"])] {
-        let entries = std::fs::read_dir(dir.join(folder)).into_iter().flatten().flatten();
-        let ours = |path: &PathBuf| path.extension().is_some_and(|found| endings.iter().any(|ending| found == *ending));
-        stale.extend(entries.map(|entry| entry.path()).filter(ours));
-    }
-    for path in stale {
+    let listed = RunInfo::read(&dir.join("run.json")).map_or_else(|_| Vec::new(), |run| run.results);
+    for name in &listed {
+        let path = dir.join(name);
+        let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+        let leads_out = path.parent().is_some_and(|folder| folder != dir && folder.is_symlink());
+        if !is_inside || leads_out {
+            continue;
+        }
         match std::fs::remove_file(&path) {
-            Err(source) if source.kind() != ErrorKind::NotFound => return Err(RecordError::Write { path, source }),
+            Err(source) if !matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Err(RecordError::Write { path, source });
+            }
             _ => {}
         }
     }
     for folder in ["tables", "plots"] {
-        // It stays if it holds something else.
+        // It stays if it holds something else, and so does a symbolic link.
         let _ = std::fs::remove_dir(dir.join(folder));
     }
     Ok(())

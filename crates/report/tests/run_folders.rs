@@ -1,5 +1,6 @@
 //! Whole run folders, from fabricated points to files.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -86,7 +87,11 @@ fn a_run_leaves_statistics_tables_plots_and_a_page() {
         }
     }
     assert!(made.summary.files.iter().all(|file| file.exists()));
-    assert_eq!(RunInfo::read(&made.dir.join("run.json")).unwrap(), made.run);
+    let saved = RunInfo::read(&made.dir.join("run.json")).unwrap();
+    let listed: BTreeSet<_> = saved.results.iter().map(|name| made.dir.join(name)).collect();
+    let written = made.summary.files.iter().filter(|file| !file.ends_with("run.json")).cloned().collect();
+    assert_eq!(listed, written, "what may be removed later is what was written");
+    assert_eq!(RunInfo { results: Vec::new(), ..saved }, made.run);
     assert!(made.summary.missing.is_empty());
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::ResultsError;
-use crate::replication::Replication;
+use crate::replication::{NoResults, Replication};
 use crate::run::{MissingPoint, Point, RunInfo, value_indices};
 
 /// Index of the scheme, and of the value on each axis.
@@ -30,7 +30,9 @@ pub(crate) fn visit(
             }
             match Replication::read(dir, run, point) {
                 Ok(replication) => replications.push(replication),
-                Err(reason) => missing.push(MissingPoint { point: point.clone(), reason }),
+                Err(NoResults { reason, damaged }) => {
+                    missing.push(MissingPoint { point: point.clone(), reason, damaged });
+                }
             }
         }
         if !replications.is_empty() {
@@ -40,7 +42,7 @@ pub(crate) fn visit(
     }
     for point in run.points.iter().filter(|point| index_of(run, point).is_none()) {
         let reason = "its scheme or values are not those of the run".to_owned();
-        missing.push(MissingPoint { point: point.clone(), reason });
+        missing.push(MissingPoint { point: point.clone(), reason, damaged: false });
     }
     Ok(missing)
 }

@@ -18,6 +18,14 @@ pub enum ResultsError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// A file is not what was written.
+    #[error("{} is damaged: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// In what it differs.
+        what: String,
+    },
     /// The caller asked to stop before everything was done.
     #[error("stopped before the results were written")]
     Stopped,

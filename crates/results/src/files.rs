@@ -28,6 +28,10 @@ impl<'a> OutputFolder<'a> {
     pub fn file(&mut self, name: &str) -> Result<PathBuf, RecordError> {
         let path = self.folder.join(name);
         if let Some(folder) = path.parent() {
+            if folder != self.folder && folder.is_symlink() {
+                let what = "it is a symbolic link, and results are not written through one";
+                return Err(RecordError::Write { path: folder.to_owned(), source: std::io::Error::other(what) });
+            }
             std::fs::create_dir_all(folder).map_err(|source| RecordError::Write { path: folder.to_owned(), source })?;
         }
         self.written.push(path.clone());

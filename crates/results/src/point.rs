@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ResultsError;
-use crate::json;
+use crate::seal::{self, FileSeal};
 
 /// What one simulation says of itself; saved as `summary.json` when it is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub struct PointSummary {
     /// then grow with the length of the run, and no number of this point is a property of the scheme alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overloaded: Option<String>,
+    /// Length and hash of each other file of the point, by its name; [`PointSummary::write`] sees to it.
+    #[serde(default)]
+    pub files: BTreeMap<String, FileSeal>,
 }
 
 /// Numbers of flows of one simulation.
@@ -83,16 +86,18 @@ impl PointSummary {
     /// Reads `summary.json`.
     ///
     /// # Errors
-    /// If the file cannot be read or is not of this form.
+    /// If the file cannot be read, is not of this form, or is not what was written.
     pub fn read(path: &Path) -> Result<PointSummary, ResultsError> {
-        json::read(path)
+        seal::read_sealed(path)
     }
 
-    /// Writes `summary.json`, which says that the point is finished: write it last.
+    /// Writes `summary.json`, which says that the point is finished, and what the other files in its folder are: write
+    /// it last.
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// If the file cannot be written, or another one cannot be read.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
-        json::write(path, self)
+        let files = seal::files_of(path.parent().unwrap_or(Path::new(".")))?;
+        seal::write_sealed(path, &PointSummary { files, ..self.clone() })
     }
 }

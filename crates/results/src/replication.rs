@@ -9,6 +9,7 @@ use tailcut_record::{
 
 use crate::point::PointSummary;
 use crate::run::{Point, RunInfo};
+use crate::seal::PointState;
 
 /// What one finished point measured.
 pub(crate) struct Replication {
@@ -53,6 +54,20 @@ pub(crate) struct PortCounts {
 }
 
 /// Name of the tier of hosts, whose ports are not ports of switches.
+/// Why a point has no results.
+#[derive(Debug)]
+pub(crate) struct NoResults {
+    pub(crate) reason: String,
+    /// Whether it was finished, and its files are not what was written.
+    pub(crate) damaged: bool,
+}
+
+impl NoResults {
+    fn because(reason: String) -> NoResults {
+        NoResults { reason, damaged: false }
+    }
+}
+
 const HOSTS: &str = "host";
 /// Tier of the switches to which the hosts of a leaf-spine fabric are connected, as in the recorded files.
 const LEAVES: &str = "leaf";
@@ -62,15 +77,22 @@ impl Replication {
     ///
     /// # Errors
     /// If it has not finished or cannot be read: the reason, to be shown.
-    pub(crate) fn read(dir: &Path, run: &RunInfo, point: &Point) -> Result<Replication, String> {
+    pub(crate) fn read(dir: &Path, run: &RunInfo, point: &Point) -> Result<Replication, NoResults> {
         let folder = dir.join("points").join(&point.key);
-        let summary = folder.join("summary.json");
-        if !summary.exists() {
-            let error = std::fs::read_to_string(folder.join("error.txt")).ok();
-            let error = error.and_then(|text| text.lines().next().map(str::to_owned));
-            return Err(error.unwrap_or_else(|| "it has not finished".to_owned()));
-        }
-        let summary = PointSummary::read(&summary).map_err(|e| e.to_string())?;
+        let summary = match PointState::of(&folder) {
+            PointState::Intact(summary) => *summary,
+            PointState::Damaged(reason) => return Err(NoResults { reason, damaged: true }),
+            PointState::Unfinished => {
+                let error = std::fs::read_to_string(folder.join("error.txt")).ok();
+                let error = error.and_then(|text| text.lines().next().map(str::to_owned));
+                return Err(NoResults::because(error.unwrap_or_else(|| "it has not finished".to_owned())));
+            }
+        };
+        Replication::of(&folder, run, point, summary).map_err(NoResults::because)
+    }
+
+    /// Reads the files of a finished point.
+    fn of(folder: &Path, run: &RunInfo, point: &Point, summary: PointSummary) -> Result<Replication, String> {
         if (&summary.scheme, &summary.values, summary.seed) != (&point.scheme, &point.values, point.seed) {
             return Err("its summary belongs to another point".to_owned());
         }

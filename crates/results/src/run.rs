@@ -46,6 +46,8 @@ pub struct MissingPoint {
     pub point: Point,
     /// Why it has none.
     pub reason: String,
+    /// Whether it was finished, and its files are not what was written.
+    pub damaged: bool,
 }
 
 /// What was run; saved as `run.json`.
@@ -83,6 +85,10 @@ pub struct RunInfo {
     pub differences: Vec<SchemeDifferences>,
     /// Every simulation of the run, the failed ones included.
     pub points: Vec<Point>,
+    /// Files of results that were written into the folder, by their names below it: only these are removed when they
+    /// are stale.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<String>,
 }
 
 /// In what a scheme differs from something.

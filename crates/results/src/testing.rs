@@ -88,6 +88,7 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
             },
             warnings: Vec::new(),
             overloaded: None,
+            files: std::collections::BTreeMap::new(),
         },
         flows: rows.iter().collect::<FlowColumns>(),
         queries: Vec::new(),

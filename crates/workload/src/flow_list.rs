@@ -6,7 +6,7 @@
 //!
 //! Left out: HPCC's priority group and port, and the triggers of htsim's connection matrices.
 
-use tailcut_base::{Instant, Span};
+use tailcut_base::{Bytes, Instant, Span};
 
 use crate::config::FlowFormat;
 use crate::text::{Line, ParseError, Records, lines, moment, scaled};
@@ -118,7 +118,8 @@ fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
             moment(&cells[start_at], NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, &cells[start_at], "start"))?;
         let deadline = match deadline_at.map(|at| &cells[at]).filter(|cell| !cell.is_empty()) {
             Some(cell) => {
-                Some(Span::from_ps(scaled(cell, NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, cell, "deadline"))?))
+                let deadline = moment(cell, NANOSECOND_DIGITS).ok_or_else(|| bad_number(line, cell, "deadline"))?;
+                Some(deadline.saturating_since(Instant::ZERO))
             }
             None => None,
         };
@@ -130,7 +131,7 @@ fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
             start,
             src: host(line, &cells[src_at], "source", hosts)?,
             dst: host(line, &cells[dst_at], "destination", hosts)?,
-            size: scaled(&cells[size_at], 0).ok_or_else(|| bad_number(line, &cells[size_at], "size"))?,
+            size: size(line, &cells[size_at])?,
             deadline,
             class,
         };
@@ -196,7 +197,7 @@ fn hpcc(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
             start: moment(cells[5], SECOND_DIGITS).ok_or_else(|| bad_number(line, cells[5], "start"))?,
             src: host(line, cells[0], "source", hosts)?,
             dst: host(line, cells[1], "destination", hosts)?,
-            size: scaled(cells[4], 0).ok_or_else(|| bad_number(line, cells[4], "size"))?,
+            size: size(line, cells[4])?,
             deadline: None,
             class: None,
         };
@@ -212,7 +213,19 @@ fn bad_number(line: Line<'_>, cell: &str, what: &str) -> ParseError {
     if cell.starts_with('-') {
         return line.error(format!("the {what} {cell} is negative"));
     }
+    if !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && cell != "." {
+        return line.error(format!("the {what} {cell} is too large")).help(format!(
+            "expected a time of at most {} or a size of at most {}",
+            Span::MOST,
+            Bytes::MOST
+        ));
+    }
     line.error(format!("the {what} `{cell}` is not a number")).help("expected a plain decimal number such as 2.000001")
+}
+
+/// A size in bytes that is not too large.
+fn size(line: Line<'_>, cell: &str) -> Result<u64, ParseError> {
+    scaled(cell, 0).filter(|&size| size <= Bytes::MOST.0).ok_or_else(|| bad_number(line, cell, "size"))
 }
 
 fn host(line: Line<'_>, cell: &str, what: &str, hosts: u32) -> Result<u32, ParseError> {

@@ -5,7 +5,7 @@
 //! pFabric, PIAS and HPCC read them. Readers that take the upper step instead (netbench, Homa) find larger means in the
 //! same file.
 
-use tailcut_base::MSS_BYTES;
+use tailcut_base::{Bytes, MSS_BYTES};
 
 use crate::distribution::{Distribution, Knot};
 use crate::text::{Line, ParseError, Records, lines};
@@ -150,6 +150,11 @@ fn row(line: Line<'_>, size: &str, share: &str, format: TableFormat) -> Result<(
     let share = number(line, share, format.share())?;
     if size < 0.0 {
         return Err(line.error(format!("the size {written} is negative")).help("sizes start at 0"));
+    }
+    if size > Bytes::MOST.as_f64() {
+        return Err(line
+            .error(format!("the size {written} is too large"))
+            .help(format!("expected at most {}", Bytes::MOST)));
     }
     if share < 0.0 {
         let message = format!("the {} {share} is negative", format.share());

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::Cursor;
 
-use tailcut_base::Instant;
+use tailcut_base::{Instant, Span};
 
 /// What is wrong in a file, and on which line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ pub(crate) fn scaled(text: &str, digits: u32) -> Option<u64> {
 
 /// A moment that is written as a decimal number of units of 10^`digits` picoseconds.
 pub(crate) fn moment(text: &str, digits: u32) -> Option<Instant> {
-    scaled(text, digits).map(Instant::from_ps)
+    scaled(text, digits).filter(|&ps| ps <= Span::MOST.as_ps()).map(Instant::from_ps)
 }
 
 #[cfg(test)]

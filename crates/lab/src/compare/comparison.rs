@@ -96,4 +96,6 @@ pub struct Comparison {
     pub rows: Vec<ComparedRow>,
     /// What the reader should know before believing it.
     pub warnings: Vec<String>,
+    /// How many points of the two sides are damaged, so that they are not in it.
+    pub damaged: usize,
 }

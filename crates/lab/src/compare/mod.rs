@@ -112,7 +112,8 @@ pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, 
     }
     let warnings = warnings(&a, &b, &rows, censored);
     let axes = a.measured.axes.iter().map(|axis| axis.path.clone()).collect();
-    Ok(Comparison { a: a.found(), b: b.found(), axes, rows, warnings })
+    let damaged = [&a, &b].map(|side| side.measured.missing().iter().filter(|missing| missing.damaged).count());
+    Ok(Comparison { a: a.found(), b: b.found(), axes, rows, warnings, damaged: damaged.iter().sum() })
 }
 
 /// The ratio of a metric of `b` to that of `a`, and the seeds of the two that count; `None` if one of them does not
@@ -364,10 +365,14 @@ fn warnings(a: &LoadedSide, b: &LoadedSide, rows: &[ComparedRow], censored: usiz
         ));
     }
     for side in [a, b] {
-        let missing = side.measured.missing().len();
-        if missing > 0 {
-            warnings.push(format!("{missing} points of {} have no results", side.name()));
+        let missing = side.measured.missing();
+        if !missing.is_empty() {
+            warnings.push(format!("{} points of {} have no results", missing.len(), side.name()));
         }
+        let damaged = missing.iter().filter(|missing| missing.damaged);
+        warnings.extend(
+            damaged.map(|missing| format!("{}: {} is damaged: {}", side.name(), missing.point.key, missing.reason)),
+        );
     }
     warnings
 }

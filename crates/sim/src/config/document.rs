@@ -62,7 +62,7 @@ impl Tree {
     /// Reads a whole TOML document.
     ///
     /// # Errors
-    /// If the text is not TOML.
+    /// If the text is not TOML, or has control characters or names that would be formulas in a spreadsheet.
     pub fn parse(name: &str, text: &str) -> Result<Tree, Problem> {
         let source = Arc::new(Source { name: name.to_owned(), text: text.to_owned() });
         let table = DeTable::parse(text).map_err(|error| {
@@ -72,14 +72,45 @@ impl Tree {
                 None => problem,
             }
         })?;
-        convert_table(table.into_inner(), 0..0, &source)
+        let tree = convert_table(table.into_inner(), 0..0, &source)?;
+        tree.check_text()?;
+        Ok(tree)
+    }
+
+    /// Texts are printed, drawn and written into tables. Control characters would change what a terminal shows, or make
+    /// a picture unreadable; a name that begins like a formula would be one for a spreadsheet.
+    fn check_text(&self) -> Result<(), Problem> {
+        let at = |problem: Problem, origin: Option<&Origin>| match origin {
+            Some(origin) => problem.or_at(origin),
+            None => problem,
+        };
+        match &self.value {
+            Value::String(text) if text.chars().any(|c| c.is_control() && !"\n\t".contains(c)) => {
+                let problem = Problem::new("there is a control character in this text");
+                Err(at(problem.help("expected characters that can be printed"), self.origin.as_ref()))
+            }
+            Value::Array(items) => items.iter().try_for_each(Tree::check_text),
+            Value::Table(entries) => entries.iter().try_for_each(|(key, tree)| {
+                let problem = if key.chars().any(char::is_control) {
+                    Problem::new("there is a control character in this name")
+                        .help("expected characters that can be printed")
+                } else if key.starts_with(['=', '+', '-', '@']) {
+                    Problem::new(format!("`{key}` begins as a formula does, and spreadsheets would take it for one"))
+                        .help("expected a name that begins otherwise, such as with a letter")
+                } else {
+                    return tree.check_text();
+                };
+                Err(at(problem, tree.key.as_ref().or(tree.origin.as_ref())))
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Reads `path=value`, as after `--set`; a value that is not TOML is taken as text. The value is put under its path
     /// into an otherwise empty tree.
     ///
     /// # Errors
-    /// If there is no `=` or the path is empty.
+    /// If there is no `=` or the path is empty, or for the reasons of [`Tree::parse`].
     pub fn parse_assignment(assignment: &str) -> Result<Tree, Problem> {
         let Some((path, text)) = assignment.split_once('=') else {
             return Err(Problem::new(format!("`--set {assignment}` has no `=`"))
@@ -100,7 +131,9 @@ impl Tree {
             None => Tree { value: Value::String(text.trim().to_owned()), origin: Some(origin), key: None },
         };
         let key = Origin { source, range: spaces..spaces + path.len() };
-        Tree::at_path(path, value, &key)
+        let tree = Tree::at_path(path, value, &key)?;
+        tree.check_text()?;
+        Ok(tree)
     }
 
     /// A tree that holds nothing but `value` at the dotted `path`; `key` is where the path stands.

@@ -318,7 +318,7 @@ mod tests {
     fn a_host_on_two_switches_says_which_is_its_rack() {
         let text = PAIR.replace("attr.name=\"x\"", "attr.name=\"rack\"").replace("0.5", "1").replace(
             "  </graph>",
-            "    <edge source=\"host1\" target=\"1\"><data key=\"d2\">5</data></edge>\n  </graph>",
+            "    <edge source=\"host1\" target=\"1\"><data key=\"d2\">5000</data></edge>\n  </graph>",
         );
         let network = network(Format::Graphml, &text).unwrap();
         assert_eq!((network.nics(HostId(1)).len(), network.racks()), (2, 1));
