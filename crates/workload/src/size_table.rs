@@ -27,9 +27,6 @@ pub enum TableFormat {
 /// Above it a size in packets is a size in bytes: it would be a flow of more than 1.4 GB.
 const MOST_PACKETS: f64 = 1e6;
 
-/// Largest size in bytes: far beyond any flow, and far below the 2^53 up to which sizes are exact.
-const MOST_BYTES: f64 = 1e15;
-
 /// How far the last probability may be from 1, for decimals that were cut off.
 const LAST_TOLERANCE: f64 = 1e-9;
 
@@ -96,8 +93,9 @@ impl Distribution {
         let last = lines.len() - 1;
         // Within the tolerance of `check_ends`.
         knots[last].p = 1.0;
-        if knots[last].size > MOST_BYTES {
-            return Err(lines[last].error(format!("a flow of {:e} B is larger than any", knots[last].size)));
+        if knots[last].size > Bytes::MOST.as_f64() {
+            let error = lines[last].error(format!("a flow of {:e} B is too large", knots[last].size));
+            return Err(error.help(format!("expected at most {}", Bytes::MOST)));
         }
         let distribution = Distribution::table(knots);
         if distribution.mean() < 1.0 {
@@ -150,11 +148,6 @@ fn row(line: Line<'_>, size: &str, share: &str, format: TableFormat) -> Result<(
     let share = number(line, share, format.share())?;
     if size < 0.0 {
         return Err(line.error(format!("the size {written} is negative")).help("sizes start at 0"));
-    }
-    if size > Bytes::MOST.as_f64() {
-        return Err(line
-            .error(format!("the size {written} is too large"))
-            .help(format!("expected at most {}", Bytes::MOST)));
     }
     if share < 0.0 {
         let message = format!("the {} {share} is negative", format.share());
@@ -358,7 +351,7 @@ mod tests {
         (HPCC, "0 0\n10 101", 2, "101 is above 100", "in this order"),
         (NS2, "0 1 0\n10 1 1.5", 2, "1.5 is above 1", "0 to 1"),
         (OWN, "0 0\n0 1", 2, "mean size is 0 B", "at least 1 B"),
-        (OWN, "0 0\n1e300 1", 2, "larger than any", ""),
+        (OWN, "0 0\n1e300 1", 2, "is too large", "at most 1000000GB"),
         (OWN, "1000 0", 1, "is 0 and not 1", "cut off"),
     ];
 
