@@ -420,6 +420,14 @@ def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list
             value, *seeds = (length_at(counts, permille) for counts in (pooled, *lengths))
             found[f"{name}{ending}"] = sectioned(value, seeds, n)
         found[f"queue_max{ending}"] = counted(max(length for length, samples in pooled.items() if samples), n)
+    busy = [Counter() for _ in queues]
+    for counts, rows in zip(busy, queues):
+        for row in rows:
+            if row["tier"] == "leaf" and row["queue_packets"] > 0:
+                counts[row["queue_packets"]] += row["samples"]
+    pooled = sum(busy, Counter())
+    value, *seeds = (length_at(counts, 990) for counts in (pooled, *busy))
+    found["leaf_queue_p99_busy"] = sectioned(value, seeds, pooled.total())
     for place in summaries[0]["loads"]:
         found[f"load_{place}"] = ratio([(Fraction(s["loads"][place]["realised"]), 1) for s in summaries], len(summaries))
         found[f"load_{place}_offered"] = counted(summaries[0]["loads"][place]["offered"], len(summaries))
