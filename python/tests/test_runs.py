@@ -22,6 +22,9 @@ from command import PROGRAM, SMALL, Folder, run, succeeded
 LONG = SMALL.replace("seeds = 2", "seeds = 6").replace("flows = 600", "flows = 1500")
 LONG_POINTS = 24
 
+#: How often a run is killed, over all folders.
+KILLS = 100
+
 
 def write(where: Path, text: str = SMALL) -> Path:
     (where / "small.toml").write_text(text, encoding="utf-8")
@@ -194,7 +197,7 @@ def same_results(folder: Folder, whole: Folder, complete: bool) -> None:
         assert not other.exists() or other.read_bytes() == file.read_bytes(), other
 
 
-def test_a_run_that_is_killed_loses_no_finished_point(tmp_path: Path) -> None:
+def test_a_run_that_is_killed_a_hundred_times_loses_no_finished_point(tmp_path: Path) -> None:
     write(tmp_path, LONG)
     began = time.monotonic()
     succeeded(run("run", "small.toml", "--out", "whole", cwd=tmp_path))
@@ -202,37 +205,45 @@ def test_a_run_that_is_killed_loses_no_finished_point(tmp_path: Path) -> None:
     whole = Folder(tmp_path / "whole")
     assert len(whole.points()) == LONG_POINTS
 
-    broken = Folder(tmp_path / "broken")
     draw = random.Random(2)
     early = [0.002, 0.004, 0.006, 0.008, 0.01, 0.015, 0.02]
-    finished: dict[str, bytes] = {}
-    interrupted = 0
-    for moment in early + [draw.uniform(0.01, 0.35 * whole_s) for _ in range(12)]:
-        process = start(tmp_path, "broken")
-        try:
-            process.communicate(timeout=moment)
-        except subprocess.TimeoutExpired:
-            interrupted += 1
-        process.kill()
-        process.communicate()
-        now = broken.flow_files()
-        assert now | finished == now, "a finished point is lost, or not what it was"
-        finished = now
-        for key in now:
-            for name in ("flows", "ports", "queues"):
-                assert parquet.read_table(broken.path / "points" / key / f"{name}.parquet").num_rows > 0
-        same_results(broken, whole, complete=False)
-    assert interrupted >= len(early) + 3, "the moments were too late to interrupt anything"
-    assert finished, "the moments were too early to keep anything"
+    kills = folders = kept = 0
+    while kills < KILLS:
+        name = f"broken{folders}"
+        folders += 1
+        broken = Folder(tmp_path / name)
+        finished: dict[str, bytes] = {}
+        killed_here = 0
+        # Until it is finished in spite of the kills, or they are enough.
+        while kills < KILLS and len(finished) < LONG_POINTS and killed_here < 40:
+            moment = early[killed_here] if killed_here < len(early) else draw.uniform(0.01, 0.25 * whole_s)
+            process = start(tmp_path, name)
+            try:
+                process.communicate(timeout=moment)
+            except subprocess.TimeoutExpired:
+                kills += 1
+                killed_here += 1
+            process.kill()
+            process.communicate()
+            now = broken.flow_files()
+            assert now | finished == now, "a finished point is lost, or not what it was"
+            for key in now.keys() - finished.keys():
+                for file in ("flows", "ports", "queues"):
+                    assert parquet.read_table(broken.path / "points" / key / f"{file}.parquet").num_rows > 0
+            finished = now
+            same_results(broken, whole, complete=False)
+        kept += len(finished)
 
-    # A program that was killed holds no lock.
-    done = succeeded(run("run", "small.toml", "--out", "broken", cwd=tmp_path))
-    if len(finished) < LONG_POINTS:
-        assert f"{len(finished)} point(s) are finished already" in done.stderr
-    assert broken.flow_files() == whole.flow_files()
-    assert broken.digests() == whole.digests()
-    same_results(broken, whole, complete=True)
-    assert not halves(broken), "halves of files of the killed runs"
+        # A program that was killed holds no lock.
+        done = succeeded(run("run", "small.toml", "--out", name, cwd=tmp_path))
+        if 0 < len(finished) < LONG_POINTS:
+            assert f"{len(finished)} point(s) are finished already" in done.stderr
+        assert broken.flow_files() == whole.flow_files()
+        assert broken.digests() == whole.digests()
+        same_results(broken, whole, complete=True)
+        assert not halves(broken), "halves of files of the killed runs"
+        shutil.rmtree(broken.path)
+    assert kept > LONG_POINTS, "the moments were too early to keep anything"
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])

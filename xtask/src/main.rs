@@ -43,6 +43,7 @@ cargo xtask COMMAND
   bench [NAME]     measure: calendar, limit, port, whole
   speed            measure what a packet-hop costs beside the least that this machine can do
   speed --all      measure every preset and variant on the fabric of its paper, beside DCTCP
+  speed --threads  measure what two threads gain on an idle machine and lose on a busy one
   speed --scale    measure it from 128 to 65,536 hosts, by load and by threads, in about six minutes;
                    with --plot FILE.svg draw it there, and as PNG beside it
   instructions     count the instructions of a packet-hop with valgrind; fails if they are over 3 %

@@ -8,7 +8,7 @@ use tailcut_sim::{Outcome, Preset, Problem, Scenario, Tree, World};
 use crate::thread_cpu_ns;
 
 /// Keys of a scenario file that are not of one simulation.
-const OF_A_RUN: [&str; 6] = ["name", "title", "schemes", "seeds", "sweep", "scheme"];
+const OF_A_RUN: [&str; 8] = ["name", "title", "schemes", "seeds", "sweep", "scheme", "class_sets", "size_bounds"];
 
 /// A file of this repository, by its path from the root.
 pub fn in_repository(file: &str) -> PathBuf {
@@ -75,6 +75,17 @@ mod tests {
         // What the scheme does not speak of is the scenario's.
         dctcp.port = shallow.port.clone();
         assert_eq!(shallow, dctcp);
+    }
+
+    #[test]
+    fn every_scenario_of_the_repository_without_settings_can_be_measured() {
+        for entry in std::fs::read_dir(in_repository("scenarios")).unwrap() {
+            let file = format!("scenarios/{}", entry.unwrap().file_name().to_string_lossy());
+            let text = std::fs::read_to_string(in_repository(&file)).unwrap();
+            if file.ends_with(".toml") && !text.contains("[settings.") {
+                scenario(&file, &[], "dctcp").unwrap_or_else(|problem| panic!("{file}: {}", problem.render(false)));
+            }
+        }
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! How a run divides the cores: between simulations side by side and threads within each of them.
 //!
 //! Simulations side by side cost nothing extra, while the threads of one have to wait for each other. A simulation
-//! therefore gets several threads only if there are fewer points than cores, and if it is large enough. The division is
-//! made once: it does not change when the last points of a run leave cores idle.
+//! therefore gets several threads only if there are fewer points than cores that others leave idle, and if it is large
+//! enough. The division is made once: it does not change when the last points of a run leave cores idle. When others
+//! take the cores later, the simulation itself goes on with fewer threads.
+
+use std::time::Duration;
 
 use crate::size::Size;
 
-/// Hosts from which on threads gain more than they wait for each other.
-const HOSTS_FOR_THREADS: u32 = 64;
+/// Packet-hops of each thread between two meetings from which on threads gain more than they wait for each other.
+/// Measured: see docs/performance.md.
+const PACKET_HOPS_TO_MEET: f64 = 150.0;
 
 /// Expected packet-hops from which on threads are worth their start: about half a second of one core.
 const PACKET_HOPS_FOR_THREADS: f64 = 5e6;
@@ -53,19 +57,42 @@ impl CoreDivision {
 
     /// Threads for a simulation of this size.
     pub(crate) fn threads(self, size: Size) -> usize {
-        if self.always || gains_from_threads(size) { self.threads } else { 1 }
+        if self.always {
+            return self.threads;
+        }
+        let threads = self.threads.min(size.racks as usize);
+        let is_worth_it = size.packet_hops >= PACKET_HOPS_FOR_THREADS
+            && size.packet_hops_per_round >= PACKET_HOPS_TO_MEET * threads as f64;
+        if is_worth_it { threads.max(1) } else { 1 }
     }
 }
 
-fn gains_from_threads(size: Size) -> bool {
-    size.hosts >= HOSTS_FOR_THREADS && size.packet_hops >= PACKET_HOPS_FOR_THREADS
+/// Processors that this process may use and that nobody else uses now; at least one.
+pub(crate) fn idle_processors() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    if processors == 1 {
+        return 1;
+    }
+    // What runs for a moment only does not count: the least of some looks does.
+    let others = (0..5).map(|look| {
+        if look > 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::fs::read_to_string("/proc/loadavg").ok().and_then(|text| running(&text)).unwrap_or(1).saturating_sub(1)
+    });
+    processors.saturating_sub(others.min().unwrap_or(0)).max(1)
+}
+
+/// Threads that run now on the whole machine, the one that asks among them, as Linux tells them.
+fn running(loadavg: &str) -> Option<usize> {
+    loadavg.split_whitespace().nth(3)?.split_once('/')?.0.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const LARGE: Size = Size { hosts: 1024, packet_hops: 1e9, bytes: 1e8 };
+    const LARGE: Size = Size { hosts: 1024, racks: 64, packet_hops: 1e9, packet_hops_per_round: 1e5, bytes: 1e8 };
 
     /// Jobs, and threads of a large simulation.
     fn share(points: usize, cores: usize, jobs: Option<usize>, threads: Option<usize>) -> (usize, usize) {
@@ -91,6 +118,21 @@ mod tests {
     }
 
     #[test]
+    fn no_more_threads_than_racks() {
+        let division = CoreDivision::new(1, 8, Parallelism::default());
+        assert_eq!(division.threads(Size { racks: 3, ..LARGE }), 3);
+    }
+
+    #[test]
+    fn what_the_system_says_of_running_threads() {
+        assert_eq!(running("0.52 0.58 0.59 3/597 31979\n"), Some(3));
+        for other in ["", "0.5 0.5 0.5", "0.5 0.5 0.5 x/2 1"] {
+            assert_eq!(running(other), None, "{other}");
+        }
+        assert!(idle_processors() >= 1);
+    }
+
+    #[test]
     fn what_is_asked_for_wins() {
         // The user's threads leave fewer cores for simulations side by side, but always one.
         assert_eq!(share(100, 8, None, Some(2)), (4, 2));
@@ -108,7 +150,11 @@ mod tests {
 
     #[test]
     fn small_simulations_have_one_thread_unless_the_user_wants_more() {
-        let small = [Size { hosts: 16, ..LARGE }, Size { packet_hops: 1e5, ..LARGE }];
+        let small = [
+            Size { racks: 1, ..LARGE },
+            Size { packet_hops: 1e5, ..LARGE },
+            Size { packet_hops_per_round: 7.9 * PACKET_HOPS_TO_MEET, ..LARGE },
+        ];
         for size in small {
             assert_eq!(CoreDivision::new(1, 8, Parallelism::default()).threads(size), 1, "{size:?}");
             assert_eq!(

@@ -15,7 +15,7 @@ use tailcut_record::write_atomically;
 use tailcut_report::{ReportError, WrittenResults, remove_results};
 use tailcut_results::{Point, PointState, PointSummary, ResultsError, RunInfo};
 
-use crate::cores::{CoreDivision, Parallelism};
+use crate::cores::{CoreDivision, Parallelism, idle_processors};
 use crate::cpu::CpuClock;
 use crate::error::RunError;
 use crate::plan::{Differences, Plan, PlannedPoint};
@@ -199,6 +199,10 @@ fn run_points(
     let failures = Mutex::new(Vec::new());
     let broken = Mutex::new(None);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    // Simulations side by side take their turns on a busy machine without loss. Threads that wait for each other do
+    // not.
+    let is_for_threads = todo.len() < cores && options.parallelism == Parallelism::default();
+    let cores = if is_for_threads { idle_processors().max(todo.len()) } else { cores };
     let division = CoreDivision::new(todo.len(), cores, options.parallelism);
     let clock = CpuClock::default();
     let work = || {

@@ -1,8 +1,8 @@
 //! How large a simulation will be, before it runs.
 
-use tailcut_base::{HostId, MTU_BYTES};
+use tailcut_base::{HostId, MTU_BYTES, Span};
 use tailcut_record::GROUP_ROWS;
-use tailcut_sim::Scenario;
+use tailcut_sim::{Cut, Scenario};
 use tailcut_workload::{ClassForecast, Distribution, ParetoSizes, Sizes, Traffic, UniformSizes};
 
 /// How large a simulation is expected to be.
@@ -10,8 +10,12 @@ use tailcut_workload::{ClassForecast, Distribution, ParetoSizes, Sizes, Traffic,
 pub struct Size {
     /// Hosts of its network.
     pub hosts: u32,
+    /// Racks of its network, which are not cut between threads.
+    pub racks: u32,
     /// Packets over links, ACKs included.
     pub packet_hops: f64,
+    /// Packets over links between two moments at which threads have to meet, all threads together.
+    pub packet_hops_per_round: f64,
     /// Memory in bytes, of the simulation alone.
     pub bytes: f64,
 }
@@ -26,7 +30,16 @@ impl Size {
         let mean_links = links as f64 / others.len().max(1) as f64;
         // Each data packet is answered by an ACK, which crosses as many links: hence the factor 2.
         let packet_hops = carried(scenario) / MTU_BYTES as f64 * 2.0 * mean_links;
-        Size { hosts: network.hosts(), packet_hops, bytes: memory(scenario) }
+        // Threads meet once in the time that a packet needs from part to part, however many parts there are.
+        let lookahead = Cut::into(network, 2).lookahead(network).map_or(f64::INFINITY, Span::as_secs_f64);
+        let rounds = scenario.forecast().duration.as_secs_f64() / lookahead;
+        Size {
+            hosts: network.hosts(),
+            racks: network.racks(),
+            packet_hops,
+            packet_hops_per_round: packet_hops / rounds,
+            bytes: memory(scenario),
+        }
     }
 }
 
@@ -122,6 +135,21 @@ mod tests {
         );
         let tree = Tree::parse("test", &text).unwrap();
         Size::of(&Scenario::new(&tree, 1, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false))))
+    }
+
+    #[test]
+    fn threads_meet_once_in_the_time_between_parts() {
+        // One rack: no packet goes from part to part.
+        assert_eq!((size("1s").racks, size("1s").packet_hops_per_round), (1, f64::INFINITY));
+        let text = "topology.leaf-spine = { leaves = 2, hosts_per_leaf = 4, spines = 2, \
+                    host_link = { rate = \"10Gbps\", delay = \"1us\" }, core_link = { rate = \"10Gbps\", delay = \"9.968us\" } }\n\
+                    [workload]\nload = 0.5\nduration = \"1ms\"\n\
+                    [workload.traffic.a]\nshare = 1.0\nsizes.fixed = \"10KB\"\n";
+        let tree = Tree::parse("test", text).unwrap();
+        let size = Size::of(&Scenario::new(&tree, 1, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false))));
+        assert_eq!(size.racks, 2);
+        // 9.968 us and the 40 bytes of a header at 10 Gb/s: 10 us, a hundred times in a millisecond.
+        assert!((size.packet_hops_per_round * 100.0 / size.packet_hops - 1.0).abs() < 1e-6);
     }
 
     #[test]

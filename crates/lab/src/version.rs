@@ -10,10 +10,27 @@ use std::sync::OnceLock;
 /// is taken for a result of this one.
 pub fn version() -> &'static str {
     static VERSION: OnceLock<String> = OnceLock::new();
-    VERSION.get_or_init(|| {
-        let program = std::env::current_exe().and_then(File::open).and_then(fingerprint_of_program).unwrap_or_default();
-        format!("{}+{:08x}", env!("CARGO_PKG_VERSION"), program as u32)
-    })
+    VERSION.get_or_init(|| version_of(running_program()))
+}
+
+/// The file of the program that runs. Linux has it open also if another was put in its place or nothing is there.
+fn running_program() -> io::Result<File> {
+    File::open("/proc/self/exe").or_else(|_| File::open(std::env::current_exe()?))
+}
+
+/// The version of a program. One that cannot be read, as without `/proc`, has a version that no other run has, not even
+/// of the same program: it finishes no other's points, and no other finishes its.
+fn version_of(program: io::Result<File>) -> String {
+    let program = program.and_then(fingerprint_of_program).unwrap_or_else(|_| unlike_any_other());
+    format!("{}+{:08x}", env!("CARGO_PKG_VERSION"), program as u32)
+}
+
+/// A number that is another one each time.
+fn unlike_any_other() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+
+    // The standard library draws the keys of its hash tables from the system's randomness.
+    RandomState::new().hash_one(std::process::id())
 }
 
 /// The fingerprint of the build id that the linker computed from all that it linked, else of the whole program: to read
@@ -157,5 +174,33 @@ mod tests {
     #[test]
     fn this_program_has_a_fingerprint() {
         assert!(!version().ends_with("+00000000"), "{}", version());
+        assert_eq!(version(), version_of(running_program()), "another run of the same program has the same");
+    }
+
+    #[test]
+    fn another_program_has_another_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let version = |name: &str, content: &[u8]| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, content).unwrap();
+            version_of(File::open(path))
+        };
+        let versions = [
+            version("one", &elf(b"twenty bytes of hash")),
+            version("two", &elf(b"other bytes of hash ")),
+            version("script", b"a program without a build id"),
+            version("long", &[7; (1 << 16) + 1]),
+            version("longer", &[7; (1 << 16) + 2]),
+        ];
+        for (n, one) in versions.iter().enumerate() {
+            assert!(versions.iter().skip(n + 1).all(|other| other != one), "{versions:?}");
+        }
+        assert_eq!(versions[0], version("copy", &elf(b"twenty bytes of hash")));
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_read_shares_its_version_with_nobody() {
+        let unreadable = || version_of(Err(io::Error::from(io::ErrorKind::NotFound)));
+        assert_ne!(unreadable(), unreadable());
     }
 }

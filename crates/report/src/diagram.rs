@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plotters::prelude::{DrawingBackend, RGBColor};
-use plotters::style::text_anchor::{HPos, VPos};
 use tailcut_results::OutputFolder;
 
-use crate::canvas::{Canvas, Drawing, Drawn, INK, PALE_INK, SIZE, write_png, write_svg};
+use crate::canvas::{Across, Canvas, Colour, Drawing, HEIGHT, INK, PALE_INK, Up, WIDTH, text_width, write};
 use crate::error::ReportError;
 
 /// Hosts of a switch that are drawn one by one; where there are more, those with the same links are drawn as one node
@@ -18,9 +16,9 @@ const MARGIN: f64 = 30.0;
 const BELOW: f64 = 40.0;
 const ABOVE: f64 = 90.0;
 
-const LINK: RGBColor = RGBColor(150, 150, 150);
-const SWITCH: RGBColor = RGBColor(0, 114, 178);
-const HOST: RGBColor = RGBColor(230, 159, 0);
+const LINK: Colour = (150, 150, 150);
+const SWITCH: Colour = (0, 114, 178);
+const HOST: Colour = (230, 159, 0);
 
 /// A host or a switch of a network to draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +61,8 @@ impl Diagram {
     /// # Errors
     /// If a file cannot be written.
     pub fn draw(&self, name: &str, files: &mut OutputFolder<'_>) -> Result<(), ReportError> {
-        write_svg(self, &files.file(&format!("plots/{name}.svg"))?)?;
-        write_png(self, &files.file(&format!("plots/{name}.png"))?, &mut Vec::new())
+        let (svg, png) = (files.file(&format!("plots/{name}.svg"))?, files.file(&format!("plots/{name}.png"))?);
+        write(&[self], &svg, &png)
     }
 }
 
@@ -129,10 +127,10 @@ impl Layout {
     }
 
     fn of_rows(rows: Vec<Vec<Group>>, nodes: &[NetworkNode]) -> Layout {
-        let height = f64::from(SIZE.1) - BELOW - ABOVE;
+        let height = HEIGHT - BELOW - ABOVE;
         let row_height = height / rows.len().saturating_sub(1).max(1) as f64;
         // A single row stands in the middle.
-        let lowest = f64::from(SIZE.1) - BELOW - if rows.len() == 1 { height / 2.0 } else { 0.0 };
+        let lowest = HEIGHT - BELOW - if rows.len() == 1 { height / 2.0 } else { 0.0 };
         let mut layout = Layout { placed: Vec::new(), rows: Vec::new(), drawn_as: vec![0; nodes.len()], row_height };
         for (row, mut groups) in rows.into_iter().enumerate() {
             groups.sort_by(|a, b| a.x.total_cmp(&b.x));
@@ -178,7 +176,7 @@ impl Layout {
 
 /// Width of a row.
 fn width() -> f64 {
-    f64::from(SIZE.0) - 2.0 * MARGIN
+    WIDTH - 2.0 * MARGIN
 }
 
 /// Nodes that share a whole row alike.
@@ -209,10 +207,10 @@ fn grouped(hosts: Vec<usize>, nodes: &[NetworkNode], neighbours: &[Vec<usize>]) 
 }
 
 impl Drawing for Diagram {
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn {
-        canvas.title(&self.title, &self.subtitle)?;
+    fn draw(&self, canvas: &mut Canvas) {
+        canvas.title(&self.title, &self.subtitle);
         for link in &self.links {
-            canvas.line(link.iter().copied(), LINK, 1.2)?;
+            canvas.line(link.iter().copied(), LINK, 1.2);
         }
         // The row that is being drawn, from left to right, and where the last name on each of its two levels ends.
         let (mut row, mut ends) = (f64::NAN, [0.0; 2]);
@@ -222,20 +220,19 @@ impl Drawing for Diagram {
                 (row, ends) = (y, [0.0; 2]);
             }
             let (r, colour, size) = if node.is_switch { (10.0, SWITCH, 12.0) } else { (6.0, HOST, 11.0) };
-            canvas.polygon([(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)], colour)?;
+            canvas.polygon([(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)], colour);
             // A name that would touch the one before it stands on the second level, or is left out if it would touch
             // one there too.
-            let half = canvas.width(&node.name, size) / 2.0 + 3.0;
+            let half = text_width(&node.name, size) / 2.0 + 3.0;
             let Some(level) = ends.iter().position(|&end| x - half >= end) else { continue };
             ends[level] = x + half;
             let away = r + 6.0 + 14.0 * level as f64;
             if node.is_switch {
-                canvas.text(&node.name, (x, y - away), size, INK, HPos::Center, VPos::Bottom)?;
+                canvas.text(&node.name, (x, y - away), size, INK, Across::Center, Up::Bottom);
             } else {
-                canvas.text(&node.name, (x, y + away), size, PALE_INK, HPos::Center, VPos::Top)?;
+                canvas.text(&node.name, (x, y + away), size, PALE_INK, Across::Center, Up::Top);
             }
         }
-        Ok(())
     }
 }
 
@@ -258,7 +255,7 @@ mod tests {
         let mut found: Vec<(i64, i64, String)> = Vec::new();
         for node in &diagram.nodes {
             let (x, y) = node.at;
-            assert!((0.0..=f64::from(SIZE.0)).contains(&x) && (60.0..=f64::from(SIZE.1)).contains(&y), "{:?}", node.at);
+            assert!((0.0..=WIDTH).contains(&x) && (60.0..=HEIGHT).contains(&y), "{:?}", node.at);
             found.push((-y.round() as i64, x.round() as i64, node.name.clone()));
         }
         found.sort();

@@ -1,10 +1,8 @@
 //! Heat maps: a value over two swept parameters, as a colour and as a number.
 
-use plotters::prelude::{DrawingBackend, RGBColor, ViridisRGB};
-use plotters::style::text_anchor::{HPos, VPos};
 use tailcut_results::number::significant;
 
-use crate::canvas::{Canvas, Drawing, Drawn, INK, SIZE};
+use crate::canvas::{Across, Canvas, Colour, Drawing, HEIGHT, INK, Up, WHITE, WIDTH, text_width};
 
 /// One heat map.
 pub(crate) struct HeatMap {
@@ -27,9 +25,22 @@ pub(crate) struct HeatMap {
 }
 
 /// The colour of a share between 0 and 1 (Viridis: with an even change of lightness, for every kind of colour vision).
-pub(crate) fn heat_colour(share: f64) -> (u8, u8, u8) {
-    let RGBColor(r, g, b) = ViridisRGB::get_color(share.clamp(0.0, 1.0));
-    (r, g, b)
+pub(crate) fn heat_colour(share: f64) -> Colour {
+    const STOPS: [Colour; 8] = [
+        (68, 1, 84),
+        (70, 50, 127),
+        (54, 92, 141),
+        (39, 127, 142),
+        (31, 161, 135),
+        (74, 194, 109),
+        (159, 218, 58),
+        (253, 231, 37),
+    ];
+    let place = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f64;
+    let below = (place as usize).min(STOPS.len() - 2);
+    let (from, to, part) = (STOPS[below], STOPS[below + 1], place - below as f64);
+    let mix = |from: u8, to: u8| (f64::from(from) + part * (f64::from(to) - f64::from(from))).round() as u8;
+    (mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
 }
 
 /// Where `value` lies between `ends`: by its logarithm where all are positive, because a tail grows by factors.
@@ -46,11 +57,11 @@ fn is_dark((r, g, b): (u8, u8, u8)) -> bool {
 }
 
 impl Drawing for HeatMap {
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn {
-        canvas.title(&self.title, &self.subtitle)?;
-        let widest = self.y.iter().map(|label| canvas.width(label, 11.5)).fold(0.0, f64::max);
-        let (left, right) = (52.0 + widest, f64::from(SIZE.0) - 22.0);
-        let (top, bottom) = (50.0, f64::from(SIZE.1) - 56.0);
+    fn draw(&self, canvas: &mut Canvas) {
+        canvas.title(&self.title, &self.subtitle);
+        let widest = self.y.iter().map(|label| text_width(label, 11.5)).fold(0.0, f64::max);
+        let (left, right) = (52.0 + widest, WIDTH - 22.0);
+        let (top, bottom) = (50.0, HEIGHT - 56.0);
         let (width, height) = ((right - left) / self.x.len() as f64, (bottom - top) / self.y.len() as f64);
         for (row, cells) in self.cells.iter().enumerate() {
             let low = bottom - height * row as f64;
@@ -64,28 +75,28 @@ impl Drawing for HeatMap {
                     (from + width - 0.5, low - height + 0.5),
                     (from + 0.5, low - height + 0.5),
                 ];
-                canvas.polygon(corners, RGBColor(r, g, b))?;
+                canvas.polygon(corners, (r, g, b));
                 let text = significant(value, 3);
-                if canvas.width(&text, 11.5) < width - 4.0 && height > 14.0 {
-                    let ink = if is_dark((r, g, b)) { RGBColor(255, 255, 255) } else { INK };
+                if text_width(&text, 11.5) < width - 4.0 && height > 14.0 {
+                    let ink = if is_dark((r, g, b)) { WHITE } else { INK };
                     let middle = (from + width / 2.0, low - height / 2.0);
-                    canvas.text(&text, middle, 11.5, ink, HPos::Center, VPos::Center)?;
+                    canvas.text(&text, middle, 11.5, ink, Across::Center, Up::Center);
                 }
             }
             let label = &self.y[row];
-            canvas.text(label, (left - 7.0, low - height / 2.0), 11.5, INK, HPos::Right, VPos::Center)?;
+            canvas.text(label, (left - 7.0, low - height / 2.0), 11.5, INK, Across::Right, Up::Center);
         }
         let mut free_from = f64::NEG_INFINITY;
         for (column, label) in self.x.iter().enumerate() {
             let at = left + width * (column as f64 + 0.5);
-            let half = canvas.width(label, 11.5) / 2.0;
+            let half = text_width(label, 11.5) / 2.0;
             if at - half > free_from {
-                canvas.text(label, (at, bottom + 8.0), 11.5, INK, HPos::Center, VPos::Top)?;
+                canvas.text(label, (at, bottom + 8.0), 11.5, INK, Across::Center, Up::Top);
                 free_from = at + half + 4.0;
             }
         }
-        let middle = ((left + right) / 2.0, f64::from(SIZE.1) - 11.0);
-        canvas.text(&self.x_label, middle, 12.5, INK, HPos::Center, VPos::Bottom)?;
+        let middle = ((left + right) / 2.0, HEIGHT - 11.0);
+        canvas.text(&self.x_label, middle, 12.5, INK, Across::Center, Up::Bottom);
         canvas.upward(&self.y_label, (19.0, (top + bottom) / 2.0), 12.5, INK)
     }
 }

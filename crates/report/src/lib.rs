@@ -26,5 +26,5 @@ pub use annotations::{Annotations, RatiosToBaseline, SchemeRatio};
 pub use diagram::{Diagram, NetworkNode};
 pub use error::ReportError;
 pub use figure::{AxisScale, Figure, FigureKind, PlotPoint, Series};
-pub use plot::draw_figures;
+pub use plot::{draw_figures, draw_side_by_side};
 pub use write::{WrittenResults, remove_results, write_results};

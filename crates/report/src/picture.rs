@@ -1,8 +1,6 @@
 //! The pictures of a run: figures and heat maps.
 
-use plotters::prelude::DrawingBackend;
-
-use crate::canvas::{Canvas, Drawing, Drawn};
+use crate::canvas::{Canvas, Drawing};
 use crate::figure::Figure;
 use crate::heat::HeatMap;
 
@@ -32,7 +30,7 @@ impl Picture {
 }
 
 impl Drawing for Picture {
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<'_, DB>) -> Drawn {
+    fn draw(&self, canvas: &mut Canvas) {
         match self {
             Picture::Figure(figure) => figure.draw(canvas),
             Picture::HeatMap(map) => map.draw(canvas),

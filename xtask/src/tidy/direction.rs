@@ -34,7 +34,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cli", FRONTS_MAY),
     ("docs", &["sim", "results", "report", "claims", "lab", "reproduce", "fixtures"]),
     ("py", FRONTS_MAY),
-    ("bench", &["base", "calendar", "model", "fabric", "host", "control", "topology", "workload", "record", "sim"]),
+    (
+        "bench",
+        &["base", "calendar", "model", "fabric", "host", "control", "topology", "workload", "record", "sim", "report"],
+    ),
     ("validation", FRONTS_MAY),
 ];
 

@@ -415,3 +415,70 @@ fn classes_and_settings_may_be_called_as_seats_are() {
     assert_eq!(limits, ["1MB", "2MB"]);
     assert_eq!(plan.classes.len(), 2);
 }
+
+/// The key of the only point of a scenario in a file in `folder`.
+fn only_key(folder: &Path, scenario: &str, set: &[&str]) -> String {
+    let arguments = RunArguments { set: set.iter().map(|&s| s.to_owned()).collect(), seeds: None };
+    let plan = Plan::parse("test.toml", scenario, "test", folder, &arguments)
+        .unwrap_or_else(|p| panic!("{set:?}: {}", p.render(false)));
+    assert_eq!(plan.points.len(), 1);
+    plan.points[0].point.key.clone()
+}
+
+#[test]
+fn a_point_with_another_content_has_another_key() {
+    let scenario = "schemes = [\"dctcp\"]\n".to_owned() + BASE;
+    let settings = [
+        &[][..],
+        &["workload.load=0.51"],
+        &["workload.duration=1001us"],
+        &["workload.warmup=0.11"],
+        &["run.drain=2s"],
+        &["workload.traffic.fixed.sizes.fixed=10001B"],
+        &["topology.star.host_link.delay=1001ns"],
+        &["topology.star.hosts=5"],
+        &["port.limit=300000B"],
+        &["host.transport.tcp.min_rto=11ms"],
+        &["port.limit=300000B", "host.transport.tcp.min_rto=11ms"],
+    ];
+    let keys = settings.map(|set| only_key(Path::new("."), &scenario, set));
+    let distinct: std::collections::BTreeSet<&String> = keys.iter().collect();
+    assert_eq!(distinct.len(), settings.len(), "{keys:#?}");
+    assert_eq!(
+        keys[1],
+        only_key(Path::new("."), &scenario, &["workload.load=0.510"]),
+        "the value counts, not its text"
+    );
+}
+
+#[test]
+fn a_point_whose_files_have_other_bytes_has_another_key() {
+    const TOPOLOGY: &str = "topology.file.path = \"network.txt\"\n[workload]\n";
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let star = BASE.split_once("[workload]\n").unwrap().0;
+    let generated =
+        "load = 0.5\nduration = \"1ms\"\n[workload.traffic.fixed]\nshare = 1.0\nsizes.file.path = \"sizes.csv\"\n";
+    let listed = "[workload.traffic.a]\nfile = { path = \"flows.txt\", format = \"hpcc\" }\n";
+    let scenarios = [
+        ("sizes.csv", "1000 0\n2000 1\n", "1000 0\n2001 1\n", format!("{star}[workload]\n{generated}")),
+        ("flows.txt", "1\n0 1 3 100 5000 2.0\n", "1\n0 1 3 100 5001 2.0\n", format!("{star}{listed}")),
+        (
+            "network.txt",
+            "3 1 2\n2\n0 2 10Gbps 1us 0\n1 2 10Gbps 1us 0\n",
+            "3 1 2\n2\n0 2 10Gbps 1us 0\n1 2 10Gbps 2us 0\n",
+            format!("{TOPOLOGY}{generated}"),
+        ),
+    ];
+    for (name, text, _, _) in &scenarios {
+        write(name, text);
+    }
+    for (name, text, other, scenario) in &scenarios {
+        let key = || only_key(folder.path(), &format!("schemes = [\"dctcp\"]\n{scenario}"), &[]);
+        let first = key();
+        write(name, other);
+        assert_ne!(first, key(), "{name} has other bytes");
+        write(name, text);
+        assert_eq!(first, key(), "the bytes of {name} count, not when they were written");
+    }
+}

@@ -4,6 +4,7 @@
 //! parts. Here is what is done once for the whole network, between rounds: flows are pulled from the workload, what
 //! happened to them goes to the recorder, and in the end everything is added up and checked.
 
+mod active;
 mod cut;
 mod exchange;
 mod part;

@@ -1,4 +1,4 @@
-//! Rounds: every part runs up to a horizon, on a thread of its own if there are several.
+//! Rounds: every part runs up to a horizon, on a thread of its own if there are several and the machine has room.
 //!
 //! A packet that begins to leave a part at or after the earliest event of all needs at least the lookahead to reach
 //! another part, so up to that horizon no part can surprise another one (Chandy and Misra's conservative condition, in
@@ -7,13 +7,15 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::thread::{self, Thread};
+use std::time;
 
 use tailcut_base::Instant;
 use tailcut_model::seat::Answer;
 
+use super::active::ActiveThreads;
 use super::exchange::{LogEntry, Mail, Start};
 use super::part::Part;
 use crate::controller::Told;
@@ -37,7 +39,6 @@ pub(super) struct Exchange {
     pub(super) handled: u64,
     /// When something happens next, in the part or where it has sent packets to.
     pub(super) next: Option<Instant>,
-    panic: Option<Box<dyn Any + Send>>,
 }
 
 /// Runs rounds.
@@ -96,27 +97,104 @@ fn take_orders(part: &mut Part<'_>, exchange: &mut Exchange) {
     }
 }
 
+/// The place of a part, which whoever runs it locks.
+// Aligned, so that a thread that takes its part writes to no cache line of another's.
+#[repr(align(128))]
+struct Place<'s>(Mutex<Option<Box<Part<'s>>>>);
+
 /// What the threads share.
-struct Shared {
+struct Shared<'s, M> {
+    /// Makes a part.
+    make: M,
+    places: Vec<Place<'s>>,
     exchanges: Vec<Mutex<Exchange>>,
     /// Packets from each part to each part: `from + to * parts`.
     mail: Vec<Mutex<Mail>>,
-    /// Number of the round that is to be run.
-    round: AtomicUsize,
+    /// The round that is to be run.
+    order: AtomicU64,
     /// End of the round, in picoseconds.
     horizon: AtomicU64,
-    /// Parts that have finished the round, the coordinator's not counted.
-    done: AtomicUsize,
+    /// Threads that have finished the round, the coordinator's not counted.
+    done: AtomicU32,
     over: AtomicBool,
+    /// What ended a thread.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
     /// How often a thread looks whether it is its turn before it yields its processor: not at all if there are too few
     /// processors for all threads.
     spins: u32,
+    sleepers: Vec<Sleeper>,
 }
 
-impl Shared {
-    fn run_part(&self, number: usize, part: &mut Part<'_>) {
+/// The number of a round, and how many threads run it: both in one word, so that no thread sees one without the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Order {
+    round: u64,
+    threads: u32,
+}
+
+impl Order {
+    const THREAD_BITS: u32 = 16;
+    const MOST_THREADS: u32 = (1 << Order::THREAD_BITS) - 1;
+
+    fn of_word(word: u64) -> Order {
+        Order { round: word >> Order::THREAD_BITS, threads: word as u32 & Order::MOST_THREADS }
+    }
+
+    fn word(self) -> u64 {
+        self.round << Order::THREAD_BITS | u64::from(self.threads)
+    }
+}
+
+/// A thread that may sleep until somebody has news for it.
+#[derive(Default)]
+struct Sleeper {
+    sleeps: AtomicBool,
+    thread: Mutex<Option<Thread>>,
+}
+
+impl Sleeper {
+    /// Waits until `is_over`. Rounds are short: the thread looks for a while before it lets others run, and sleeps when
+    /// that took uncommonly long.
+    fn wait_until(&self, spins: u32, is_over: impl Fn() -> bool) {
+        /// How often it lets others run: some 100 us if there are no others.
+        const YIELDS: u32 = 200;
+        for _ in 0..spins {
+            if is_over() {
+                return;
+            }
+            std::hint::spin_loop();
+        }
+        for _ in 0..YIELDS {
+            if is_over() {
+                return;
+            }
+            thread::yield_now();
+        }
+        *lock(&self.thread) = Some(thread::current());
+        // Either this thread sees the news after it said that it sleeps, or who brings them sees that it does.
+        self.sleeps.store(true, Ordering::SeqCst);
+        while !is_over() {
+            thread::park();
+        }
+        self.sleeps.store(false, Ordering::Relaxed);
+    }
+
+    /// Wakes the thread if it sleeps, after the news have been stored in sequential order.
+    fn wake(&self) {
+        if self.sleeps.load(Ordering::SeqCst)
+            && let Some(thread) = &*lock(&self.thread)
+        {
+            thread.unpark();
+        }
+    }
+}
+
+impl<'s, M: Fn(u32) -> Part<'s> + Sync> Shared<'s, M> {
+    fn run_part(&self, number: usize) {
         let parts = self.exchanges.len();
         let horizon = Instant::from_ps(self.horizon.load(Ordering::Relaxed));
+        let mut place = lock(&self.places[number].0);
+        let part = place.get_or_insert_with(|| Box::new((self.make)(number as u32)));
         let mut exchange = lock(&self.exchanges[number]);
         take_orders(part, &mut exchange);
         for from in (0..parts).filter(|&from| from != number) {
@@ -130,66 +208,45 @@ impl Shared {
         part.take_told(&mut exchange.told);
     }
 
-    /// A thread's life: it makes its part, runs it in each round, and gives it back.
-    fn work<'s>(&self, number: u32, make: impl Fn(u32) -> Part<'s>) -> Part<'s> {
-        let mut part = None;
-        let mut seen = 0;
+    /// Thread `number` of so many that run a round does its share of it.
+    fn run_share(&self, number: usize, threads: u32) {
+        (number..self.exchanges.len()).step_by(threads as usize).for_each(|part| self.run_part(part));
+    }
+
+    /// A thread's life: it does its share of each round in which it has one.
+    fn work(&self, number: u32) {
+        let mut seen = Order { round: 0, threads: 0 };
         loop {
-            let mut waiter = Waiter::new(self.spins);
-            loop {
-                let round = self.round.load(Ordering::Acquire);
-                if round != seen {
-                    seen = round;
-                    break;
-                }
-                waiter.wait();
+            let order = || Order::of_word(self.order.load(Ordering::SeqCst));
+            // A thread without a share has no news until it has one again.
+            let is_called = || {
+                let order = order();
+                order != seen && order.threads > number
+            };
+            self.sleepers[number as usize].wait_until(self.spins, || is_called() || self.over.load(Ordering::SeqCst));
+            if self.over.load(Ordering::SeqCst) {
+                return;
             }
-            if self.over.load(Ordering::Acquire) {
-                return part.unwrap_or_else(|| make(number));
-            }
-            let attempt = catch_unwind(AssertUnwindSafe(|| {
-                self.run_part(number as usize, part.get_or_insert_with(|| make(number)));
-            }));
+            seen = order();
+            let attempt = catch_unwind(AssertUnwindSafe(|| self.run_share(number as usize, seen.threads)));
             if let Err(panic) = attempt {
-                lock(&self.exchanges[number as usize]).panic = Some(panic);
+                *lock(&self.panic) = Some(panic);
             }
-            self.done.fetch_add(1, Ordering::Release);
+            self.done.fetch_add(1, Ordering::SeqCst);
+            self.sleepers[0].wake();
         }
     }
 }
 
-/// Waits for another thread: rounds are short, so it looks for a while before it lets others run, and sleeps only
-/// while a round takes uncommonly long.
-struct Waiter {
-    spins: u32,
-    yields: u32,
+/// The coordinator of several parts; it is the first thread.
+struct ManyParts<'h, 's, M> {
+    shared: &'h Shared<'s, M>,
+    active: ActiveThreads,
+    round: u64,
+    round_began: time::Instant,
 }
 
-impl Waiter {
-    fn new(spins: u32) -> Waiter {
-        Waiter { spins, yields: 2_000 }
-    }
-
-    fn wait(&mut self) {
-        if self.spins > 0 {
-            self.spins -= 1;
-            std::hint::spin_loop();
-        } else if self.yields > 0 {
-            self.yields -= 1;
-            std::thread::yield_now();
-        } else {
-            std::thread::sleep(Duration::from_micros(20));
-        }
-    }
-}
-
-/// The coordinator of several parts; the first part runs on its own thread.
-struct ManyParts<'h, 'p, 's> {
-    shared: &'h Shared,
-    first: &'p mut Part<'s>,
-}
-
-impl Rounds for ManyParts<'_, '_, '_> {
+impl<'s, M: Fn(u32) -> Part<'s> + Sync> Rounds for ManyParts<'_, 's, M> {
     fn parts(&self) -> usize {
         self.shared.exchanges.len()
     }
@@ -200,19 +257,24 @@ impl Rounds for ManyParts<'_, '_, '_> {
 
     fn round(&mut self, horizon: Instant, _budget: u64) {
         let shared = self.shared;
+        // In the first round each thread makes its part.
+        let threads = if self.round == 0 { shared.exchanges.len() as u32 } else { self.active.now() };
         shared.horizon.store(horizon.as_ps(), Ordering::Relaxed);
         shared.done.store(0, Ordering::Relaxed);
-        shared.round.fetch_add(1, Ordering::Release);
-        shared.run_part(0, self.first);
-        let mut waiter = Waiter::new(shared.spins);
-        while shared.done.load(Ordering::Acquire) < shared.exchanges.len() - 1 {
-            waiter.wait();
+        self.round += 1;
+        shared.order.store(Order { round: self.round, threads }.word(), Ordering::SeqCst);
+        shared.sleepers[1..threads as usize].iter().for_each(Sleeper::wake);
+        shared.run_share(0, threads);
+        shared.sleepers[0].wait_until(shared.spins, || shared.done.load(Ordering::SeqCst) == threads - 1);
+        if let Some(panic) = lock(&shared.panic).take() {
+            resume_unwind(panic);
         }
-        for exchange in &shared.exchanges {
-            if let Some(panic) = lock(exchange).panic.take() {
-                resume_unwind(panic);
-            }
+        let now = time::Instant::now();
+        let events = shared.exchanges.iter().map(|exchange| lock(exchange).handled).sum();
+        if self.round > 1 {
+            self.active.tell(events, now - self.round_began);
         }
+        self.round_began = now;
     }
 
     fn in_the_mail(&self) -> u64 {
@@ -221,17 +283,17 @@ impl Rounds for ManyParts<'_, '_, '_> {
 }
 
 /// Sends the threads home, also when the coordinator panics.
-struct Closing<'h>(&'h Shared);
+struct Closing<'h, 's, M>(&'h Shared<'s, M>);
 
-impl Drop for Closing<'_> {
+impl<M> Drop for Closing<'_, '_, M> {
     fn drop(&mut self) {
-        self.0.over.store(true, Ordering::Release);
-        self.0.round.fetch_add(1, Ordering::Release);
+        self.0.over.store(true, Ordering::SeqCst);
+        self.0.sleepers.iter().for_each(Sleeper::wake);
     }
 }
 
-/// Makes `count` parts with `make` and coordinates them, each on a thread of its own; the first on this one. Returns
-/// the parts as they are in the end.
+/// Makes `count` parts with `make` and coordinates them: each on a thread of its own, the first on this one, or by
+/// fewer threads where the machine has no room for all. Returns the parts as they are in the end.
 ///
 /// A thread makes its part itself: what it writes to while it runs then lies apart from what others write to.
 ///
@@ -243,25 +305,34 @@ pub(super) fn together<'s, R>(
     coordinate: impl FnOnce(&mut dyn Rounds) -> R,
 ) -> (R, Vec<Part<'s>>) {
     let size = count as usize;
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    assert!(count <= Order::MOST_THREADS, "{count} threads are more than any machine has processors");
+    let processors = thread::available_parallelism().map_or(1, usize::from);
     let shared = Shared {
+        make,
+        places: (0..size).map(|_| Place(Mutex::new(None))).collect(),
         exchanges: (0..size).map(|_| Mutex::default()).collect(),
         mail: (0..size * size).map(|_| Mutex::default()).collect(),
-        round: AtomicUsize::new(0),
+        order: AtomicU64::new(0),
         horizon: AtomicU64::new(0),
-        done: AtomicUsize::new(0),
+        done: AtomicU32::new(0),
         over: AtomicBool::new(false),
+        panic: Mutex::new(None),
         spins: if processors < size { 0 } else { 5_000 },
+        sleepers: (0..size).map(|_| Sleeper::default()).collect(),
     };
-    std::thread::scope(|scope| {
-        let (shared, make) = (&shared, &make);
-        let threads: Vec<_> = (1..count).map(|number| scope.spawn(move || shared.work(number, make))).collect();
-        let (result, first) = {
-            let _closing = Closing(shared);
-            let mut first = make(0);
-            (coordinate(&mut ManyParts { shared, first: &mut first }), first)
-        };
-        let others = threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        (result, std::iter::once(first).chain(others).collect())
-    })
+    let result = thread::scope(|scope| {
+        let shared = &shared;
+        let _closing = Closing(shared);
+        for number in 1..count {
+            scope.spawn(move || shared.work(number));
+        }
+        let active = ActiveThreads::new(count);
+        coordinate(&mut ManyParts { shared, active, round: 0, round_began: time::Instant::now() })
+    });
+    let Shared { places, make, .. } = shared;
+    let parts = (0..).zip(places).map(|(number, place)| {
+        let part = place.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        part.map_or_else(|| make(number), |part| *part)
+    });
+    (result, parts.collect())
 }

@@ -2,8 +2,6 @@
 //! where.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints")]
 
-mod plot;
-
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -12,9 +10,8 @@ use tailcut_bench::scale::{Case, LOADS_LARGE, LOADS_SMALL, Measurable, SIZES, Sa
 use tailcut_bench::simulation::{in_repository, scenario};
 use tailcut_bench::{Contender, Spread, in_turns, print_table, ratio};
 use tailcut_record::Recorder;
+use tailcut_report::{AxisScale, Figure, FigureKind, PlotPoint, Series, draw_side_by_side};
 use tailcut_sim::World;
-
-use plot::{Curve, Panel};
 
 const ROUNDS: usize = 3;
 
@@ -57,26 +54,44 @@ fn measure(picture: Option<PathBuf>) -> Result<(), String> {
     println!();
     threads()?;
     let Some(picture) = picture else { return Ok(()) };
-    let points = |cases: &[Case], costs: &[Spread], of: fn(&Case) -> f64| -> Vec<(f64, f64)> {
-        cases.iter().zip(costs).map(|(case, cost)| (of(case), cost.median)).collect()
+    let series = |style: usize, name: String, cases: &[Case], costs: &[Spread], of: fn(&Case) -> f64| Series {
+        name,
+        style,
+        points: cases.iter().zip(costs).map(|(case, cost)| PlotPoint::new(of(case), cost.median, None)).collect(),
     };
-    let curve_by_load = |cases: &[Case], costs: &[Spread]| Curve {
-        name: format!("{} hosts", grouped(cases[0].size.hosts())),
-        points: points(cases, costs, |case| case.load),
+    let by_load = |style: usize, cases: &[Case], costs: &[Spread]| {
+        series(style, format!("{} hosts", grouped(cases[0].size.hosts())), cases, costs, |case| case.load)
     };
-    let of_hosts = Curve {
-        name: format!("load {}", SIZES[0].load),
-        points: points(&SIZES, &by_size, |case| f64::from(case.size.hosts())),
+    let of_hosts = |case: &Case| f64::from(case.size.hosts());
+    let figure = |name: &str, x_label: &str, x: AxisScale, series: Vec<Series>| Figure {
+        name: name.to_owned(),
+        title: format!("Cost of a packet-hop by {name}"),
+        subtitle: String::new(),
+        x_label: x_label.to_owned(),
+        x,
+        y_label: "CPU time per packet-hop, ns".to_owned(),
+        y: AxisScale::Linear,
+        from_zero: true,
+        reference: None,
+        kind: FigureKind::Points,
+        series,
     };
-    let panels = [
-        Panel { x_title: "hosts", logarithmic: true, curves: vec![of_hosts] },
-        Panel {
-            x_title: "load: share of the hosts' links",
-            logarithmic: false,
-            curves: vec![curve_by_load(&LOADS_SMALL, &small), curve_by_load(&LOADS_LARGE, &large)],
-        },
+    let figures = [
+        figure(
+            "hosts",
+            "hosts",
+            AxisScale::Log,
+            vec![series(0, format!("load {}", SIZES[0].load), &SIZES, &by_size, of_hosts)],
+        ),
+        figure(
+            "load",
+            "load: share of the hosts' links",
+            AxisScale::Linear,
+            vec![by_load(0, &LOADS_SMALL, &small), by_load(1, &LOADS_LARGE, &large)],
+        ),
     ];
-    plot::write(&picture, &panels).map_err(|e| format!("cannot draw {}: {e}", picture.display()))
+    draw_side_by_side(&figures, &picture, &picture.with_extension("png"))
+        .map_err(|e| format!("cannot draw {}: {e}", picture.display()))
 }
 
 /// Measures cases in turns and prints a row of each. Returns what a packet-hop costs in each.
