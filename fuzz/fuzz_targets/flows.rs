@@ -1,20 +1,6 @@
-//! Any bytes as a list of flows, in both formats: refused with its line, or flows.
+//! See `crates/fuzzing/src/flows.rs`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tailcut_workload::{FlowFormat, FlowList};
 
-fuzz_target!(|bytes: &[u8]| {
-    let lines = bytes.iter().filter(|&&b| b == b'\n').count() + 1;
-    for format in [FlowFormat::Tailcut, FlowFormat::Hpcc] {
-        for hosts in [0, 2, 400] {
-            match FlowList::parse(bytes, format, hosts) {
-                Ok(list) => assert!(!list.is_empty() && list.len() < lines && hosts > 1),
-                Err(error) => {
-                    assert!((1..=lines).contains(&error.line), "line {} of {lines}", error.line);
-                    assert!(!error.message.is_empty() && !error.to_string().is_empty());
-                }
-            }
-        }
-    }
-});
+fuzz_target!(|bytes: &[u8]| tailcut_fuzzing::flows::run(bytes));

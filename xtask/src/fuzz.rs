@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use crate::shell::{Call, Done, Stop, cargo};
 
 /// Each target with the folders of files to begin with.
-const TARGETS: [(&str, &[&str]); 3] = [
+const TARGETS: [(&str, &[&str]); 5] = [
     ("scenario", &["scenarios", "schemes", "fuzz/seeds/scenario"]),
     ("distribution", &["data/distributions", "fuzz/seeds/distribution"]),
     ("flows", &["fuzz/seeds/flows"]),
+    ("simulation", &[]),
+    ("run_folder", &[]),
 ];
 
 /// What is registered, for the target `scenario`: settings that each put one model on its seat. A test of
@@ -28,6 +30,23 @@ host_link = { rate = "10Gbps", delay = "1us" }
 [workload.traffic.a]
 list = [{ src = 0, dst = 1, size = "1MB", start = "0ns" }]
 "#;
+
+/// Checks that the locked versions of the targets fit the workspace: otherwise `cargo xtask fuzz` could not begin. What
+/// the targets call is a crate of the workspace and runs in its tests; to build the targets takes a C++ compiler and
+/// minutes.
+///
+/// # Errors
+/// If they do not.
+pub(crate) fn check(root: &Path) -> Done {
+    let locked = ["metadata", "--locked", "--format-version", "1", "--manifest-path", "fuzz/Cargo.toml"];
+    match cargo(root, &locked).output() {
+        Some(_) => Ok(()),
+        None => Err(Stop::Failed(
+            "fuzz/Cargo.lock does not fit the workspace: cargo metadata --manifest-path fuzz/Cargo.toml puts it right"
+                .to_owned(),
+        )),
+    }
+}
 
 /// Seconds for each target if nobody says.
 const SECONDS: u32 = 60;
@@ -145,7 +164,7 @@ mod tests {
             let (seconds, targets) = parse(arguments).unwrap();
             (seconds, targets.iter().map(|(name, _)| *name).collect::<Vec<_>>())
         };
-        assert_eq!(names(&[]), (SECONDS, vec!["scenario", "distribution", "flows"]));
+        assert_eq!(names(&[]), (SECONDS, vec!["scenario", "distribution", "flows", "simulation", "run_folder"]));
         assert_eq!(names(&["5", "flows"]), (5, vec!["flows"]));
         assert_eq!(names(&["flows", "scenario"]), (SECONDS, vec!["flows", "scenario"]));
         for wrong in ["0", "-1", "flow"] {

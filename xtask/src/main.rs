@@ -4,9 +4,11 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
 
 mod compare_ns3;
+mod deny;
 mod docs;
 mod files;
 mod fuzz;
+mod mutants;
 mod oldest;
 mod python;
 mod release;
@@ -31,6 +33,7 @@ cargo xtask COMMAND
   test --rust      the same without Python
   tidy             what neither the compiler nor clippy looks at: see xtask/src/tidy/
   oldest           check that the workspace builds with the Rust that Cargo.toml gives as rust-version
+  deny             check licences, sources and advisories of the dependencies with cargo-deny: see deny.toml
   docs             make every table, picture and figure of the pages that comes from a command anew, from
                    what is stored in results/, and the scoreboard
   docs --check     change nothing, and fail if one of them is not up to date; a part of the tests
@@ -40,6 +43,8 @@ cargo xtask COMMAND
   fuzz [SECONDS] [TARGET]
                    feed hostile input to everything that reads what a user wrote, each target for
                    so long (default: 60); needs a C++ compiler
+  mutants [N]      change one of N places of the crates that decide results (default: 200), and see whether a test
+                   fails; hours for a small N; needs cargo-mutants
   bench [NAME]     measure: calendar, limit, port, whole
   speed            measure what a packet-hop costs beside the least that this machine can do
   speed --all      measure every preset and variant on the fabric of its paper, beside DCTCP
@@ -78,6 +83,8 @@ fn main() -> ExitCode {
         ["test", "--rust"] => test::all(&root, false),
         ["tidy"] => tidy::run(&root),
         ["oldest"] => oldest::check(&root),
+        ["deny"] => deny::check(&root),
+        ["mutants", rest @ ..] => mutants::run(&root, rest),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         ["bench", rest @ ..] => speed::bench(&root, rest),
         ["speed", rest @ ..] => speed::speed(&root, rest),

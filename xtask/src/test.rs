@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::shell::{Call, Done, Stop, cargo, target_folder};
-use crate::{files, oldest, python, speed, tidy};
+use crate::{deny, files, fuzz, oldest, python, speed, tidy};
 
 /// The profile of the tests' own build: its dependencies are there when the tests have been built, and it is optimised
 /// enough to simulate.
@@ -21,6 +21,7 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
     let mut steps: Vec<Step<'_>> = vec![
         ("format: rustfmt --check", Box::new(|| format(root))),
         ("tidy: cargo xtask tidy", Box::new(|| tidy::run(root))),
+        ("dependencies: cargo deny", Box::new(|| deny::check(root))),
         (
             "lints: cargo clippy",
             Box::new(|| {
@@ -34,6 +35,7 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
             }),
         ),
         ("Rust tests: cargo test", Box::new(|| cargo(root, &["test", "--locked", "--workspace"]).run())),
+        ("targets of fuzzing: their lock file", Box::new(|| fuzz::check(root))),
         ("the oldest Rust: cargo check", Box::new(|| oldest::check(root))),
     ];
     if with_python {

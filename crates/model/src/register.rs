@@ -172,6 +172,18 @@ macro_rules! register {
             }
 
             #[allow(unused_variables)]
+            fn fits(&self, around: &$crate::Around) -> Result<(), $crate::Invalid> {
+                match self {
+                    $($config::$variant(config) => $crate::Parameters::fits(config, around)
+                        .map_err(|invalid| invalid.within(&$crate::registry::kebab(stringify!($module)))),)+
+                    $($config::Custom(custom) => {
+                        let _: &$crate::Custom<$context, dyn $custom + Send> = custom;
+                        Ok(())
+                    })?
+                }
+            }
+
+            #[allow(unused_variables)]
             fn warnings(&self, around: &$crate::Around) -> Vec<String> {
                 match self {
                     $($config::$variant(config) => $crate::Parameters::warnings(config, around),)+

@@ -29,6 +29,15 @@ pub trait Parameters: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
         Ok(())
     }
 
+    /// Refuses what cannot work in this network.
+    ///
+    /// # Errors
+    /// If a value cannot be here; the path is relative to the model's table.
+    fn fits(&self, around: &Around) -> Result<(), Invalid> {
+        let _ = around;
+        Ok(())
+    }
+
     /// What is not wrong here but probably not meant.
     fn warnings(&self, around: &Around) -> Vec<String> {
         let _ = around;
@@ -68,6 +77,11 @@ pub trait Seat {
     /// # Errors
     /// As [`Parameters::resolve`].
     fn resolve(&mut self, workload: &dyn Demand) -> Result<(), Invalid>;
+    /// As [`Parameters::fits`], with the path relative to the seat.
+    ///
+    /// # Errors
+    /// As [`Parameters::fits`].
+    fn fits(&self, around: &Around) -> Result<(), Invalid>;
     /// As [`Parameters::warnings`].
     fn warnings(&self, around: &Around) -> Vec<String>;
 }
@@ -97,6 +111,30 @@ pub struct Around {
     pub drain: tailcut_base::Span,
     /// Whether packets of one flow take several ways at a time ([`Thing::Spraying`](crate::Thing)).
     pub sprays: bool,
+    /// Whether packets may be lost: links lose them or fail, or not all that is offered has room in a port.
+    pub may_lose: bool,
+    /// How long flows have after the last arrival.
+    pub run_drain: tailcut_base::Span,
+}
+
+impl Around {
+    /// Refuses a timer at `key` that expires hundreds of times before the first answer can come, and sends again each
+    /// time: that is more and more packets, and nothing that anybody means.
+    ///
+    /// # Errors
+    /// If it is shorter than a hundredth of the round-trip time.
+    pub fn allows_timer(&self, key: &str, timer: tailcut_base::Span) -> Result<(), Invalid> {
+        let least = tailcut_base::Span::from_ps(self.rtt.as_ps() / 100);
+        if timer >= least {
+            return Ok(());
+        }
+        let message = format!(
+            "{timer} is less than a hundredth of the round-trip time of the longest path, {}: it would send again hundreds \
+             of times before an answer can come",
+            self.rtt
+        );
+        Err(Invalid::new(key, message).help(format!("expected at least {least}, and better the round-trip time")))
+    }
 }
 
 /// A module's name as a scenario writes it: `flow_ecmp` is `flow-ecmp`.

@@ -130,6 +130,10 @@ impl Scenario {
         let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
         let network = Arc::new(network);
         let scenario = Scenario { config, network, seed, files, forecast, classes, facts, outages, tables };
+        let around = scenario.around();
+        for (path, seat, _) in scenario.config.seats() {
+            seat.fits(&around).map_err(|e| e.within(&path))?;
+        }
         let context = ControllerContext { network: Arc::clone(&scenario.network), seeds: Seeds::new(seed) };
         let controller = scenario.config.controller.build(&context).map_err(|e| e.within("controller"))?;
         if tailcut_model::seat::Controller::delay(&controller) == Some(Span::ZERO) {
@@ -242,23 +246,15 @@ impl Scenario {
         for (link, utilisation) in self.overloaded() {
             warnings.push(format!("{link} is offered {utilisation:.2} times what it carries: queues and completion times grow with the length of the run"));
         }
-        let (rtt, hops) = self.longest_way();
-        let rate = self.network.host_link();
-        let bdp = (rate.as_bps() as f64 / 8.0 * rtt.as_secs_f64()) as u64;
+        let around = self.around();
+        let Around { rtt, bdp, .. } = around;
         if config.port.all.limit.0 < bdp {
             warnings.push(format!(
-                "the buffer of a port, {}, is below the bandwidth-delay product of {bdp} B ({rate} x {rtt})",
-                config.port.limit
+                "the buffer of a port, {}, is below the bandwidth-delay product of {bdp} B ({} x {rtt})",
+                config.port.limit,
+                self.network.host_link()
             ));
         }
-        let around = Around {
-            rtt,
-            hops,
-            bdp,
-            port_limit: config.port.limit.0,
-            drain: rate.tx_time(config.port.limit.0),
-            sprays: self.facts.has(Thing::Spraying),
-        };
         warnings.extend(config.seats().into_iter().flat_map(|(_, seat, _)| seat.warnings(&around)));
         warnings.extend(together::warnings(&self.facts));
         let sample = config.record.queue_sample;
@@ -269,6 +265,26 @@ impl Scenario {
             ));
         }
         warnings
+    }
+
+    /// What models may ask about the network around them.
+    fn around(&self) -> Around {
+        let config = &self.config;
+        let (rtt, hops) = self.longest_way();
+        let rate = self.network.host_link();
+        let port_limit = config.port.all.limit.0;
+        let offered: f64 = self.forecast.classes.iter().map(|class| class.flows * class.mean_wire).sum();
+        let loses = |port: &PortConfig| port.limit.0 as f64 <= offered || port.loss != PortConfig::default().loss;
+        Around {
+            rtt,
+            hops,
+            bdp: (rate.as_bps() as f64 / 8.0 * rtt.as_secs_f64()) as u64,
+            port_limit,
+            drain: rate.tx_time(port_limit),
+            sprays: self.facts.has(Thing::Spraying),
+            may_lose: config.failures != config::Failures::default() || config.port.each().any(|(_, port)| loses(port)),
+            run_drain: config.run.drain,
+        }
     }
 
     /// Links that are offered more than they carry, with how many times more; none if that is allowed.

@@ -163,3 +163,40 @@ fn what_is_void_is_warned_of() {
     }
     assert_eq!(warnings("dctcp", ""), "");
 }
+
+#[test]
+fn a_scheme_that_does_not_send_again_in_time_says_so_where_packets_may_be_lost() {
+    let warnings = |scheme, text: &str| {
+        let text = star(3) + text + &listed(&[(0, 2, 2_000_000, 0), (1, 2, 2_000_000, 0)]);
+        Scenario::new(&tree(scheme, &text), 1, Path::new(".")).unwrap().warnings().join("\n")
+    };
+    let what = "packets may be lost here, and min_rto, 1000s, is more than the 10s that flows have";
+    assert!(!warnings("srpt", "").contains("may be lost"), "{}", warnings("srpt", ""));
+    for text in [
+        "[port]\nlimit = \"100KB\"\n",
+        "[port]\nloss.random.probability = 0.001\n",
+        "[failures]\nlist = [{ link = \"host0--switch0\", at = \"20us\", for = \"10us\" }]\n",
+    ] {
+        let said = warnings("srpt", text);
+        assert!(said.contains(what), "{text}: {said}");
+        assert!(!warnings("tcp", text).contains("may be lost"), "TCP sends again in time");
+    }
+}
+
+#[test]
+fn a_timer_that_would_send_again_hundreds_of_times_before_an_answer_is_refused() {
+    let far = "[topology.star]\nhosts = 3\nhost_link = { rate = \"10Gbps\", delay = \"1s\" }\n";
+    let with = |scheme, text: &str| {
+        let text = far.to_owned() + text + &listed(&[(0, 1, 1, 0)]);
+        Scenario::new(&tree(scheme, &text), 1, Path::new("."))
+    };
+    // The round trip is over four links of a second each: a hundredth is 40 ms.
+    let refused = with("homa", "[host.transport.homa]\nresend = \"3ms\"\n").expect_err("it is refused");
+    let shown = refused.render(false);
+    assert!(shown.contains("`host.transport.homa.resend`") && shown.contains("hundredth"), "{shown}");
+    assert!(shown.contains("expected at least 40") && shown.contains("resend = \"3ms\""), "{shown}");
+    assert!(with("homa", "[host.transport.homa]\nresend = \"50ms\"\n").is_ok());
+    let fixed = "[host.transport.tcp]\nfixed_rto = true\nmin_rto = \"3ms\"\n";
+    assert!(with("tcp", fixed).is_err(), "it sends again each 3 ms");
+    assert!(with("tcp", "[host.transport.tcp]\nmin_rto = \"3ms\"\n").is_ok(), "each timeout is twice the last");
+}

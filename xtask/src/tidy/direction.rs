@@ -32,6 +32,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("cli", FRONTS_MAY),
+    ("fuzzing", &["workload", "record", "sim", "results", "lab"]),
     ("docs", &["sim", "results", "report", "claims", "lab", "reproduce", "fixtures"]),
     ("py", FRONTS_MAY),
     (

@@ -551,8 +551,16 @@ mod tests {
     #[test]
     fn a_target_that_no_port_holds_and_one_below_the_idle_round_trip_are_warned_of() {
         let warning = |config: &Config, port_limit| {
-            let around =
-                Around { rtt: Span::from_us(80), hops: 4, bdp: 100_000, port_limit, drain: Span::ZERO, sprays: false };
+            let around = Around {
+                rtt: Span::from_us(80),
+                hops: 4,
+                bdp: 100_000,
+                port_limit,
+                drain: Span::ZERO,
+                sprays: false,
+                may_lose: true,
+                run_drain: Span::from_ms(10_000),
+            };
             config.warnings(&around).join("; ")
         };
         let says = |config: &Config, port_limit, words: &str| {

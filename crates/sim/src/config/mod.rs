@@ -114,6 +114,10 @@ impl Seat for NicConfig {
         Ok(())
     }
 
+    fn fits(&self, _: &Around) -> Result<(), Invalid> {
+        Ok(())
+    }
+
     fn warnings(&self, _: &Around) -> Vec<String> {
         Vec::new()
     }

@@ -138,6 +138,10 @@ impl Parameters for Config {
         Ok(())
     }
 
+    fn fits(&self, around: &Around) -> Result<(), Invalid> {
+        around.allows_timer("resend", self.resend)
+    }
+
     fn warnings(&self, around: &Around) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.resend < around.rtt {

@@ -17,13 +17,14 @@ mod scoreboard;
 mod sender;
 #[cfg(test)]
 mod tests;
+mod warnings;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, HostId, Instant, MTU_BYTES, Span};
+use tailcut_base::{Bytes, HostId, Instant, Span};
 use tailcut_model::seat::{CongestionControl, HostCx, Pacer, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
     Around, Build, Direction, Facts, Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
@@ -365,37 +366,13 @@ impl Parameters for Config {
         facts.provides(Thing::Recovery);
     }
 
+    fn fits(&self, around: &Around) -> Result<(), Invalid> {
+        // Otherwise each timeout is twice the one before.
+        if self.fixed_rto { around.allows_timer("min_rto", self.min_rto) } else { Ok(()) }
+    }
+
     fn warnings(&self, around: &Around) -> Vec<String> {
-        let mut warnings = Vec::new();
-        if self.min_rto < around.rtt {
-            warnings.push(format!(
-                "min_rto, {}, is below the round-trip time of the longest path, {}: packets are sent again before their ACK can come",
-                self.min_rto, around.rtt
-            ));
-        }
-        if self.min_rto < around.drain {
-            warnings.push(format!(
-                "min_rto, {}, is below the {} that a full port takes to drain: packets are sent again while they wait",
-                self.min_rto, around.drain
-            ));
-        }
-        let first = u64::from(self.initial_window) * MTU_BYTES;
-        if first > around.port_limit {
-            warnings.push(format!(
-                "an initial window of {} packets, {}, is more than a port holds, {}: a burst of one flow can overflow it",
-                self.initial_window,
-                Bytes(first),
-                Bytes(around.port_limit)
-            ));
-        }
-        if around.sprays && self.fast_retransmit && self.dup_thresh < 20 {
-            warnings.push(
-                "packets are sprayed over paths while three of them out of order mean a loss: consider \
-                 `fast_retransmit = false` or a `dup_thresh` of 20 or more"
-                    .to_owned(),
-            );
-        }
-        warnings
+        warnings::of(self, around)
     }
 }
 

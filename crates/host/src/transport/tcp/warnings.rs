@@ -1,0 +1,47 @@
+//! What of a configuration is not wrong but probably not meant, in the network at hand.
+
+use tailcut_base::{Bytes, MTU_BYTES};
+use tailcut_model::Around;
+
+use super::Config;
+
+/// What is not wrong here but probably not meant.
+pub(super) fn of(config: &Config, around: &Around) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if around.may_lose && config.min_rto > around.run_drain {
+        warnings.push(format!(
+            "packets may be lost here, and min_rto, {}, is more than the {} that flows have after the last arrival: what \
+             no later packet betrays is never sent again, and its flow is censored",
+            config.min_rto, around.run_drain
+        ));
+    }
+    if config.min_rto < around.rtt {
+        warnings.push(format!(
+            "min_rto, {}, is below the round-trip time of the longest path, {}: packets are sent again before their ACK can come",
+            config.min_rto, around.rtt
+        ));
+    }
+    if config.min_rto < around.drain {
+        warnings.push(format!(
+            "min_rto, {}, is below the {} that a full port takes to drain: packets are sent again while they wait",
+            config.min_rto, around.drain
+        ));
+    }
+    let first = u64::from(config.initial_window) * MTU_BYTES;
+    if first > around.port_limit {
+        warnings.push(format!(
+            "an initial window of {} packets, {}, is more than a port holds, {}: a burst of one flow can overflow it",
+            config.initial_window,
+            Bytes(first),
+            Bytes(around.port_limit)
+        ));
+    }
+    if around.sprays && config.fast_retransmit && config.dup_thresh < 20 {
+        warnings.push(
+            "packets are sprayed over paths while three of them out of order mean a loss: consider \
+             `fast_retransmit = false` or a `dup_thresh` of 20 or more"
+                .to_owned(),
+        );
+    }
+    warnings
+}
