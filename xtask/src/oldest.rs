@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::shell::{Call, Done, Stop};
 
-/// Checks every crate with the toolchain of `rust-version`, in a target folder of its own. Without rustup, or where the
-/// toolchain can neither be found nor installed, the step is left out and says so.
+/// Checks every crate, without its tests, with the toolchain of `rust-version`, in a target folder of its own. Without
+/// rustup, or where the toolchain can neither be found nor installed, the step is left out and says so.
 ///
 /// # Errors
 /// If it does not build.
@@ -33,7 +33,7 @@ pub(crate) fn check(root: &Path) -> Done {
             return Ok(());
         }
     }
-    let check = ["run", oldest, "cargo", "check", "--locked", "--workspace", "--all-targets", "--quiet"];
+    let check = ["run", oldest, "cargo", "check", "--locked", "--workspace", "--quiet"];
     Call::new(root, "rustup", &check).args(["--target-dir", "target/oldest"]).run().map_err(|stop| match stop {
         Stop::Failed(message) => Stop::Failed(format!(
             "{message}: with Rust {oldest}, which Cargo.toml gives as `rust-version`, the workspace does not build"

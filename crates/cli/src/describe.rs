@@ -30,7 +30,7 @@ fn walk(shape: Option<Shape<'_>>, path: &str, value: &toml::Value, doc: String, 
         let below = shape.and_then(|shape| shape.key(key));
         // The key of a seat has no description of its own: each of its models has one.
         let doc = match shape.map(|shape| shape.variants()).unwrap_or_default().into_iter().find(|v| v.name == *key) {
-            Some(variant) => variant.doc,
+            Some(variant) => variant.doc(),
             None if below.is_some_and(Shape::is_choice) => String::new(),
             None => below.map(Shape::doc).unwrap_or_default(),
         };
@@ -81,8 +81,8 @@ impl<'a> Key<'a> {
     fn new(name: &str, shape: Shape<'a>) -> Key<'a> {
         // A list of names has the choices of its items.
         let of = shape.item().filter(|item| !item.is_choice()).unwrap_or(shape);
-        let choices =
-            of.variants().into_iter().map(|variant| Choice { name: variant.name, doc: variant.doc }).collect();
+        let choices = of.variants().into_iter();
+        let choices = choices.map(|variant| Choice { name: variant.name.to_owned(), doc: variant.doc() }).collect();
         Key {
             name: name.to_owned(),
             doc: shape.doc(),
@@ -160,7 +160,7 @@ pub(crate) fn keys(shape: Shape<'_>) -> Vec<Key<'_>> {
         let key = Key::new(name, shape);
         // The parameters of one of several models have no description of their own: the model has.
         match variants.iter().find(|variant| variant.name == name) {
-            Some(variant) if key.doc.is_empty() => Key { doc: variant.doc.clone(), ..key },
+            Some(variant) if key.doc.is_empty() => Key { doc: variant.doc(), ..key },
             _ => key,
         }
     })

@@ -2,13 +2,11 @@
 //!
 //! Ports and schedulers are drawn from what is registered, so a model is tested by being registered.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::draw::{all_lines, arrivals, classes_of, ports, registered, schedulers};
-use common::slow::{Order, SlowPort, Waiting, bytes};
-use common::{Bench, SLOT, at, is_marked};
+use crate::common::draw::{all_lines, arrivals, classes_of, ports, registered, schedulers};
+use crate::common::slow::{Order, SlowPort, Waiting, bytes};
+use crate::common::{Bench, SLOT, at, is_marked};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -181,10 +179,10 @@ fn an_offer_to_an_idle_port_agrees_on_the_landing_of_the_first_packet_in_flight_
         Offered::Sent { land } => land.map(Instant::as_ps),
         other => panic!("{other:?}"),
     };
-    assert_eq!(landing(bench.offer(0, common::data(0, 0))), Some(SLOT + common::DELAY));
-    assert_eq!(landing(bench.offer(2 * SLOT, common::data(0, 1))), None);
+    assert_eq!(landing(bench.offer(0, crate::common::data(0, 0))), Some(SLOT + crate::common::DELAY));
+    assert_eq!(landing(bench.offer(2 * SLOT, crate::common::data(0, 1))), None);
     bench.drain();
-    assert_eq!(landing(bench.offer(100 * SLOT, common::data(0, 2))), Some(101 * SLOT + common::DELAY));
+    assert_eq!(landing(bench.offer(100 * SLOT, crate::common::data(0, 2))), Some(101 * SLOT + crate::common::DELAY));
 }
 
 /// A model is tested by being registered: the random ports above are made of each of its cases.

@@ -1,8 +1,6 @@
 //! pFabric's port, and the ideal one beside it.
 
-mod common;
-
-use common::{Bench, SLOT, ack, data, fifo, name};
+use crate::common::{Bench, SLOT, ack, data, fifo, name};
 use proptest::prelude::*;
 use tailcut_base::MSS_BYTES;
 use tailcut_fabric::PortConfig;

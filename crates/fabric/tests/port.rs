@@ -1,8 +1,6 @@
 //! A port alone, fed with hand-written packets: what goes next, what is marked, what is dropped.
 
-mod common;
-
-use common::{
+use crate::common::{
     ACK_SLOT, Bench, DELAY, SLOT, ack, by_tag, data, divided, fifo, is_marked, marked, marking, name, ranked, reserved,
     slytherin, tagged,
 };

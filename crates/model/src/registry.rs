@@ -172,8 +172,8 @@ pub fn seats_of<T: JsonSchema>() -> Vec<SeatEntry> {
         let Some(word) = node.extension("x-seat") else { return };
         let models = node.variants().into_iter().map(|variant| ModelEntry {
             cases: variant.cases(),
-            name: variant.name,
-            doc: variant.doc,
+            name: variant.name.to_owned(),
+            doc: variant.doc(),
         });
         seats.push(SeatEntry { path: path.to_owned(), word: word.to_owned(), models: models.collect() });
     });

@@ -21,15 +21,18 @@ pub struct Shape<'a> {
 #[derive(Clone, Debug)]
 pub struct Variant<'a> {
     /// Its name.
-    pub name: String,
-    /// What it is.
-    pub doc: String,
+    pub name: &'a str,
     /// Its parameters, if it may have any.
     pub parameters: Option<Shape<'a>>,
     whole: &'a Value,
 }
 
 impl Variant<'_> {
+    /// What it is.
+    pub fn doc(&self) -> String {
+        text(self.whole)
+    }
+
     /// [`Parameters::CASES`](crate::Parameters::CASES) of a registered model.
     pub fn cases(&self) -> Vec<String> {
         let cases = self.whole.get("x-cases").and_then(Value::as_array).into_iter().flatten();
@@ -91,22 +94,14 @@ impl<'a> Shape<'a> {
     pub fn variants(self) -> Vec<Variant<'a>> {
         let mut variants = Vec::new();
         for whole in self.one_of() {
-            let doc = text(whole);
-            let properties = whole.get("properties").and_then(Value::as_object);
-            variants.extend(properties.into_iter().flatten().map(|(name, parameters)| Variant {
-                name: name.clone(),
-                doc: doc.clone(),
+            let properties = whole.get("properties").and_then(Value::as_object).into_iter().flatten();
+            variants.extend(properties.map(|(name, parameters)| Variant {
+                name,
                 parameters: Some(self.there(parameters)),
                 whole,
             }));
             let names = whole.get("enum").and_then(Value::as_array).into_iter().flatten().chain(whole.get("const"));
-            let names = names.filter_map(Value::as_str);
-            variants.extend(names.map(|name| Variant {
-                name: name.to_owned(),
-                doc: doc.clone(),
-                parameters: None,
-                whole,
-            }));
+            variants.extend(names.filter_map(Value::as_str).map(|name| Variant { name, parameters: None, whole }));
         }
         variants
     }
@@ -120,9 +115,9 @@ impl<'a> Shape<'a> {
 
     /// The shape of a key: of a table, of a choice, or of a table whose keys are names of the user's.
     pub fn key(self, key: &str) -> Option<Shape<'a>> {
-        let own = self.keys().into_iter().find(|(known, _)| *known == key).map(|(_, shape)| shape);
-        let variant = || self.variants().into_iter().find(|variant| variant.name == key)?.parameters;
-        own.or_else(variant).or_else(|| self.named())
+        let own = self.forms().into_iter().find_map(|form| form.at.get("properties")?.get(key));
+        let of_variant = || self.one_of().find_map(|variant| variant.get("properties")?.get(key));
+        own.or_else(of_variant).map(|at| self.there(at)).or_else(|| self.named())
     }
 
     /// The shape at a dotted path.

@@ -1,8 +1,6 @@
 //! Buffers shared and divided, in whole simulations: who is dropped, who is demoted, who arrives out of order.
 
-mod common;
-
-use common::{listed, port, rows, run, star};
+use crate::common::{listed, port, rows, run, star};
 use tailcut_model::seat::DropReason::{ClassFull, PortFull};
 use tailcut_record::FlowRow;
 use tailcut_sim::Outcome;

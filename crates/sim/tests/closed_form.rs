@@ -1,8 +1,6 @@
 //! Completion times that can be computed by hand, exact to the picosecond.
 
-mod common;
-
-use common::{P1, P2, P3, P4, P9, bottleneck, fcts, listed, port, rows, run, schemes, star};
+use crate::common::{P1, P2, P3, P4, P9, bottleneck, fcts, listed, port, rows, run, schemes, star};
 
 /// Picoseconds.
 const US: u64 = 1_000_000;
@@ -50,7 +48,7 @@ fn one_packet_in_an_idle_network_takes_its_delays_and_transmissions() {
 
 /// The schemes that send a window as fast as the link takes it.
 fn at_once() -> impl Iterator<Item = &'static str> {
-    schemes().into_iter().filter(|scheme| !common::is_held_back(scheme))
+    schemes().into_iter().filter(|scheme| !crate::common::is_held_back(scheme))
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! The places for a controller and for another engine, each with a trivial user.
 
-mod common;
-
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use common::{SMALL, listed, rows, scenario, tree};
+use crate::common::{SMALL, listed, rows, scenario, tree};
 use tailcut_base::{HostId, Instant, Span, packets, wire_bytes};
 use tailcut_host::transport::TransportConfig;
 use tailcut_model::seat::{
@@ -152,7 +150,7 @@ fn a_controller_lets_flows_go_one_after_the_other() {
     }
     for threads in 2..=4 {
         let other = World::new(&scenario, Recorder::new()).with_threads(threads).run();
-        assert_eq!(common::rows(&other), rows, "{threads} threads");
+        assert_eq!(crate::common::rows(&other), rows, "{threads} threads");
         assert_eq!(other.engine.digest, outcome.engine.digest, "{threads} threads");
     }
 }

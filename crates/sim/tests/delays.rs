@@ -1,9 +1,7 @@
 //! Hosts that take their time, and packets of one moment whose order is drawn.
 #![allow(missing_docs, reason = "a test")]
 
-mod common;
-
-use common::{fcts, listed, rows, run, star};
+use crate::common::{fcts, listed, rows, run, star};
 
 /// So many packets of 1 KB, each alone in the network, from host 0 to host 1.
 fn alone(flows: u64) -> String {

@@ -1,8 +1,6 @@
 //! The same scenario gives the same run, whatever is recorded of it and whatever happens elsewhere in the network.
 
-mod common;
-
-use common::{SMALL, fcts, listed, rows, run, schemes, slytherin_mix, star};
+use crate::common::{SMALL, fcts, listed, rows, run, schemes, slytherin_mix, star};
 use tailcut_record::FlowRow;
 use tailcut_sim::{EndReason, Outcome};
 

@@ -1,8 +1,6 @@
 //! What windows, marks, priorities and paths do together over many round trips.
 
-mod common;
-
-use common::{P9, bottleneck, fcts, listed, port, rows, run, schemes};
+use crate::common::{P9, bottleneck, fcts, listed, port, rows, run, schemes};
 use tailcut_record::FlowRow;
 use tailcut_sim::{EndReason, Outcome};
 

@@ -1,8 +1,6 @@
 //! Links and switches that fail: what is lost, what goes another way, and what is said of it.
 
-mod common;
-
-use common::{SMALL, bottleneck, fcts, listed, port, rows, run, scenario, tree};
+use crate::common::{SMALL, bottleneck, fcts, listed, port, rows, run, scenario, tree};
 use tailcut_model::seat::DropReason;
 use tailcut_sim::{EndReason, Outcome, Scenario};
 

@@ -21,7 +21,7 @@ const DEPTH: usize = 16;
 fn words(at: Shape<'_>, depth: usize, words_below: &mut BTreeSet<String>) {
     assert!(depth < DEPTH, "a configuration without an end");
     let keys = at.keys().into_iter().map(|(key, shape)| (format!("{key} = "), Some(shape)));
-    let names = at.variants().into_iter().map(|variant| (variant.name, variant.parameters));
+    let names = at.variants().into_iter().map(|variant| (variant.name.to_owned(), variant.parameters));
     // The table of a user's own name: of a class of traffic, of a tier of ports.
     let own = at.key("a name of a user's own").map(|shape| (String::new(), Some(shape)));
     for (word, below) in keys.chain(names).chain(own) {

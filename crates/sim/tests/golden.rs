@@ -3,12 +3,10 @@
 //! A table that moves is a change of behaviour. `TAILCUT_BLESS=1 cargo test -p tailcut-sim --test golden` stores the
 //! new ones; what moved and why belongs in the change log.
 
-mod common;
-
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use common::{SMALL, rows, run, schemes, slytherin_mix};
+use crate::common::{SMALL, rows, run, schemes, slytherin_mix};
 use tailcut_record::FlowRow;
 
 const LOADS: [f64; 2] = [0.4, 0.8];

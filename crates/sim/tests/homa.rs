@@ -1,8 +1,6 @@
 //! Homa in whole networks: what a lone message takes, what receivers grant, and what is lost.
 
-mod common;
-
-use common::{P3, bottleneck, fcts, listed, port, rows, run, scenario, star};
+use crate::common::{P3, bottleneck, fcts, listed, port, rows, run, scenario, star};
 use tailcut_sim::EndReason;
 use tailcut_sim::seats::TransportConfig;
 

@@ -1,8 +1,6 @@
 //! Incasts under pacing, receive windows and neither.
 
-mod common;
-
-use common::{P1, fcts, listed, port, rows, run};
+use crate::common::{P1, fcts, listed, port, rows, run};
 
 const US: u64 = 1_000_000;
 const SLOT: u64 = 1_200_000;

@@ -1,8 +1,6 @@
 //! Random loss in whole simulations: how much is lost where, and that nothing else changes.
 
-mod common;
-
-use common::{SMALL, listed, port, rows, run, scenario, slytherin_mix, star};
+use crate::common::{SMALL, listed, port, rows, run, scenario, slytherin_mix, star};
 use tailcut_model::seat::DropReason::RandomLoss;
 use tailcut_record::Recorder;
 use tailcut_sim::{Outcome, World};

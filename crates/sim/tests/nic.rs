@@ -1,8 +1,6 @@
 //! Hosts that queue what they send, as those of ns-2, beside hosts whose links ask for the next packet.
 
-mod common;
-
-use common::{bottleneck, listed, port, rows, run};
+use crate::common::{bottleneck, listed, port, rows, run};
 use tailcut_model::seat::DropReason;
 use tailcut_sim::Outcome;
 

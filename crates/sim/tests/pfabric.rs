@@ -1,8 +1,6 @@
 //! pFabric and ideal SRPT in whole networks.
 
-mod common;
-
-use common::{bottleneck, fcts, listed, port, rows, run, star};
+use crate::common::{bottleneck, fcts, listed, port, rows, run, star};
 use tailcut_model::seat::DropReason;
 
 const US: u64 = 1_000_000;

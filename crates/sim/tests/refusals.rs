@@ -1,10 +1,8 @@
 //! What a model refuses is shown at its key, by the path that a user would write.
 
-mod common;
-
 use std::path::Path;
 
-use common::{listed, star, tree};
+use crate::common::{listed, star, tree};
 use tailcut_sim::{Problem, Scenario};
 
 fn refusal(scheme: &str, text: &str) -> Problem {

@@ -1,8 +1,6 @@
 //! Hosts that pass packets on: flows through a BCube, whose switches are joined by nothing but hosts.
 
-mod common;
-
-use common::{fcts, listed, port, rows, run, scenario, slytherin_mix};
+use crate::common::{fcts, listed, port, rows, run, scenario, slytherin_mix};
 use tailcut_base::HostId;
 use tailcut_model::seat::DropReason;
 use tailcut_record::Recorder;

@@ -1,10 +1,8 @@
 //! ResQueue in whole simulations: what it does to retransmissions, where its promise ends, and that it is PIAS
 //! otherwise.
 
-mod common;
-
-use common::cases::config;
-use common::{SMALL, listed, port, rows, run, scenario, slytherin_mix, star, tree};
+use crate::common::cases::config;
+use crate::common::{SMALL, listed, port, rows, run, scenario, slytherin_mix, star, tree};
 use proptest::prelude::*;
 use tailcut_base::Bytes;
 use tailcut_host::tag::TagConfig;

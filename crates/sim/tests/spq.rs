@@ -1,8 +1,6 @@
 //! SPQ and what it is made of, and the ideal that it approximates, in whole simulations.
 
-mod common;
-
-use common::{SMALL, fcts, listed, port, rows, run, slytherin_mix, star};
+use crate::common::{SMALL, fcts, listed, port, rows, run, slytherin_mix, star};
 use tailcut_base::{Instant, Span};
 use tailcut_model::seat::DropReason::{NicQueue, PortFull};
 use tailcut_record::FlowRow;

@@ -1,11 +1,9 @@
 //! Swift in whole networks: what its paper says of queues, shares, lone flows, and incasts of more flows than packets
 //! fit on the way (SIGCOMM 2020, section 3), on small networks.
 
-mod common;
-
 use std::path::Path;
 
-use common::{P9, bottleneck, fcts, listed, rows, run, star, tree};
+use crate::common::{P9, bottleneck, fcts, listed, rows, run, star, tree};
 use tailcut_sim::{Outcome, Scenario};
 
 /// Long flows are looked at from 10 ms to 40 ms. Nanoseconds.

@@ -1,13 +1,11 @@
 //! Switches as entities: what the seats `memory` and `agent` are told, with models of these tests' own; ports and links
 //! that are not like the others.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use common::{SMALL, bottleneck, fcts, listed, port, rows, run, scenario, slytherin_mix, tree};
+use crate::common::{SMALL, bottleneck, fcts, listed, port, rows, run, scenario, slytherin_mix, tree};
 use tailcut_base::{Instant, Span};
 use tailcut_fabric::SwitchContext;
 use tailcut_fabric::agent::AgentConfig;

@@ -1,9 +1,7 @@
 //! However a network is cut between threads, the run is the same to the last bit.
 
-mod common;
-
-use common::cases::{Case, cases, config};
-use common::{P1, scenario, slytherin_mix};
+use crate::common::cases::{Case, cases, config};
+use crate::common::{P1, scenario, slytherin_mix};
 use proptest::prelude::*;
 use tailcut_record::Recorder;
 use tailcut_sim::{Cut, Outcome, Scenario, World};

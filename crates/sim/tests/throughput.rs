@@ -1,8 +1,6 @@
 //! What arrives over time: where each packet is counted, and that nothing is counted twice or lost.
 
-mod common;
-
-use common::{SMALL, listed, rows, run, slytherin_mix, star};
+use crate::common::{SMALL, listed, rows, run, slytherin_mix, star};
 use tailcut_sim::Outcome;
 
 fn bins(outcome: &Outcome) -> Vec<(u64, u8, u64)> {

@@ -1,8 +1,6 @@
 //! Whole ways: flows whose packets come back on the links on which they went, in networks that run.
 
-mod common;
-
-use common::{listed, rows, scenario, schemes, slytherin_mix};
+use crate::common::{listed, rows, scenario, schemes, slytherin_mix};
 use tailcut_record::Recorder;
 use tailcut_sim::{EndReason, Outcome, Scenario, World};
 

@@ -4,13 +4,10 @@
 //! and flows, and hashes and draws have names with numbers in them: a property that changes numbers holds only where no
 //! two packets reach a port at one moment and no way is hashed from what changes.
 
-#[path = "../../sim/tests/common/mod.rs"]
-mod common;
-
 use std::path::Path;
 
-use common::cases::{cases, config};
-use common::{fcts, listed, port, rows, run, star, tree};
+use crate::common::cases::{cases, config};
+use crate::common::{fcts, listed, port, rows, run, star, tree};
 use proptest::prelude::*;
 use tailcut_base::{BitRate, Seeds, Span};
 use tailcut_record::{FlowRow, Recorder};
@@ -72,7 +69,7 @@ proptest! {
         // A pacer and a receive window follow the smoothed round trip, which is rounded; so are a pause of Swift, a
         // delay that is drawn and the first tick of a clock.
         let is_rounded = |text: &str| ["pace", "receive", "swift", "delay = { random", "timer_tick"].iter().any(|seat| text.contains(seat));
-        prop_assume!(!is_rounded(&case.text) && !common::is_held_back(case.scheme));
+        prop_assume!(!is_rounded(&case.text) && !crate::common::is_held_back(case.scheme));
         prop_assume!(!case.text.contains("[failures.drawn]"));
         // What is in a file stays as it is.
         prop_assume!(!case.text.contains("topology = { file"));
@@ -183,7 +180,7 @@ fn the_numbers_of_hosts_in_their_racks_mean_nothing_where_no_flow_is_hashed() {
             let text = |flows| {
                 format!(
                     "path = \"{path}\"\n{}{WHOLE_WINDOWS}fast_retransmit = false\n{}",
-                    common::SMALL,
+                    crate::common::SMALL,
                     in_picoseconds(flows)
                 )
             };
@@ -196,7 +193,7 @@ fn the_numbers_of_hosts_in_their_racks_mean_nothing_where_no_flow_is_hashed() {
 /// What hosts 0 to 3 of a star do among themselves is nothing to hosts 4 to 7, however much it is.
 #[test]
 fn flows_that_share_no_port_do_not_touch_each_other() {
-    for scheme in common::schemes() {
+    for scheme in crate::common::schemes() {
         let ours: Vec<_> =
             (0..40).map(|nth| (nth % 4, (nth + 1 + nth / 4 % 3) % 4, 90_000, 3_000 * u64::from(nth))).collect();
         let others: Vec<_> = (0..40).map(|nth| (4 + nth % 3, 7, 200_000, 2_900 * u64::from(nth))).collect();
@@ -223,7 +220,7 @@ fn a_lower_load_is_no_slower() {
         let traffic = format!(
             "[workload]\nload = {load}\nflows = 1500\n[workload.traffic.all]\nshare = 1.0\nsizes.uniform = {{ min = \"1KB\", max = \"200KB\" }}\n"
         );
-        let outcome = run(scheme, &(common::SMALL.to_owned() + &traffic), seed);
+        let outcome = run(scheme, &(crate::common::SMALL.to_owned() + &traffic), seed);
         let slowdowns: Vec<f64> =
             rows(&outcome).iter().filter(|row| row.measured).map(|row| row.slowdown().unwrap()).collect();
         slowdowns.iter().sum::<f64>() / slowdowns.len() as f64

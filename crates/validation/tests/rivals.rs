@@ -1,8 +1,8 @@
 //! What the field knows of the rivals: relations that others have published.
 
 use tailcut_validation::theory::rivals::{
-    Relation, d2tcp_beside_dctcp, ictcp_beside_tcp, l2dct_beside_dctcp, pfabric_beside_the_ideal, pias_beside_pfabric,
-    pias_beside_pfabric_with_fifo_nics,
+    Relation, coded_l2dct_beside_dctcp, d2tcp_beside_dctcp, ictcp_beside_tcp, pfabric_beside_the_ideal,
+    pias_beside_pfabric, pias_beside_pfabric_with_fifo_nics,
 };
 
 fn all_hold(relations: &[Relation]) {
@@ -18,7 +18,7 @@ fn pias_is_hardly_behind_pfabric_for_short_flows_of_data_mining() {
 
 #[test]
 fn nics_that_serve_first_in_first_out_are_found() {
-    assert!(pias_beside_pfabric_with_fifo_nics(0.4).iter().all(|relation| relation.measured > 1.05));
+    assert!(pias_beside_pfabric_with_fifo_nics(0.2).iter().all(|relation| relation.measured > 1.05));
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn pfabric_is_near_the_ideal_for_short_flows() {
 #[test]
 fn l2dct_and_dctcp_are_alike_for_short_flows() {
     // That of the public code, on which the relation was published.
-    all_hold(&l2dct_beside_dctcp(1.0)[..1]);
+    all_hold(&coded_l2dct_beside_dctcp(0.6));
 }
 
 /// The published three quarters fewer do not come out in the setting that is tried, where D2TCP misses as many: the

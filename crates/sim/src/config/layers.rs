@@ -4,6 +4,8 @@
 //! of what was chosen are those of all layers, also of layers that named something else beside it or nothing at all:
 //! a scenario may give a timeout of TCP and a resend of Homa, and each scheme takes what is its own.
 
+use std::borrow::Cow;
+
 use tailcut_model::schema::Shape;
 
 use super::document::{CONFIGURATION, Tree, Value};
@@ -33,7 +35,7 @@ impl Tree {
         fn walk(tree: &Tree, path: &str, shape: Shape<'_>, visit: &mut impl FnMut(&str, &str, Tree)) {
             if shape.is_choice() {
                 for name in names(tree).unwrap_or_default() {
-                    visit(path, name, parameters(tree, name).unwrap_or_else(Tree::table));
+                    visit(path, name, parameters(tree, name).map_or_else(Tree::table, Cow::into_owned));
                 }
             }
             for (key, child) in tree.entries() {
@@ -103,9 +105,10 @@ fn choice(layers: &[&Tree], path: &mut Vec<String>, shape: Option<Shape<'_>>) ->
     }
     let mut entries = Vec::new();
     for name in candidates {
-        let parameters: Vec<Tree> = speaking.iter().rev().filter_map(|layer| parameters(layer, name)).collect();
+        let parameters: Vec<Cow<'_, Tree>> =
+            speaking.iter().rev().filter_map(|layer| parameters(layer, name)).collect();
         path.push(name.to_owned());
-        let all: Vec<&Tree> = parameters.iter().collect();
+        let all: Vec<&Tree> = parameters.iter().map(AsRef::as_ref).collect();
         entries.extend(below(&all, path, shape.and_then(|shape| shape.key(name))).map(|tree| (name.to_owned(), tree)));
         path.pop();
     }
@@ -142,13 +145,13 @@ fn names(tree: &Tree) -> Option<Vec<&str>> {
 }
 
 /// What a layer says of the thing `name`: `marker = "off"` is short for `marker.off = {}`.
-fn parameters(layer: &Tree, name: &str) -> Option<Tree> {
+fn parameters<'a>(layer: &'a Tree, name: &str) -> Option<Cow<'a, Tree>> {
     match &layer.value {
         Value::String(named) if named == name => {
             let place = layer.origin.clone();
-            Some(Tree { value: Value::Table(Vec::new()), origin: place.clone(), key: place })
+            Some(Cow::Owned(Tree { value: Value::Table(Vec::new()), origin: place.clone(), key: place }))
         }
-        _ => layer.get(name).cloned(),
+        _ => layer.get(name).map(Cow::Borrowed),
     }
 }
 
