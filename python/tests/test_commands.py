@@ -193,7 +193,8 @@ def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
     commands = re.findall(r"^  ([a-z]+) ", succeeded(run("--help", cwd=tmp_path)).stdout.split("Options:")[0], re.MULTILINE)
     pages = {file.stem: file.read_text(encoding="utf-8") for file in (tmp_path / "pages").glob("*.1")}
     assert {"run", "check", "show"} <= set(commands)
-    assert set(pages) == {"tailcut"} | {f"tailcut-{command}" for command in commands if command != "help"}
+    below = {"tailcut-advise-buffer"}
+    assert set(pages) == {"tailcut"} | {f"tailcut-{command}" for command in commands if command != "help"} | below
     assert "130" in pages["tailcut"] and r"\-\-seeds" in pages["tailcut-run"]
     (tmp_path / "file").write_text("", encoding="utf-8")
     done = run("man", "file", cwd=tmp_path)
@@ -280,6 +281,12 @@ def test_the_reference_has_every_key_of_the_schema(tmp_path: Path) -> None:
     assert len(named) > 150
     assert sorted(key for key in named if f"**`{key}`**" not in page and f"- `{key}`" not in page) == []
     assert run("show", "reference", "port", cwd=tmp_path).returncode == 2
+
+
+def test_the_reference_of_the_guide_is_what_the_command_prints(tmp_path: Path) -> None:
+    stored = (REPOSITORY / "docs" / "guide" / "src" / "reference.md").read_text(encoding="utf-8")
+    page = succeeded(run("show", "reference", cwd=tmp_path)).stdout
+    assert stored == page, "tailcut show reference > docs/guide/src/reference.md stores it"
 
 
 def test_a_kind_without_a_name_asks_for_one(tmp_path: Path) -> None:

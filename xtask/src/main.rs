@@ -53,6 +53,8 @@ cargo xtask COMMAND
                    with --plot FILE.svg draw it there, and as PNG beside it
   instructions     count the instructions of a packet-hop with valgrind; fails if they are over 3 %
                    more than crates/bench/instructions.toml says for the same compiler
+  instructions --caches
+                   count wrong guesses of branches and misses of caches beside them
   instructions --bless
                    count, and write that file
   theory [NAME]    print closed forms of the literature beside what is simulated: queueing, srpt,

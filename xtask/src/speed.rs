@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::shell::{Call, Done, Stop, cargo};
 
 /// Benchmarks of `cargo xtask bench`; those with a command of their own are not among them.
-const BENCHES: [&str; 4] = ["calendar", "limit", "port", "whole"];
+const BENCHES: [&str; 5] = ["calendar", "limit", "manager", "port", "whole"];
 
 /// `cargo xtask bench [NAME]`.
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Done {
@@ -25,7 +25,11 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Done {
 /// `cargo xtask speed [--all | --threads | --scale [--plot FILE.svg]]`.
 pub(crate) fn speed(root: &Path, arguments: &[&str]) -> Done {
     match arguments {
-        [] | ["--all"] => program(root, "speed").args(["--"]).args(arguments).run_own(),
+        [] => {
+            program(root, "speed").run_own()?;
+            counts_if_possible(root)
+        }
+        ["--all"] => program(root, "speed").args(["--", "--all"]).run_own(),
         ["--threads"] => program(root, "threads").run_own(),
         ["--scale"] | ["--scale", "--plot", _] => program(root, "scale").args(["--"]).args(&arguments[1..]).run_own(),
         _ => {
@@ -38,9 +42,9 @@ pub(crate) fn speed(root: &Path, arguments: &[&str]) -> Done {
 
 /// `cargo xtask instructions [--bless]`.
 pub(crate) fn instructions(root: &Path, arguments: &[&str]) -> Done {
-    if !matches!(arguments, [] | ["--bless"]) {
+    if !matches!(arguments, [] | ["--bless" | "--caches"]) {
         let given = arguments.join(" ");
-        let expected = "expected nothing or --bless";
+        let expected = "expected nothing, --bless or --caches";
         return Err(Stop::Unusable(format!("`cargo xtask instructions` knows no `{given}`: {expected}")));
     }
     if !has_valgrind(root) {
@@ -56,6 +60,16 @@ pub(crate) fn instructions_if_possible(root: &Path) -> Done {
         return instructions(root, &[]);
     }
     println!("SKIPPED: valgrind is missing, which counts the instructions: {INSTALL}");
+    Ok(())
+}
+
+/// What no neighbour changes, beside the times: instructions, wrong guesses and misses.
+fn counts_if_possible(root: &Path) -> Done {
+    println!();
+    if has_valgrind(root) {
+        return program(root, "instructions").args(["--", "--caches"]).run_own();
+    }
+    println!("valgrind is missing, which counts instructions, wrong guesses and misses: {INSTALL}");
     Ok(())
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
         ("format: rustfmt --check", Box::new(|| format(root))),
         ("tidy: cargo xtask tidy", Box::new(|| tidy::run(root))),
         ("dependencies: cargo deny", Box::new(|| deny::check(root))),
+        ("targets of fuzzing: their lock file", Box::new(|| fuzz::check(root))),
         (
             "lints: cargo clippy",
             Box::new(|| {
@@ -35,7 +36,6 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
             }),
         ),
         ("Rust tests: cargo test", Box::new(|| cargo(root, &["test", "--locked", "--workspace"]).run())),
-        ("targets of fuzzing: their lock file", Box::new(|| fuzz::check(root))),
         ("the oldest Rust: cargo check", Box::new(|| oldest::check(root))),
     ];
     if with_python {

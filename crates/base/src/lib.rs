@@ -10,7 +10,7 @@ mod stream;
 
 pub use hash::mix64;
 pub use ids::{HostId, Id, IdVec, PortId, SwitchId};
-pub use memory::{prefer_large_pages, prefetch};
+pub use memory::{prefer_large_pages, prefetch, prefetch_all};
 pub use quantity::{BitRate, Bytes, Instant, ParseQuantityError, Span};
 pub use stream::{Seeds, Stream};
 

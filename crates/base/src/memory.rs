@@ -18,6 +18,24 @@ pub fn prefetch<T>(place: &T) {
     let _ = place;
 }
 
+/// As [`prefetch`], with all cache lines of what is at `place`.
+#[inline(always)]
+pub fn prefetch_all<T>(place: &T) {
+    /// Bytes of a cache line.
+    const LINE: usize = 64;
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[expect(unsafe_code, reason = "the standard library has no stable safe prefetch")]
+    for at in (0..size_of::<T>()).step_by(LINE).chain(size_of::<T>().checked_sub(1)) {
+        // SAFETY: as in `prefetch`; the address is inside of what `place` refers to.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(place).cast::<i8>().add(at));
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    let _ = (place, LINE);
+}
+
 /// Asks the system to back a large table by large pages, so that finding a page takes less time. To be called each time
 /// the table has grown; small tables are left alone. A system that knows no such pages, or refuses, changes nothing.
 pub fn prefer_large_pages<T>(table: &Vec<T>) {

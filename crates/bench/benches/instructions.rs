@@ -1,14 +1,15 @@
 //! Counts the instructions of the event loop under valgrind and compares them with those in `instructions.toml`.
 //!
 //! Started without arguments it starts itself under callgrind for each case, and `--bless` writes the file instead of
-//! comparing; with `--count CASE` it is the program that is counted.
+//! comparing; `--caches` counts wrong guesses and misses beside them, and compares nothing. With `--count CASE` it is
+//! the program that is counted.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints")]
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
 
-use tailcut_bench::instructions::{Case, Counts, FILE, cases, compiler, judge, total_of};
+use tailcut_bench::instructions::{Case, Counts, FILE, Totals, cases, compiler, judge, totals_of};
 use tailcut_bench::print_table;
 use tailcut_bench::simulation::{in_repository, run_event_loop, scenario};
 use tailcut_record::Recorder;
@@ -20,8 +21,9 @@ fn main() -> ExitCode {
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => compare(),
         ["--bless"] => bless().map(|()| ExitCode::SUCCESS),
+        ["--caches"] => caches().map(|()| ExitCode::SUCCESS),
         ["--count", case] => count(case).map(|()| ExitCode::SUCCESS),
-        _ => Err(format!("`{}` is not known here: expected nothing or --bless", arguments.join(" "))),
+        _ => Err(format!("`{}` is not known here: expected nothing, --bless or --caches", arguments.join(" "))),
     };
     result.unwrap_or_else(|message| {
         eprintln!("error: {message}");
@@ -49,6 +51,38 @@ fn bless() -> Result<(), String> {
     Ok(())
 }
 
+/// The cases whose wrong guesses and misses are counted: the common work, and a network that no cache holds.
+const WITH_CACHES: [&str; 2] = ["peers", "large"];
+
+/// A core with 48 KB of first-level and 2 MB of second-level cache, and callgrind's predictor of branches. It knows
+/// nothing of prefetches, of pages and of how a processor overlaps what it waits for.
+const CACHES: [&str; 5] =
+    ["--branch-sim=yes", "--cache-sim=yes", "--I1=32768,8,64", "--D1=49152,12,64", "--LL=2097152,16,64"];
+
+/// Prints what callgrind counts beside instructions.
+fn caches() -> Result<(), String> {
+    let mut rows = Vec::new();
+    for name in WITH_CACHES {
+        let case = Case::find(name).expect("it is a case");
+        let (_, totals, hops) = finish(start(case, &CACHES)?)?;
+        let each = |names: &[&str]| {
+            let sum: u64 = names.iter().filter_map(|name| totals.get(*name)).sum();
+            format!("{:.2}", sum as f64 / hops as f64)
+        };
+        rows.push([
+            name.to_owned(),
+            each(&["Ir"]),
+            each(&["Bc", "Bi"]),
+            each(&["Bcm", "Bim"]),
+            each(&["D1mr", "D1mw"]),
+            each(&["DLmr", "DLmw"]),
+        ]);
+    }
+    println!("counts of callgrind for each packet-hop of the first part of a run, with 48 KB of L1 and 2 MB of L2");
+    print_table(["case", "instructions", "branches", "guessed wrong", "L1 misses", "L2 misses"], &rows);
+    Ok(())
+}
+
 /// One case that is being counted.
 struct Counting {
     case: Case,
@@ -60,13 +94,15 @@ struct Counting {
 fn count_all() -> Result<Counts, String> {
     let compiler = compiler()?;
     let at_a_time = std::thread::available_parallelism().map_or(1, usize::from);
+    let plain = |case| start(case, &[]);
     let mut waiting = cases().into_iter();
-    let mut running: VecDeque<Counting> = waiting.by_ref().take(at_a_time).map(start).collect::<Result<_, _>>()?;
+    let mut running: VecDeque<Counting> = waiting.by_ref().take(at_a_time).map(plain).collect::<Result<_, _>>()?;
     let mut rows = Vec::new();
     let mut per_hop = Vec::new();
     while let Some(counting) = running.pop_front() {
-        let (case, instructions, hops) = finish(counting)?;
-        running.extend(waiting.next().map(start).transpose()?);
+        let (case, totals, hops) = finish(counting)?;
+        let instructions = totals["Ir"];
+        running.extend(waiting.next().map(plain).transpose()?);
         let count = instructions as f64 / hops as f64;
         let millions = |n: u64| format!("{:.2}", n as f64 / 1e6);
         rows.push([case.name.clone(), millions(hops), millions(instructions), format!("{count:.1}")]);
@@ -78,11 +114,12 @@ fn count_all() -> Result<Counts, String> {
 }
 
 /// Starts this program under callgrind, which counts from the moment the event loop is entered until it is left.
-fn start(case: Case) -> Result<Counting, String> {
+fn start(case: Case, options: &[&str]) -> Result<Counting, String> {
     let program = std::env::current_exe().map_err(|e| format!("where am I? {e}"))?;
     let out = std::env::temp_dir().join(format!("tailcut-callgrind-{}-{}", std::process::id(), case.name));
     let child = Command::new("valgrind")
         .args(["--tool=callgrind", "--quiet", "--collect-atstart=no", "--toggle-collect=*run_event_loop*"])
+        .args(options)
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(program)
         .args(["--count", &case.name])
@@ -92,8 +129,8 @@ fn start(case: Case) -> Result<Counting, String> {
     Ok(Counting { case, child, out })
 }
 
-/// Instructions and packet-hops of a case.
-fn finish(counting: Counting) -> Result<(Case, u64, u64), String> {
+/// What was counted of a case, and its packet-hops.
+fn finish(counting: Counting) -> Result<(Case, Totals, u64), String> {
     let Counting { case, child, out } = counting;
     let said = child.wait_with_output().map_err(|e| format!("valgrind: {e}"))?;
     let written = std::fs::read_to_string(&out);
@@ -103,11 +140,11 @@ fn finish(counting: Counting) -> Result<(Case, u64, u64), String> {
         return Err(format!("{} under valgrind: {}", case.name, said.status));
     }
     let written = written.map_err(|e| format!("callgrind wrote no {}: {e}", out.display()))?;
-    let instructions = total_of(&written)
+    let totals = totals_of(&written)
         .ok_or("callgrind counted nothing: is `run_event_loop` still the function that is counted?".to_owned())?;
     let hops = String::from_utf8_lossy(&said.stdout).trim().parse();
     let hops = hops.map_err(|e| format!("{} said no number of packet-hops: {e}", case.name))?;
-    Ok((case, instructions, hops))
+    Ok((case, totals, hops))
 }
 
 /// What callgrind sees.

@@ -4,7 +4,9 @@
 use std::cell::RefCell;
 use std::hint::black_box;
 
-use tailcut_bench::limit::{Limit, PENDING};
+use tailcut_bench::limit::{Footprint, Limit};
+use tailcut_bench::presets::PEERS;
+use tailcut_bench::simulation::{run, scenario};
 use tailcut_bench::{Contender, Spread, in_turns, ns_each, print_table, ratio};
 
 const ITERATIONS: u64 = 4_000_000;
@@ -20,10 +22,17 @@ const ROWS: [(&str, Work); 4] = [
 ];
 
 fn main() {
-    println!(
-        "limit: ns of CPU time per iteration, median (smallest to largest) of {REPETITIONS} x {ITERATIONS}, {PENDING} pending"
-    );
-    let limit = RefCell::new(Limit::new());
+    let peers = scenario(PEERS.file, PEERS.set, "dctcp").unwrap_or_else(|problem| panic!("{}", problem.render(false)));
+    let engine = run(&peers).0.engine;
+    println!("limit: ns of CPU time per iteration, median (smallest to largest) of {REPETITIONS} x {ITERATIONS}");
+    for footprint in [Footprint::of(&peers, &engine), Footprint::SHARED] {
+        println!("\n{footprint}");
+        measure(footprint);
+    }
+}
+
+fn measure(footprint: Footprint) {
+    let limit = RefCell::new(Limit::new(footprint));
     let contender = |(_, work): (&str, Work)| -> Contender<'_> {
         let limit = &limit;
         Box::new(move || ns_each(ITERATIONS, || work(&mut limit.borrow_mut(), black_box(ITERATIONS))))

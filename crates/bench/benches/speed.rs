@@ -2,17 +2,20 @@
 //!
 //! Without arguments the limit and `scenarios/peers.toml` are measured in turns, and the last line is their ratio. With
 //! `--all` every preset and variant is measured on the fabric of its paper, in turns with DCTCP on the same fabric.
+//! With `--memories` DCTCP is measured over every memory that ports of a switch may share, in turns with ports that
+//! have their own.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints")]
 
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use tailcut_bench::limit::Limit;
+use tailcut_bench::limit::{Footprint, Limit};
 use tailcut_bench::presets::{Fabric, PEERS, fabric, schemes};
 use tailcut_bench::simulation::{run, scenario};
 use tailcut_bench::{Contender, Spread, in_turns, ns_each, print_table, ratio};
-use tailcut_sim::{Engine, Scenario};
+use tailcut_model::registry::seats_of;
+use tailcut_sim::{Config, Engine, Scenario};
 
 const ROUNDS: usize = 7;
 const ROUNDS_OF_ALL: usize = 5;
@@ -25,13 +28,17 @@ const REFERENCE: &str = "dctcp";
 /// A preset that costs more than so many times the reference is pointed out.
 const DEAR: f64 = 1.5;
 
+/// A shared memory that costs more than so many times none is pointed out.
+const DEAR_MEMORY: f64 = 1.3;
+
 fn main() -> ExitCode {
     // Cargo adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => beside_the_limit(),
         ["--all"] => all_presets(),
-        _ => Err(format!("`{}` is not known here: expected nothing or --all", arguments.join(" "))),
+        ["--memories"] => all_memories(),
+        _ => Err(format!("`{}` is not known here: expected nothing, --all or --memories", arguments.join(" "))),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -74,34 +81,49 @@ impl Measured {
 
 fn beside_the_limit() -> Result<(), String> {
     let peers = Measured::new(REFERENCE, PEERS, &[])?;
-    let limit = RefCell::new(Limit::new());
+    // Once to see what it works on; it is also warm then.
+    let footprint = Footprint::of(&peers.scenario, &run(&peers.scenario).0.engine);
+    let limits = [footprint, Footprint::SHARED].map(|footprint| RefCell::new(Limit::new(footprint)));
     println!(
         "speed: {} beside the limit, one thread, ns of CPU time, median (smallest to largest) of {ROUNDS} rounds in turns",
         PEERS.file
     );
-    let of_limit = |work: fn(&mut Limit, u64)| -> Contender<'_> {
-        let limit = &limit;
+    println!("limit: {footprint}, as in the run");
+    println!("large limit: {}, as in earlier versions", Footprint::SHARED);
+    println!();
+    let of_limit = |at: usize, work: fn(&mut Limit, u64)| -> Contender<'_> {
+        let limit = &limits[at];
         Box::new(move || ns_each(ITERATIONS, || work(&mut limit.borrow_mut(), black_box(ITERATIONS))))
     };
-    let costs =
-        in_turns(ROUNDS, &mut [of_limit(Limit::iterate), of_limit(Limit::iterate_reading_ahead), peers.contender()]);
-    black_box(limit.borrow().sum());
-    let [plain, ahead, hop] = [&costs[0], &costs[1], &costs[2]].map(|costs| Spread::of(costs));
-    // Whether it pays to read ahead depends on the machine and the calendar; the limit is the better way of the two.
-    let (best, limit) = if ahead.median < plain.median { (&costs[1], ahead) } else { (&costs[0], plain) };
+    let ways = [Limit::iterate, Limit::iterate_reading_ahead];
+    let mut contenders: Vec<Contender<'_>> =
+        (0..limits.len()).flat_map(|at| ways.map(|way| of_limit(at, way))).collect();
+    contenders.push(peers.contender());
+    let costs = in_turns(ROUNDS, &mut contenders);
+    drop(contenders);
+    limits.iter().for_each(|limit| _ = black_box(limit.borrow().sum()));
     let engine = peers.engine();
-    let rows = [
-        ["iteration of the limit".to_owned(), format!("{:.2}", ITERATIONS as f64 / 1e6), plain.to_string()],
-        ["the same, reading ahead".to_owned(), format!("{:.2}", ITERATIONS as f64 / 1e6), ahead.to_string()],
-        [
-            format!("packet-hop ({:.3} events)", events_per_hop(&engine)),
-            format!("{:.2}", engine.packet_hops as f64 / 1e6),
-            hop.to_string(),
-        ],
-    ];
+    let names = ["iteration of the limit", "the same, reading ahead", "of the large limit", "the same, reading ahead"];
+    let iterations = format!("{:.2}", ITERATIONS as f64 / 1e6);
+    let mut rows: Vec<[String; 3]> = names
+        .iter()
+        .zip(&costs)
+        .map(|(name, own)| [(*name).to_owned(), iterations.clone(), Spread::of(own).to_string()])
+        .collect();
+    let hop = &costs[names.len()];
+    rows.push([
+        format!("packet-hop ({:.3} events)", events_per_hop(&engine)),
+        format!("{:.2}", engine.packet_hops as f64 / 1e6),
+        Spread::of(hop).to_string(),
+    ]);
     print_table(["one", "millions", "ns"], &rows);
     println!();
-    println!("packet-hop/limit ratio: {:.2} ({:.1} ns / {:.1} ns)", ratio(&costs[2], best), hop.median, limit.median);
+    for (name, ways) in [("limit", &costs[..2]), ("large limit", &costs[2..4])] {
+        // Whether it pays to read ahead depends on the machine and the calendar: the better way counts.
+        let median = |way: &Vec<f64>| Spread::of(way).median;
+        let best = if median(&ways[1]) < median(&ways[0]) { &ways[1] } else { &ways[0] };
+        println!("packet-hop/{name} ratio: {:.2} ({:.1} ns / {:.1} ns)", ratio(hop, best), median(hop), median(best));
+    }
     Ok(())
 }
 
@@ -148,5 +170,35 @@ fn all_presets() -> Result<(), String> {
     let of_reference = format!("to {REFERENCE}");
     let heads = ["preset", "fabric", "M packet-hops", "events per hop", "ns per packet-hop", of_reference.as_str(), ""];
     print_table(heads, &rows);
+    Ok(())
+}
+
+/// What is told of packets costs, not what is dropped: no memory is ever full.
+fn all_memories() -> Result<(), String> {
+    let seats = seats_of::<Config>();
+    let seat = seats.iter().find(|seat| seat.path == "switch.memory").ok_or("switches have no seat for a memory")?;
+    let mut measured = Vec::new();
+    for model in &seat.models {
+        let memory = match model.name.as_str() {
+            "private" | "unbounded" => format!("switch.memory.{}={{}}", model.name),
+            name => format!("switch.memory.{name}.size=100MB"),
+        };
+        let set: Vec<&str> = PEERS.set.iter().copied().chain([memory.as_str()]).collect();
+        measured.push((model.name.clone(), Measured::new(REFERENCE, PEERS, &set)?));
+    }
+    println!(
+        "speed: {REFERENCE} on {} over every memory, one thread, ns of CPU time, median (smallest to largest) of {ROUNDS} rounds in turns",
+        PEERS.name
+    );
+    let mut contenders: Vec<Contender<'_>> = measured.iter().map(|(_, measured)| measured.contender()).collect();
+    let costs = in_turns(ROUNDS, &mut contenders);
+    let private = measured.iter().position(|(name, _)| name == "private").ok_or("no memory is private")?;
+    let row = |((name, _), own): (&(String, Measured), &Vec<f64>)| {
+        let times = ratio(own, &costs[private]);
+        let dear = if times > DEAR_MEMORY { format!("> {DEAR_MEMORY}") } else { String::new() };
+        [name.clone(), Spread::of(own).to_string(), format!("{times:.2}"), dear]
+    };
+    let rows: Vec<_> = measured.iter().zip(&costs).map(row).collect();
+    print_table(["memory", "ns per packet-hop", "to private", ""], &rows);
     Ok(())
 }

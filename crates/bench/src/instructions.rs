@@ -3,6 +3,7 @@
 //! A count is the same on a busy machine as on an idle one, so that a test can fail on it; a time is not. It depends on
 //! the compiler, which is why the compiler stands beside the counts in [`FILE`].
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -146,11 +147,17 @@ pub fn judge(stored: &Counts, counted: &Counts) -> Judgement {
     judgement
 }
 
-/// The sum of all instructions in a file that callgrind wrote.
-pub fn total_of(callgrind_out: &str) -> Option<u64> {
+/// What callgrind counted, by its names: `Ir` are instructions.
+pub type Totals = BTreeMap<String, u64>;
+
+/// The sums in a file that callgrind wrote; `None` if there are none, or no instruction.
+pub fn totals_of(callgrind_out: &str) -> Option<Totals> {
+    let line = |start| callgrind_out.lines().find_map(|line| line.strip_prefix(start));
     // One file may have several parts, each with a summary; `totals` is for all of them.
-    let totals = callgrind_out.lines().find_map(|line| line.strip_prefix("totals:"))?;
-    totals.split_whitespace().next()?.parse().ok().filter(|&total| total > 0)
+    let totals = line("totals:")?.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>().ok()?;
+    let names = line("events:")?.split_whitespace().map(str::to_owned);
+    let totals: Totals = names.zip(totals).collect();
+    totals.get("Ir").is_some_and(|&instructions| instructions > 0).then_some(totals)
 }
 
 /// The compiler and its target: `rustc 1.89.0 (29483883e 2025-08-04), x86_64-unknown-linux-gnu`.
@@ -223,11 +230,18 @@ mod tests {
     }
 
     #[test]
-    fn the_total_is_read_from_what_callgrind_wrote() {
-        let out = "version: 1\npid: 7\nevents: Ir\nsummary: 5\n\nfn=(1) main\n1 5\n\ntotals: 12345\n";
-        assert_eq!(total_of(out), Some(12_345));
-        for wrong in ["summary: 5\n", "totals: 0\n", "totals: \n", "totals: x\n"] {
-            assert_eq!(total_of(wrong), None, "{wrong}");
+    fn the_totals_are_read_from_what_callgrind_wrote() {
+        let out = "version: 1\npid: 7\nevents: Ir Bc Bcm\nsummary: 5\n\nfn=(1) main\n1 5\n\ntotals: 12345 67 8\n";
+        let expected = [("Ir", 12_345), ("Bc", 67), ("Bcm", 8)].map(|(name, count)| (name.to_owned(), count));
+        assert_eq!(totals_of(out), Some(Totals::from(expected)));
+        for wrong in [
+            "events: Ir\nsummary: 5\n",
+            "totals: 5\n",
+            "events: Ir\ntotals: 0\n",
+            "events: Ir\ntotals: \n",
+            "events: Ir\ntotals: x\n",
+        ] {
+            assert_eq!(totals_of(wrong), None, "{wrong}");
         }
     }
 

@@ -7,6 +7,7 @@
 
 pub mod instructions;
 pub mod limit;
+pub mod manager;
 pub mod presets;
 pub mod scale;
 pub mod simulation;

@@ -1,21 +1,48 @@
 //! What a packet simulator cannot do without: the least that an event costs on this machine.
 //!
 //! Every packet-hop is one event at least: it is taken from among all that are pending, a packet and a port are read
-//! and written, and another event is put in. The loop here does that and nothing else, with the pending events, the
-//! packets and the ports of a fabric of 144 busy hosts, so that the cost of a packet-hop in a simulation can be read as
-//! a multiple of it.
+//! and written, and another event is put in. The loop here does that and nothing else, with as many pending events,
+//! packets and ports as a simulation has, so that the cost of a packet-hop there can be read as a multiple of it.
+
+use std::fmt;
 
 use tailcut_base::{Instant, Span, mix64};
 use tailcut_calendar::Calendar;
+use tailcut_sim::{Engine, Scenario};
 
-/// How many events are pending at any time.
-pub const PENDING: usize = 5_000;
+/// What the loop works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// Events that are pending at any time.
+    pub pending: usize,
+    /// Records of packets, of a cache line each.
+    pub packets: usize,
+    /// Records of ports, of two cache lines each.
+    pub ports: usize,
+}
 
-/// How many records of packets there are: 10 MB of them.
-const PACKETS: usize = 10 * 1024 * 1024 / size_of::<Packet>();
+impl Footprint {
+    /// More than any cache of a core holds, so that a cache is measured which cores share, and with it what the others
+    /// do: beside the limit of a run it shows what a neighbour costs.
+    pub const SHARED: Footprint = Footprint { pending: 5_000, packets: 10 * 1024 * 1024 / 64, ports: 1_500 };
 
-/// How many records of ports there are.
-const PORTS: usize = 1_500;
+    /// That of a run.
+    pub fn of(scenario: &Scenario, engine: &Engine) -> Footprint {
+        let count = |count: u64| usize::try_from(count).expect("it was in memory").max(1);
+        Footprint {
+            pending: count(engine.pending),
+            packets: count(engine.packets),
+            ports: scenario.network().ports().iter().count(),
+        }
+    }
+}
+
+impl fmt::Display for Footprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Footprint { pending, packets, ports } = self;
+        write!(f, "{pending} pending events, {packets} packets, {ports} ports")
+    }
+}
 
 /// Delays are uniform from a short packet's transmission at 40 Gb/s to a full one's at 10 Gb/s with a link of 1 us
 /// behind it.
@@ -41,12 +68,12 @@ struct Draw {
 
 /// Draw number `number`; the numbers are as good as random and cost next to nothing.
 #[inline]
-fn draw(number: u64) -> Draw {
+fn draw(number: u64, packets: usize, ports: usize) -> Draw {
     const RANGE: u64 = LONGEST.as_ps() - SHORTEST.as_ps();
     let bits = mix64(number);
     // Some random bits times a number, less as many of the lowest bits: a random value from 0 to below that number.
-    let packet = ((bits & 0xffff_ffff) * PACKETS as u64) >> 32;
-    let port = (((bits >> 32) & 0xffff) * PORTS as u64) >> 16;
+    let packet = ((bits & 0xffff_ffff) * packets as u64) >> 32;
+    let port = (((bits >> 32) & 0xffff) * ports as u64) >> 16;
     let ahead = SHORTEST.as_ps() + (((bits >> 48) * RANGE) >> 16);
     Draw { key: port << 32 | packet, ahead: Span::from_ps(ahead) }
 }
@@ -71,26 +98,20 @@ pub struct Limit {
     sum: u64,
 }
 
-impl Default for Limit {
-    fn default() -> Limit {
-        Limit::new()
-    }
-}
-
 impl Limit {
     /// The state of a simulation under way: events are pending, and every record has been touched.
-    pub fn new() -> Limit {
+    pub fn new(Footprint { pending, packets, ports }: Footprint) -> Limit {
         let mut limit = Limit {
             calendar: Calendar::new(),
-            packets: vec![Packet([1; 8]); PACKETS],
-            ports: vec![Port([1; 16]); PORTS],
+            packets: vec![Packet([1; 8]); packets],
+            ports: vec![Port([1; 16]); ports],
             drawn: 0,
             sum: 0,
         };
-        for _ in 0..PENDING {
+        for _ in 0..pending {
             limit.put_in(Instant::ZERO);
         }
-        limit.iterate(20 * PENDING as u64);
+        limit.iterate(20 * pending as u64);
         limit
     }
 
@@ -128,8 +149,8 @@ impl Limit {
     /// The part of the work that is reading and writing records: they are touched in random order, without a calendar.
     pub fn memory(&mut self, iterations: u64) {
         for _ in 0..iterations {
-            self.drawn += 1;
-            self.touch(draw(self.drawn).key);
+            let draw = self.draw();
+            self.touch(draw.key);
         }
     }
 
@@ -151,9 +172,14 @@ impl Limit {
     }
 
     #[inline]
-    fn put_in(&mut self, now: Instant) {
+    fn draw(&mut self) -> Draw {
         self.drawn += 1;
-        let draw = draw(self.drawn);
+        draw(self.drawn, self.packets.len(), self.ports.len())
+    }
+
+    #[inline]
+    fn put_in(&mut self, now: Instant) {
+        let draw = self.draw();
         self.calendar.push(now + draw.ahead, draw.key);
     }
 }
@@ -164,16 +190,17 @@ mod tests {
 
     #[test]
     fn draws_reach_every_record_and_keep_to_their_delays() {
-        let draws: Vec<Draw> = (0..200_000).map(draw).collect();
+        let Footprint { packets: all_packets, ports: all_ports, .. } = Footprint::SHARED;
+        let draws: Vec<Draw> = (0..200_000).map(|number| draw(number, all_packets, all_ports)).collect();
         let mut ports: Vec<usize> = draws.iter().map(|draw| port_of(draw.key)).collect();
         ports.sort_unstable();
         ports.dedup();
-        assert_eq!((ports.len(), ports[PORTS - 1]), (PORTS, PORTS - 1));
+        assert_eq!((ports.len(), ports[all_ports - 1]), (all_ports, all_ports - 1));
         let mut packets: Vec<usize> = draws.iter().map(|draw| packet_of(draw.key)).collect();
         packets.sort_unstable();
         packets.dedup();
         // Of n draws among m, m (1 - exp(-n / m)) are distinct: 115,500.
-        assert!((114_000..117_000).contains(&packets.len()) && packets[packets.len() - 1] < PACKETS);
+        assert!((114_000..117_000).contains(&packets.len()) && packets[packets.len() - 1] < all_packets);
         assert!(draws.iter().all(|draw| (SHORTEST..=LONGEST).contains(&draw.ahead)));
         let mean = draws.iter().map(|draw| draw.ahead.as_ns_f64()).sum::<f64>() / draws.len() as f64;
         assert!((1_105.0..1_125.0).contains(&mean), "{mean}");
@@ -181,10 +208,11 @@ mod tests {
 
     #[test]
     fn the_events_stay_as_many_and_every_way_does_the_same() {
-        let (mut limit, mut ahead) = (Limit::new(), Limit::new());
+        let small = Footprint { pending: 1_000, packets: 4_000, ports: 500 };
+        let (mut limit, mut ahead) = (Limit::new(small), Limit::new(small));
         limit.iterate(10_000);
         ahead.iterate_reading_ahead(10_000);
-        assert_eq!((limit.calendar.len(), ahead.calendar.len()), (PENDING, PENDING));
+        assert_eq!((limit.calendar.len(), ahead.calendar.len()), (small.pending, small.pending));
         assert_eq!(limit.calendar.now(), ahead.calendar.now());
         assert!(limit.packets.iter().zip(&ahead.packets).all(|(a, b)| a.0 == b.0));
     }

@@ -1,6 +1,6 @@
 //! Every preset, and the fabric on which its speed is measured.
 
-use tailcut_sim::PRESETS;
+use tailcut_sim::Preset;
 
 /// A scenario on which schemes are compared: a network and its traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub fn fabric(scheme: &str) -> Fabric {
 
 /// Every preset, each followed by its variants as `preset@variant`.
 pub fn schemes() -> Vec<String> {
-    let variants = PRESETS.iter().flat_map(|preset| {
+    let variants = Preset::of_packets().flat_map(|preset| {
         let variant = |profile: String| format!("{}@{profile}", preset.name);
         std::iter::once(preset.name.to_owned()).chain(preset.profiles().into_iter().map(variant))
     });
@@ -40,7 +40,6 @@ pub fn schemes() -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use tailcut_sim::Preset;
 
     use super::*;
     use crate::simulation::scenario;

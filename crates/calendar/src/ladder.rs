@@ -257,12 +257,22 @@ impl Calendar {
         active.into_iter().chain(late).min().map(|entry| entry as u64)
     }
 
-    /// Key of an event that `pop` will probably give after `others` others: a hint to what will soon be needed. Late
-    /// events are not looked at, and nothing is known beyond the bucket in use.
+    /// Number of the bucket in use. When it is another one, what [`Calendar::ahead`] gives is another too.
     #[inline]
-    pub fn upcoming_key(&self, others: usize) -> Option<u64> {
-        let at = self.left.checked_sub(others + 1)?;
-        Some(self.active[at] as u64)
+    pub fn bucket(&self) -> u64 {
+        self.cursor
+    }
+
+    /// Keys of the events in the buckets behind the one in use, a bucket after the other, the nearest first, without
+    /// those that hold nothing: a hint to what will soon be needed. What was pushed into a crowded bucket last is not
+    /// among them, and nothing beyond the near rung.
+    #[inline]
+    pub fn ahead(&self) -> impl Iterator<Item = impl Iterator<Item = u64>> {
+        let mut from = self.cursor;
+        std::iter::from_fn(move || {
+            from = self.near.next(from + 1, self.cursor + NEAR)?;
+            Some(self.near.places(from).iter().map(|&entry| entry as u64))
+        })
     }
 
     /// Moves the next bucket that holds something into use, when nothing is left of the last one. Returns whether there
@@ -591,10 +601,28 @@ mod tests {
             calendar.push(at, key);
         }
         assert_eq!(calendar.pop(), Some((at, 1)));
-        assert_eq!((calendar.peek_key(), calendar.upcoming_key(0)), (Some(2), Some(2)));
-        assert_eq!((calendar.upcoming_key(3), calendar.upcoming_key(4)), (Some(5), None));
+        assert_eq!(calendar.peek_key(), Some(2));
         let keys: Vec<u64> = std::iter::from_fn(|| calendar.pop().map(|(_, key)| key)).collect();
         assert_eq!(keys, [2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn what_lies_ahead_is_what_comes_bucket_by_bucket() {
+        let mut calendar = Calendar::new();
+        let width = 1 << FIRST_SHIFT;
+        // Two in a bucket, none in the next one; the last one lies in the wide rung.
+        for (number, key) in [(1, 10), (3, 30), (3, 31), (5, 50), (NEAR + 9, 99)] {
+            calendar.push(Instant::from_ps(number * width + key), key);
+        }
+        let ahead = |calendar: &Calendar| calendar.ahead().map(Iterator::collect).collect::<Vec<Vec<u64>>>();
+        assert_eq!((calendar.bucket(), ahead(&calendar)), (0, vec![vec![10], vec![30, 31], vec![50]]));
+        calendar.pop();
+        assert_eq!((calendar.bucket(), ahead(&calendar)), (1, vec![vec![30, 31], vec![50]]));
+        calendar.pop();
+        assert_eq!((calendar.bucket(), ahead(&calendar)), (3, vec![vec![50]]));
+        // What was in the bucket in use when that began is not ahead, and what a bucket has no place for neither.
+        (0..20).for_each(|key| calendar.push(Instant::from_ps(5 * width), key));
+        assert_eq!(ahead(&calendar)[0].len(), ROOM);
     }
 
     #[test]

@@ -97,11 +97,17 @@ impl Near {
         (&self.places[at], count, chain)
     }
 
+    /// The entries of a bucket that have a place.
+    #[inline]
+    pub(crate) fn places(&self, number: u64) -> &[Entry] {
+        let at = number as usize % NEAR_LEN;
+        &self.places[at][..ROOM.min(self.counts[at] as usize)]
+    }
+
     /// The earliest entry of a bucket.
     pub(crate) fn earliest(&self, pool: &Pool, number: u64) -> Option<Entry> {
-        let at = number as usize % NEAR_LEN;
-        let places = &self.places[at][..ROOM.min(self.counts[at] as usize)];
-        places.iter().copied().chain(pool.earliest(self.chains[at])).min()
+        let chain = self.chains[number as usize % NEAR_LEN];
+        self.places(number).iter().copied().chain(pool.earliest(chain)).min()
     }
 
     /// The first number in `from..until`, which span one turn at most, whose bucket holds something.

@@ -25,6 +25,11 @@ const FINDINGS: &[(&str, &[&str])] = &[
     ("findings/spq.md", &["spq"]),
     ("findings/icon.md", &["icon", "background"]),
     ("findings/resqueue.md", &["resqueue"]),
+    ("findings/smartbuf.md", &["smartbuf"]),
+    ("findings/pdq.md", &["pdq"]),
+    ("findings/hyline.md", &["hyline"]),
+    ("findings/superways.md", &["superways"]),
+    ("findings/cross.md", &["slytherin", "icon", "resqueue", "smartbuf"]),
 ];
 
 /// What stands above the list of stored results.
@@ -32,9 +37,10 @@ const HOLDING: &str = "With each simulation of a study its digest is stored. Res
                        differently now, or if one of its simulations, run again by the program of this page, has another \
                        digest; results that were stored without digests are unknown.";
 
-/// The note about a scheme, if there is one.
-fn finding(scheme: &str) -> Option<&'static str> {
-    FINDINGS.iter().find(|(_, schemes)| schemes.contains(&scheme)).map(|(note, _)| *note)
+/// The notes about a scheme, each as `show` says, in a row; `None` without a note.
+fn notes(scheme: &str, show: impl Fn(&str) -> String) -> Option<String> {
+    let notes = FINDINGS.iter().filter(|(_, schemes)| schemes.contains(&scheme)).map(|(note, _)| show(note));
+    Some(notes.collect::<Vec<_>>().join(", ")).filter(|notes| !notes.is_empty())
 }
 
 /// The page as Markdown. `standings` says which stored results still hold.
@@ -49,8 +55,8 @@ pub fn scoreboard_markdown(listing: &Listing, standings: &[StudyStanding]) -> St
     }
     for (scheme, lines) in listing.by_scheme() {
         let _ = write!(out, "\n## {scheme}\n\n{}\n\n", documents(&lines));
-        if let Some(note) = finding(scheme) {
-            let _ = write!(out, "Why, measured: [{note}]({note}).\n\n");
+        if let Some(notes) = notes(scheme, |note| format!("[{note}]({note})")) {
+            let _ = write!(out, "Why, measured: {notes}.\n\n");
         }
         out += "| claim | published | measured | verdict | under the readings | reason | to run it again |\n\
                 |---|---|---|---|---|---|---|\n";
@@ -90,8 +96,14 @@ fn by_reading(listing: &Listing) -> String {
     for results in &listing.readings {
         let readings = results.readings();
         let claims: Vec<&str> = listing.lines.iter().map(|line| line.claim.id.as_str()).collect();
-        let judged =
-            claims.into_iter().filter(|claim| readings.iter().any(|one| results.verdict(claim, one).is_some()));
+        let judged: Vec<&str> = claims
+            .into_iter()
+            .filter(|claim| readings.iter().any(|one| results.verdict(claim, one).is_some()))
+            .collect();
+        // Some studies are of figures about which nothing is claimed.
+        if judged.is_empty() {
+            continue;
+        }
         let _ = write!(out, "\n### {} ({})\n\n", results.study, results.scale);
         for (at, reading) in (1..).zip(&readings) {
             let _ = writeln!(out, "{at}. `{reading}`");
@@ -153,9 +165,9 @@ pub fn scoreboard_html(listing: &Listing, standings: &[StudyStanding], results: 
             escaped(&documents(&lines)),
             counted(Listing::counts(lines.iter().copied()))
         );
-        if let Some(note) = finding(scheme) {
+        if let Some(notes) = notes(scheme, |note| format!("<code>docs/{note}</code>")) {
             // The page needs nothing beside it, so that it does not link there.
-            let _ = writeln!(body, "<p>Why, measured: <code>docs/{note}</code>.</p>");
+            let _ = writeln!(body, "<p>Why, measured: {notes}.</p>");
         }
         figures(&mut body, &lines, results);
         body += "<div class=\"scroll\"><table class=\"data claims\"><thead><tr><th>claim</th><th>published</th>\

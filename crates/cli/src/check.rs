@@ -109,6 +109,7 @@ fn json(out: &mut Page, plan: &Plan, expected: &Expected) {
         "switches": network.switches().len(),
         "ports": network.ports().len(),
         "oversubscription": network.oversubscription(),
+        "peculiarities": network.peculiarities(),
         "schemes": plan.schemes,
         "sweep": sweep,
         "seeds": plan.seeds,
@@ -159,6 +160,9 @@ fn text(out: &mut Page, plan: &Plan, expected: &Expected) {
         network.ports().len(),
         network.oversubscription().map_or_else(String::new, |ratio| format!(", oversubscribed {ratio:.2}:1"))
     ));
+    for line in network.peculiarities() {
+        out.line(format_args!("    {line}"));
+    }
     out.line(format_args!("  schemes    {}", plan.schemes.join(", ")));
     for of_scheme in &plan.differences {
         for differences in of_scheme.by_name().into_iter().chain(of_scheme.around()) {

@@ -145,11 +145,13 @@ fn metrics() -> List {
 
 fn columns_of_files() -> Vec<List> {
     let files = [
-        ("flows.parquet", schema::FLOW_COLUMNS.to_vec()),
+        ("flows.parquet", [schema::FLOW_COLUMNS, schema::PERMISSION_COLUMNS].concat()),
         ("queries.parquet", schema::QUERY_COLUMNS.to_vec()),
         ("ports.parquet", schema::port_columns()),
         ("queues.parquet", schema::QUEUE_COLUMNS.to_vec()),
         ("queue_series.parquet", schema::SERIES_COLUMNS.to_vec()),
+        ("memory_series.parquet", schema::MEMORY_COLUMNS.to_vec()),
+        ("bursts.parquet", schema::BURST_COLUMNS.to_vec()),
         ("throughput.parquet", schema::THROUGHPUT_COLUMNS.to_vec()),
     ];
     let list = |(file, columns): (&str, Vec<schema::Column>)| List {

@@ -1,13 +1,17 @@
 //! The `tailcut` command: arguments and printing only.
 #![allow(clippy::print_stderr, reason = "messages are what a command is for")]
 
+mod advise;
+mod bill;
 mod check;
 mod claims;
 mod compare;
 mod describe;
 mod format;
 mod list;
+mod network;
 mod page;
+mod place;
 mod progress;
 mod reference;
 mod report;
@@ -65,6 +69,12 @@ enum Command {
     Reproduce(reproduce::ReproduceCommand),
     /// Compute the best thresholds of a multi-level feedback queue, such as PIAS, for a size distribution
     Thresholds(thresholds::ThresholdsCommand),
+    /// Search the smallest buffer with which a scenario keeps a target
+    Advise(advise::AdviseCommand),
+    /// Superways: place a scenario's incast applications, count their servers' extra links, and write what to run
+    Place(place::PlaceCommand),
+    /// What the extra links of Superways cost, item by item, beside Subways
+    Bill(bill::BillCommand),
     /// List what there is to choose from, and what results mean
     List {
         /// What to list, such as schemes, workloads, metrics or markers; everything if it is left out
@@ -78,11 +88,13 @@ enum Command {
         /// What kind of thing: scheme, topology, workload, table (of a scenario), or a seat such as marker; or
         /// reference, for every key of a scenario as a page of Markdown
         kind: String,
-        /// Its name, as `tailcut list` prints it
+        /// Its name, as `tailcut list` prints it; with topology also a scenario file, whose network is shown
         name: Option<String>,
         /// How to print
         #[arg(long, value_enum, default_value_t)]
         format: TextFormat,
+        #[command(flatten)]
+        network: network::NetworkArguments,
     },
     /// Print the JSON schema of a scenario, by which editors complete and check one
     Schema,
@@ -199,6 +211,8 @@ enum Stop {
     Points(usize),
     /// So many points are not what was written, or came to something else: exit code 1.
     Damaged(usize),
+    /// An advice was asked for, and some scheme has none, as was printed: exit code 1.
+    NoAnswer,
     /// The user stopped the run: the message, and the exit code that names the signal.
     Signal(RunError, u8),
 }
@@ -224,9 +238,14 @@ fn main() -> ExitCode {
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Claims(arguments) => claims::claims(&arguments).map_err(Stop::from),
         Command::Thresholds(arguments) => thresholds::thresholds(&arguments).map_err(Stop::from),
+        Command::Advise(arguments) => advise::advise(&arguments),
+        Command::Place(arguments) => place::place(&arguments).map_err(Stop::from),
+        Command::Bill(arguments) => bill::bill(&arguments).map_err(Stop::from),
         Command::Check(arguments) => check::check(&arguments).map_err(Stop::from),
         Command::List { kind, format } => list::list(kind.as_deref(), format).map_err(Stop::from),
-        Command::Show { kind, name, format } => show::show(&kind, name.as_deref(), format).map_err(Stop::from),
+        Command::Show { kind, name, format, network } => {
+            show::show(&kind, name.as_deref(), format, &network).map_err(Stop::from)
+        }
         Command::Schema => {
             shell::schema();
             Ok(())
@@ -252,6 +271,7 @@ fn main() -> ExitCode {
             say!("{message}");
             ExitCode::from(code)
         }
+        Err(Stop::NoAnswer) => ExitCode::FAILURE,
         Err(Stop::Damaged(count)) => {
             say!(
                 "error: {count} point(s) are not what was written; the command that made the folder runs damaged ones again"

@@ -134,6 +134,12 @@ impl Progress for Display<'_> {
         }
     }
 
+    fn tried(&self, line: &str) {
+        if !self.quiet {
+            self.line(line);
+        }
+    }
+
     fn stop(&self) -> bool {
         self.signals.caught()
     }

@@ -457,6 +457,9 @@ fn keep(
     if let Some(picture) = reproduced.pictures.first() {
         std::fs::copy(picture, folder.join(format!("{id}.svg")))?;
     }
+    if let Some(effects) = reproduced.effects.first() {
+        std::fs::write(folder.join(format!("{id}.effects.csv")), effects.csv())?;
+    }
     Ok(())
 }
 

@@ -11,13 +11,28 @@ use tailcut_sim::{Config, Preset, Problem, Tree};
 use crate::describe::{Parameter, keys, parameters, parameters_json, table as key_table, table_json, values};
 use crate::format::TextFormat;
 use crate::list::{is_called, seats, singular};
+use crate::network::{self, NetworkArguments};
 use crate::page::Page;
 use crate::reference;
 
 /// What can be shown beside what is on a seat.
 const OTHER: [&str; 5] = ["scheme", "workload", "study", "table", "reference"];
 
-pub(crate) fn show(kind: &str, name: Option<&str>, format: TextFormat) -> Result<(), Problem> {
+pub(crate) fn show(
+    kind: &str,
+    name: Option<&str>,
+    format: TextFormat,
+    of_network: &NetworkArguments,
+) -> Result<(), Problem> {
+    if let ("topology", Some(name)) = (kind, name)
+        && network::is_scenario(name)
+    {
+        return network::show(name, of_network, format);
+    }
+    if of_network.are_given() {
+        return Err(Problem::new("`--svg`, `--run` and `--set` are for the network of a scenario")
+            .help("expected `tailcut show topology SCENARIO.toml` with them"));
+    }
     let mut out = Page::default();
     let seats = seats();
     let seat = seats.iter().find(|seat| is_called(seat, kind));

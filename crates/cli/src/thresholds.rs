@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use tailcut_base::{BitRate, Bytes};
-use tailcut_lab::thresholds::{MOST_QUEUES, ThresholdQuery, ThresholdTable};
+use tailcut_base::{BitRate, Bytes, Span};
+use tailcut_lab::thresholds::{BandQuery, BandTable, MOST_QUEUES, ThresholdQuery, ThresholdTable};
 use tailcut_sim::{Files, Problem};
 use tailcut_workload::{SizeFile, SizeFormat, Sizes};
 
@@ -27,20 +27,47 @@ pub(crate) struct ThresholdsCommand {
     #[arg(long, value_name = "SIZE", requires = "file")]
     packet_bytes: Option<Bytes>,
     /// Most queues, 1 to 8: fewer are used where another one gains nothing
-    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "8")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "8", conflicts_with = "hyline")]
     queues: usize,
     /// The load of the link, or several: 0.5,0.6
     #[arg(long, value_name = "LOAD", value_delimiter = ',', allow_negative_numbers = true, required = true)]
     load: Vec<f64>,
-    /// The rate of the link, such as 10Gbps: mean times are given as well
+    /// The rate of the link, such as 10Gbps: mean times are given as well. With --hyline, 1Gbps if it is not given
     #[arg(long, value_name = "RATE")]
     link: Option<BitRate>,
+    /// The band of HyLine's threshold in place of the thresholds of a feedback queue: larger flows ask a controller
+    #[arg(long)]
+    hyline: bool,
+    /// With --hyline: what it costs a flow to ask
+    #[arg(long, value_name = "TIME", default_value = "100us", requires = "hyline")]
+    cost: Span,
+    /// With --hyline: the largest share of the load that may be of flows that do not ask
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, default_value = "0.1", requires = "hyline")]
+    share: f64,
+    /// With --hyline: the threshold to look at
+    #[arg(long, value_name = "SIZE", default_value = "1MB", requires = "hyline")]
+    at: Bytes,
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     format: TableFormat,
 }
 
 impl ThresholdsCommand {
+    /// What the band of HyLine is asked for.
+    fn band(&self) -> Result<BandQuery, Problem> {
+        if !(self.share > 0.0 && self.share < 1.0) {
+            return Err(Problem::new(format!("a share of {} leaves one of the two classes nothing", self.share))
+                .help("expected a share above 0 and below 1, such as 0.1"));
+        }
+        if self.cost == Span::ZERO {
+            return Err(Problem::new("asking for nothing is worth any wait: there is no lower bound")
+                .help("expected a time, such as 100us"));
+        }
+        let ThresholdQuery { name, sizes, loads, link, .. } = self.query()?;
+        let link = link.unwrap_or(BitRate::gbps(1));
+        Ok(BandQuery { name, sizes, loads, link, cost: self.cost, share: self.share, threshold: self.at })
+    }
+
     fn query(&self) -> Result<ThresholdQuery, Problem> {
         if !(1..=MOST_QUEUES).contains(&self.queues) {
             return Err(Problem::new(format!("there cannot be {} queues", self.queues))
@@ -81,11 +108,20 @@ impl ThresholdsCommand {
 }
 
 pub(crate) fn thresholds(arguments: &ThresholdsCommand) -> Result<(), Problem> {
-    let table = ThresholdTable::new(&arguments.query()?);
-    let text = match arguments.format {
-        TableFormat::Csv => table.csv(),
-        TableFormat::Json => table.json(),
-        TableFormat::Table => table.text(),
+    let text = if arguments.hyline {
+        let table = BandTable::new(&arguments.band()?);
+        match arguments.format {
+            TableFormat::Csv => table.csv(),
+            TableFormat::Json => table.json(),
+            TableFormat::Table => table.text(),
+        }
+    } else {
+        let table = ThresholdTable::new(&arguments.query()?);
+        match arguments.format {
+            TableFormat::Csv => table.csv(),
+            TableFormat::Json => table.json(),
+            TableFormat::Table => table.text(),
+        }
     };
     let mut out = Page::default();
     out.line(text.trim_end_matches('\n'));

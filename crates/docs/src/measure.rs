@@ -24,7 +24,12 @@ pub fn measure(source: &Source, pages: &Pages) -> Result<(), String> {
         Facts { command: source.command(), date: Utc::now().format("%Y-%m-%d").to_string(), ..Facts::default() };
     match source {
         Source::Output { words, kind } => {
-            let printed = run(root, words.iter().map(String::as_str))?;
+            let (own, arguments) = match words.split_first() {
+                Some((first, arguments)) if first == "tailcut" => (tailcut(), arguments),
+                _ => (Vec::new(), words.as_slice()),
+            };
+            let words = own.iter().chain(arguments).map(String::as_str);
+            let printed = run(root, words)?;
             facts.depends = pages.store().depends(kind.depends);
             facts.machine = kind.is_measurement.then(|| machine(root));
             for picture in source.plots() {
@@ -56,14 +61,19 @@ fn run_simulations(source: &Source, store: &Store) -> Result<(), String> {
         Source::Scenario { .. } => vec!["--out".to_owned(), source.run_folder().display().to_string()],
         _ => ["--out", "runs/reproduce", "--store", "results"].map(str::to_owned).to_vec(),
     };
-    // As in the tests of the command, this names a program that was built before.
-    let built = std::env::var("TAILCUT").ok();
-    let tailcut = match &built {
-        Some(program) => vec![program.as_str()],
-        None => vec!["cargo", "run", "--locked", "--release", "--quiet", "--package", "tailcut", "--"],
-    };
-    run(&store.root, tailcut.into_iter().chain(words).chain(options.iter().map(String::as_str)))?;
+    let tailcut = tailcut();
+    run(&store.root, tailcut.iter().map(String::as_str).chain(words).chain(options.iter().map(String::as_str)))?;
     Ok(())
+}
+
+/// The words that run the command. As in its tests, a variable names a program that was built before.
+fn tailcut() -> Vec<String> {
+    match std::env::var("TAILCUT") {
+        Ok(program) => vec![program],
+        Err(_) => ["cargo", "run", "--locked", "--release", "--quiet", "--package", "tailcut", "--"]
+            .map(str::to_owned)
+            .to_vec(),
+    }
 }
 
 /// Stores what the pages show of a run that is finished, and the digests of its simulations.

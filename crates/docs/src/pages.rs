@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 use serde::Deserialize;
 use tailcut_claims::{Listing, StudyStanding, scoreboard_html, scoreboard_markdown};
-use tailcut_reproduce::{runnable, standings};
+use tailcut_reproduce::{EffectTable, runnable, standings};
 
 use crate::Finding;
+use crate::effects::Effects;
 use crate::markup::{Block, Made, parse, replaced};
 use crate::picture::Picture;
 use crate::source::Source;
@@ -33,6 +34,8 @@ struct Spec {
     /// Tables of statistics, one below the other.
     #[serde(default)]
     table: Vec<Table>,
+    /// The effects of factors on quantities, a table for each: those of an experiment of a factorial study.
+    effects: Option<Effects>,
     /// A picture of statistics.
     picture: Option<Picture>,
     /// A picture that the command itself draws (`--plot`): what it shows, for who cannot see it.
@@ -295,6 +298,11 @@ impl Pages {
                 let plot =
                     source.plots().into_iter().next().ok_or("the command draws no picture: it has no `--plot`")?;
                 return Ok(shown(alt, &plot, page));
+            }
+            (Spec { effects: Some(effects), .. }, Source::Study { .. }) => {
+                let path = self.store.root.join("results").join(effects.file(&source)?);
+                let stored = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+                effects.text(&EffectTable::parse(&stored)?)?
             }
             (Spec { table, .. }, _) if !table.is_empty() => {
                 let figures = self.store.figures(&source)?;

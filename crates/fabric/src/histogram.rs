@@ -23,13 +23,17 @@ impl QueueHistogram {
         QueueHistogram { since: now, part, empty: Span::ZERO, parts }
     }
 
-    /// The queue has held `bytes` since the last call.
+    /// The queue has held `bytes` since the last call. What is beyond the limit, as in a NIC that keeps what pauses
+    /// hold, counts as the longest.
     pub fn until(&mut self, now: Instant, bytes: u64) {
         let time = now.saturating_since(self.since);
         self.since = now;
         match bytes {
             0 => self.empty += time,
-            _ => self.parts[(bytes / self.part) as usize] += time,
+            _ => {
+                let last = self.parts.len() - 1;
+                self.parts[((bytes / self.part) as usize).min(last)] += time;
+            }
         }
     }
 

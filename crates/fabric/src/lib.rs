@@ -15,6 +15,7 @@ mod link;
 pub mod loss;
 pub mod mark;
 pub mod memory;
+mod pfc;
 mod port;
 pub mod sched;
 mod switch;
@@ -22,6 +23,7 @@ mod wire;
 
 pub use histogram::QueueHistogram;
 pub use link::Link;
-pub use port::{Gate, Offered, Open, Port, PortConfig, PortContext, PortStats};
+pub use pfc::{Counts, FRAME_BYTES, Pfc};
+pub use port::{Gate, Lossless, Offered, Open, Port, PortConfig, PortContext, PortStats};
 pub use switch::{SwitchConfig, SwitchContext};
 pub use wire::{Wire, WireStats};

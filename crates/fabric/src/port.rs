@@ -11,7 +11,11 @@ use crate::classify::{self, ClassifierConfig, ClassifierSeat};
 use crate::loss::{self, LossConfig, LossContext, LossSeat};
 use crate::mark::{self, MarkerConfig, MarkerSeat};
 use crate::sched::{self, SchedulerConfig, SchedulerSeat};
-use crate::{Link, QueueHistogram, Wire};
+use crate::{Link, Pfc, QueueHistogram, Wire};
+
+mod held;
+
+pub use held::Lossless;
 
 table! {
     /// The `[port]` table: what every switch port does with packets.
@@ -21,6 +25,9 @@ table! {
             limit: Bytes = Bytes(240 * tailcut_base::MTU_BYTES),
             /// Number of classes, 1 to 8; class 0 is the highest.
             classes: u8 = 1,
+            /// Priority flow control: which classes are paused rather than dropped. None if not given.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pfc: Option<Pfc> = None,
         }
         seats {
             /// Which packets are lost by chance as they arrive, before any other rule.
@@ -116,13 +123,17 @@ impl PortStats {
 
 /// Decides beside the port whether a packet may wait: the memory that the ports of a switch share.
 pub trait Gate {
-    /// Whether a packet may wait in the port, in which `waiting` bytes wait already.
+    /// Whether a packet of `class` may wait in the port, which is as full as `occupancy` says.
     ///
     /// # Errors
     /// The reason to drop it.
-    fn admit(&mut self, packet: &Packet, waiting: u64) -> Result<(), DropReason>;
-    /// `size` bytes were pushed out of the port, in which `waiting` bytes still wait.
-    fn pushed_out(&mut self, size: u64, waiting: u64);
+    fn admit(&mut self, packet: &Packet, class: u8, occupancy: Occupancy) -> Result<(), DropReason>;
+    /// `size` bytes were pushed out of a class of the port; `occupancy` says what still waits.
+    fn pushed_out(&mut self, size: u64, class: u8, occupancy: Occupancy);
+    /// Whether it wants to know of which class what is pushed out is; otherwise it is told that it is class 0.
+    fn looks_at_classes(&self) -> bool {
+        false
+    }
 }
 
 /// The gate of a port with memory of its own: it lets everything pass.
@@ -130,11 +141,11 @@ pub struct Open;
 
 impl Gate for Open {
     #[inline(always)]
-    fn admit(&mut self, _: &Packet, _: u64) -> Result<(), DropReason> {
+    fn admit(&mut self, _: &Packet, _: u8, _: Occupancy) -> Result<(), DropReason> {
         Ok(())
     }
     #[inline(always)]
-    fn pushed_out(&mut self, _: u64, _: u64) {}
+    fn pushed_out(&mut self, _: u64, _: u8, _: Occupancy) {}
 }
 
 /// An output port and the link behind it.
@@ -194,6 +205,9 @@ impl Port {
                 .help("expected at least \"1500B\""));
         }
         let context = PortContext { limit: config.limit.0, classes: config.classes };
+        if let Some(pfc) = &config.pfc {
+            pfc.validate(config.classes).map_err(|e| e.within("pfc"))?;
+        }
         Ok(Port {
             wire: Wire::new(link),
             classes: config.classes,
@@ -216,6 +230,14 @@ impl Port {
         prefetch(self);
         prefetch(&self.limit);
         prefetch(&self.scheduler);
+    }
+
+    /// Calls what the port needs to send the next waiting packet into the cache.
+    #[inline]
+    pub fn prefetch_waiting(&self, arena: &Arena) {
+        if let Some(first) = self.scheduler.upcoming() {
+            arena.prefetch(first);
+        }
     }
 
     /// Bytes that the port holds on to beside itself.
@@ -306,8 +328,10 @@ impl Port {
                 Admission::Take => break (class, occupancy),
                 Admission::Drop(reason) => return self.refuse(reason),
                 Admission::PushOut => {
+                    let before = gate.looks_at_classes().then(|| self.class_bytes());
                     let pushed = self.evict(now, arena);
-                    gate.pushed_out(u64::from(arena.get(pushed).size), self.backlog);
+                    let of = before.map_or(0, |before| self.class_that_lost(&before));
+                    gate.pushed_out(u64::from(arena.get(pushed).size), of, self.occupancy(of));
                     evicted.push(pushed);
                 }
                 Admission::Demote => match self.demote(arena, id, class, size) {
@@ -316,7 +340,7 @@ impl Port {
                 },
             }
         };
-        if let Err(reason) = gate.admit(arena.get(id), self.backlog) {
+        if let Err(reason) = gate.admit(arena.get(id), class, occupancy) {
             return self.refuse(reason);
         }
         if self.marker.mark(occupancy, class, size) && capable {
@@ -374,9 +398,9 @@ impl Port {
         (id, self.wire.transmit(begins, arena, id))
     }
 
-    /// Records from now on how long the queue spends at each length.
-    pub fn start_histogram(&mut self, now: Instant) {
-        self.histogram = Some(Box::new(QueueHistogram::new(now, self.buffer.capacity(self.limit))));
+    /// Records from now on how long the queue spends at each length, where `apart` bytes may wait beside the limit.
+    pub fn start_histogram(&mut self, now: Instant, apart: u64) {
+        self.histogram = Some(Box::new(QueueHistogram::new(now, self.buffer.capacity(self.limit) + apart)));
     }
 
     /// Ends the recording and gives what it recorded.
@@ -394,9 +418,22 @@ impl Port {
         self.backlog = backlog;
     }
 
+    /// Bytes that wait in each class.
+    pub fn class_bytes(&self) -> [u64; MAX_CLASSES] {
+        let mut bytes = [0; MAX_CLASSES];
+        (0..self.classes).zip(&mut bytes).for_each(|(class, bytes)| *bytes = self.scheduler.class_bytes(class));
+        bytes
+    }
+
+    /// The class in which less waits than before, of which one packet has gone.
+    pub fn class_that_lost(&self, before: &[u64; MAX_CLASSES]) -> u8 {
+        let lost = |&class: &u8| self.scheduler.class_bytes(class) < before[usize::from(class)];
+        (0..self.classes).find(lost).unwrap_or(0)
+    }
+
     /// How full the port is for a packet of `class`.
     #[inline]
-    fn occupancy(&self, class: u8) -> Occupancy {
+    pub fn occupancy(&self, class: u8) -> Occupancy {
         Occupancy { port: self.backlog, class: self.scheduler.class_bytes(class), limit: self.limit }
     }
 

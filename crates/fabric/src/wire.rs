@@ -123,6 +123,16 @@ impl Wire {
         self.put(land, arena, id)
     }
 
+    /// Sends a frame of `bytes` that is no packet, which nobody counts among them. The transmitter must be free.
+    /// Returns when it has left; it is at the far end a delay later.
+    pub fn occupy(&mut self, now: Instant, bytes: u16) -> Instant {
+        debug_assert!(self.is_free(now), "one packet at a time is on the wire");
+        let tx = self.tx_time(bytes);
+        self.stats.busy += tx;
+        self.busy_until = now + tx;
+        self.busy_until
+    }
+
     /// A packet is on its way, sent here or by another wire of the same link, to land at `land`, which is not before
     /// the landing of the one in front of it. Returns as [`Wire::transmit`].
     #[inline]

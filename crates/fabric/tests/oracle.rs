@@ -30,7 +30,7 @@ proptest! {
         let rate = BitRate::from_bps(bps).unwrap();
         let mut bench = Bench::on(&config, Link::new(rate, Span::from_ps(delay)));
         let mut slow = SlowPort::new(&config, rate, believes);
-        bench.port.start_histogram(Instant::ZERO);
+        bench.port.start_histogram(Instant::ZERO, 0);
         let mut now = 0;
         for (nth, arrival) in (0..).zip(&arrivals) {
             now += arrival.gap;

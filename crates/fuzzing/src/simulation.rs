@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use tailcut_record::Recorder;
-use tailcut_sim::{Outcome, PRESETS, Preset, Scenario, Stopped, Tree, World};
+use tailcut_sim::{Outcome, Preset, Scenario, Stopped, Tree, World};
 
 /// Numbers that are drawn from bytes; 0 when they are used up.
 struct Draw<'b>(std::slice::Iter<'b, u8>);
@@ -28,7 +28,7 @@ impl Draw<'_> {
 /// Runs the simulation that the bytes stand for. Returns whether they stand for one: some combinations are refused.
 pub fn run(bytes: &[u8]) -> bool {
     let mut draw = Draw(bytes.iter());
-    let schemes: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let schemes: Vec<&str> = Preset::of_packets().map(|preset| preset.name).collect();
     let scheme = draw.one_of(&schemes);
     let text = scenario(&mut draw);
     let tree = Tree::parse("fuzz", &text).unwrap_or_else(|problem| panic!("{text}: {}", problem.render(false)));

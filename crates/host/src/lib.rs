@@ -85,12 +85,14 @@ pub struct HostContext {
     pub nic: BitRate,
     /// Interfaces that the host has.
     pub nics: u8,
+    /// Hosts of the network.
+    pub hosts: u32,
 }
 
 impl HostContext {
-    /// A host by itself, with a link of 10 Gb/s.
+    /// A host beside one other, with a link of 10 Gb/s.
     pub fn of(config: HostConfig) -> HostContext {
-        HostContext { config: Arc::new(config), nic: BitRate::gbps(10), nics: 1 }
+        HostContext { config: Arc::new(config), nic: BitRate::gbps(10), nics: 1, hosts: 2 }
     }
 
     /// The transport of the host.

@@ -24,6 +24,14 @@ pub enum RunError {
         /// Points of the whole run.
         points: usize,
     },
+    /// A simulation came to a standstill; finished points are kept.
+    #[error("{scheme}: {what}; no later point was run")]
+    Deadlock {
+        /// The scheme of the point.
+        scheme: String,
+        /// What waits for what.
+        what: String,
+    },
     /// A file could not be written; finished points are kept.
     #[error("{0}; what is finished is kept, and the same command goes on from there")]
     Write(#[from] RecordError),

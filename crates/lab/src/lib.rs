@@ -1,6 +1,7 @@
 //! From a scenario file to a run folder: which simulations there are, and running them on all cores. Two runs side by
-//! side, and the best thresholds of a feedback queue.
+//! side, the best thresholds of a feedback queue, the smallest buffer that keeps a target, and Superways' placement.
 
+pub mod advise;
 mod command;
 pub mod compare;
 mod cores;
@@ -8,6 +9,7 @@ mod cores;
 mod coverage;
 mod cpu;
 mod error;
+pub mod place;
 mod plan;
 mod precision;
 mod progress;

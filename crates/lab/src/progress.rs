@@ -19,6 +19,8 @@ pub trait Progress: Sync {
     fn damaged(&self, _point: &Point, _why: &str) {}
     /// A batch of seeds is finished: how wide the intervals are, and whether more seeds are added.
     fn checked(&self, _check: &PrecisionCheck) {}
+    /// A batch of a search is finished: what it says, in a line.
+    fn tried(&self, _line: &str) {}
     /// Whether the run is to stop soon; asked often.
     fn stop(&self) -> bool;
 }

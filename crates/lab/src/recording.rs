@@ -9,16 +9,17 @@ use tailcut_record::{FlowColumns, QueryRow, RecordError, Recorder, RowWriter, Si
 use crate::cpu::thread_ns;
 
 /// A recorder whose rows go to `flows.parquet` in `folder`, and to `queries.parquet` if there can be any `queries`. The
-/// files appear when the simulation is over; `classes` are the names of its traffic classes. All writing is done on the
-/// thread that records, and its CPU time in ns is added to `cpu_ns`, so that it is not counted as that of the
-/// simulation.
+/// rows of flows say what these had to wait for if they may need `permissions`. The files appear when the simulation is
+/// over; `classes` are the names of its traffic classes. All writing is done on the thread that records, and its CPU
+/// time in ns is added to `cpu_ns`, so that it is not counted as that of the simulation.
 pub(crate) fn recorder(
     folder: &Path,
     classes: &[String],
     queries: bool,
+    permissions: bool,
     cpu_ns: &Arc<AtomicU64>,
 ) -> Result<Recorder, RecordError> {
-    let flows = RowWriter::<FlowColumns>::create(&folder.join("flows.parquet"), classes)?;
+    let flows = RowWriter::<FlowColumns>::create_with(&folder.join("flows.parquet"), classes, permissions)?;
     let recorder = Recorder::with_sink(Box::new(Timed { sink: flows, cpu_ns: Arc::clone(cpu_ns) }));
     if !queries {
         return Ok(recorder);

@@ -24,11 +24,11 @@ pub fn read_info(folder: &Path, example: &str) -> Result<RunInfo, Problem> {
 }
 
 /// Makes sure that `out` is the folder of this run, or an empty one, and locks it for this process. The lock ends when
-/// the file is dropped.
+/// the file is dropped. A run that searches over the swept parameters `searched` is the same whatever their values.
 ///
 /// # Errors
 /// If the folder holds something else, is in use, or cannot be written.
-pub(crate) fn lock(out: &Path, info: &RunInfo) -> Result<File, RunError> {
+pub(crate) fn lock(out: &Path, info: &RunInfo, searched: &[String]) -> Result<File, RunError> {
     let refuse = |what: &str| Err(RunError::Folder { folder: out.to_owned(), what: what.to_owned() });
     let io = |source| RunError::Io { path: out.to_owned(), source };
     if out.exists() && !out.is_dir() {
@@ -37,7 +37,7 @@ pub(crate) fn lock(out: &Path, info: &RunInfo) -> Result<File, RunError> {
     let known = out.join("run.json");
     if known.exists() {
         match RunInfo::read(&known) {
-            Ok(old) if same_but_for_seeds(&old.scenario_toml, &info.scenario_toml) => {}
+            Ok(old) if same_run(&old.scenario_toml, &info.scenario_toml, searched) => {}
             Ok(_) => return refuse("holds another run: choose another --out, or remove the folder"),
             Err(_) => {
                 return refuse("holds a run.json that cannot be read: choose another --out, or remove the folder");
@@ -122,11 +122,20 @@ pub(crate) fn announce(out: &Path, info: &RunInfo) -> Result<(), RunError> {
     Ok(replace(&out.join("scenario.toml"), scenario.as_bytes())?)
 }
 
-/// Whether two effective scenarios have the same points, up to seeds that only one of them has.
-fn same_but_for_seeds(a: &str, b: &str) -> bool {
+/// Whether two effective scenarios have the same points, up to seeds that only one of them has, and values of the
+/// swept parameters `searched`.
+fn same_run(a: &str, b: &str, searched: &[String]) -> bool {
     let without = |text: &str| {
         let mut table: toml::Table = text.parse().ok()?;
         table.remove("seeds");
+        if let Some(toml::Value::Table(sweep)) = table.get_mut("sweep") {
+            for path in searched {
+                // The parameter stays, so that a run that does not sweep it is another one.
+                if let Some(values) = sweep.get_mut(path) {
+                    *values = toml::Value::Boolean(true);
+                }
+            }
+        }
         Some(table)
     };
     a == b || without(a).is_some_and(|a| without(b) == Some(a))

@@ -89,7 +89,18 @@ impl<'a> Session<'a> {
         options: &'a RunOptions,
         progress: &'a dyn Progress,
     ) -> Result<Session<'a>, RunError> {
-        let lock = run_folder::lock(&options.out, &info(plan, options))?;
+        Session::open_search(plan, options, progress, &[])
+    }
+
+    /// As [`Session::open`], for a search over the swept parameters `searched`: it goes on in its folder whatever
+    /// values of them were tried there.
+    pub(crate) fn open_search(
+        plan: &Plan,
+        options: &'a RunOptions,
+        progress: &'a dyn Progress,
+        searched: &[String],
+    ) -> Result<Session<'a>, RunError> {
+        let lock = run_folder::lock(&options.out, &info(plan, options), searched)?;
         Ok(Session { options, progress, _lock: lock, seen: BTreeSet::new(), failures: Vec::new(), reused: 0 })
     }
 

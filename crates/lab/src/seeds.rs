@@ -15,7 +15,8 @@ pub enum SeedChoice {
 }
 
 impl SeedChoice {
-    pub(crate) fn seeds(&self) -> Vec<u64> {
+    /// The seeds, in the order in which they run.
+    pub fn seeds(&self) -> Vec<u64> {
         match self {
             SeedChoice::Count(count) => (1..=*count).collect(),
             SeedChoice::List(seeds) => seeds.clone(),

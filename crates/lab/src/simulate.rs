@@ -7,10 +7,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant as WallClock;
 
-use tailcut_record::{Recorder, write_ports, write_queue_series, write_queues, write_throughput};
+use tailcut_record::{
+    Recorder, write_bursts, write_memory_series, write_ports, write_queue_series, write_queues, write_throughput,
+};
 use tailcut_report::ReportError;
 use tailcut_results::{EngineFacts, FlowCounts, Load, Point, PointSummary};
-use tailcut_sim::{Outcome, PacketLevel, Scenario, Simulator, Stopped};
+use tailcut_sim::model::{ControllerCounts, Thing};
+use tailcut_sim::{Outcome, Scenario, Stopped};
 
 use crate::cpu::CpuClock;
 use crate::error::RunError;
@@ -37,10 +40,11 @@ pub(crate) fn simulate(
     std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
     let writing_ns = Arc::new(AtomicU64::new(0));
     let queries = scenario.forecast().classes.iter().any(|class| class.queries.is_some());
-    let recorder = recording::recorder(folder, scenario.classes(), queries, &writing_ns)?;
+    let permissions = scenario.facts().has(Thing::Permissions);
+    let recorder = recording::recorder(folder, scenario.classes(), queries, permissions, &writing_ns)?;
     let expected = scenario.forecast().duration.as_secs_f64();
     let wall = WallClock::now();
-    let simulator: &dyn Simulator = &PacketLevel { threads: u32::try_from(threads).unwrap_or(u32::MAX) };
+    let simulator = scenario.simulator(u32::try_from(threads).unwrap_or(u32::MAX));
     let threads = simulator.threads(&scenario);
     let cpu = clock.start(threads);
     let attempt = simulator.simulate(&scenario, recorder, &mut |now| {
@@ -51,6 +55,9 @@ pub(crate) fn simulate(
         Ok(outcome) => outcome,
         Err(Stopped::Asked) => return Ok(None),
         Err(Stopped::Record(error)) => return Err(error.into()),
+        Err(deadlock @ Stopped::Deadlock { .. }) => {
+            return Err(RunError::Deadlock { scheme: planned.point.scheme.clone(), what: deadlock.to_string() });
+        }
     };
     let used = Used {
         cpu_ns: cpu.used_ns().saturating_sub(writing_ns.load(Ordering::Relaxed)),
@@ -63,6 +70,10 @@ pub(crate) fn simulate(
     write_queues(&folder.join("queues.parquet"), &outcome.queues)?;
     if scenario.config().record.queue_series {
         write_queue_series(&folder.join("queue_series.parquet"), &outcome.queue_series)?;
+    }
+    if scenario.config().record.memory {
+        write_memory_series(&folder.join("memory_series.parquet"), &outcome.memory_series)?;
+        write_bursts(&folder.join("bursts.parquet"), &outcome.bursts)?;
     }
     if let Some(width) = scenario.config().record.throughput {
         write_throughput(&folder.join("throughput.parquet"), scenario.classes(), width, &outcome.throughput)?;
@@ -79,7 +90,7 @@ pub(crate) fn simulate(
 /// If the simulation finds a mistake in itself.
 pub fn digest(planned: &PlannedPoint) -> String {
     let scenario = planned.scenario().expect("every point of a plan was checked when it was made");
-    let outcome = PacketLevel { threads: 1 }.simulate(&scenario, Recorder::new(), &mut |_| ControlFlow::Continue(()));
+    let outcome = scenario.simulator(1).simulate(&scenario, Recorder::new(), &mut |_| ControlFlow::Continue(()));
     // Neither a sink that could fail nor anybody who asks to stop.
     digits(outcome.expect("nothing stops it").engine.digest)
 }
@@ -131,6 +142,7 @@ fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, used: &Used)
         },
         loads,
         drops,
+        controller: outcome.controller.iter().flat_map(ControllerCounts::iter).collect(),
         engine: EngineFacts {
             packet_hops: outcome.engine.packet_hops,
             events: outcome.engine.events,

@@ -103,7 +103,7 @@ fn fits(rule: &StoppingRule, plan: &Plan) -> Result<(), Problem> {
 }
 
 /// `seeds` and `count` more: the smallest numbers from 1 that are not there.
-fn more_seeds(seeds: &[u64], count: usize) -> Vec<u64> {
+pub(crate) fn more_seeds(seeds: &[u64], count: usize) -> Vec<u64> {
     let fresh = (1..).filter(|seed| !seeds.contains(seed)).take(count);
     seeds.iter().copied().chain(fresh).collect()
 }

@@ -33,17 +33,36 @@ pub enum Thing {
     Agent,
     /// A controller.
     Controller,
+    /// A controller that speaks to the hosts of the scheme of this name.
+    ControllerOf(&'static str),
+    /// Permission to send a flow.
+    Permissions,
+    /// Flows that are given ways.
+    Assignments,
+    /// Switches that send packets the ways that their flows were given.
+    AssignedWays,
     /// Packets of one flow on several ways at a time.
     Spraying,
+    /// Classes that are paused where others are dropped.
+    Pauses,
+    /// Senders that look into the next queue at once.
+    LookAhead,
     /// Ways that the sender of a flow chooses.
     SourceRoutes,
     /// Ways back that are the ways out, reversed.
     SymmetricWays,
+    /// Hosts that write and read the headers of the scheme of this name.
+    HostsOf(&'static str),
+    /// Switches that write and read the headers of the scheme of this name.
+    SwitchesOf(&'static str),
 }
 
 impl fmt::Display for Thing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Thing::HostsOf(scheme) => return write!(f, "hosts that speak {scheme}"),
+            Thing::ControllerOf(scheme) => return write!(f, "a controller that speaks {scheme}"),
+            Thing::SwitchesOf(scheme) => return write!(f, "switches that speak {scheme}"),
             Thing::Class => "a class in data packets",
             Thing::Rank => "a rank in data packets",
             Thing::Marks => "ports that mark packets",
@@ -57,7 +76,12 @@ impl fmt::Display for Thing {
             Thing::Headers => "a transport that writes headers for switches",
             Thing::Agent => "switches that read and write headers",
             Thing::Controller => "a controller",
+            Thing::Permissions => "a controller that permits flows",
+            Thing::Assignments => "a controller that gives ways to flows",
+            Thing::AssignedWays => "switches that send flows the ways that they were given",
             Thing::Spraying => "packets of one flow on several ways",
+            Thing::Pauses => "classes that are paused rather than dropped",
+            Thing::LookAhead => "an ideal PFC",
             Thing::SourceRoutes => "ways that senders choose",
             Thing::SymmetricWays => "ways back that are the ways out, reversed",
         })
@@ -86,6 +110,8 @@ pub enum Fact {
         /// The key that decides it.
         key: &'static str,
     },
+    /// It cannot be beside this, for the reason that the text says.
+    Excludes(Thing, &'static str),
     /// Control packets have this class, and not the highest.
     ControlClass(u8),
     /// It is a program's own, and may provide and need anything.
@@ -183,6 +209,11 @@ impl Facts {
     /// The model writes the classes 0 to `count - 1` into packets; `key`, relative to the model, says how many.
     pub fn classes(&mut self, count: usize, key: &'static str) {
         self.say(Fact::Classes { count: u8::try_from(count).unwrap_or(u8::MAX), key });
+    }
+
+    /// The model cannot be beside `thing`: `why` says what it does instead, as in "it evicts what waits".
+    pub fn excludes(&mut self, thing: Thing, why: &'static str) {
+        self.say(Fact::Excludes(thing, why));
     }
 
     /// Control packets have `class`, and not the highest one.

@@ -1,6 +1,6 @@
 //! Flows as a workload describes them, and the table that finds their two ends.
 
-use tailcut_base::{HostId, Instant, Span};
+use tailcut_base::{HostId, Instant, Span, prefetch};
 
 /// Number of a flow in the order of its start; dense, unique in a run.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -107,6 +107,14 @@ impl FlowTable {
     #[inline]
     pub fn receiver(&self, flow: FlowId) -> Option<u32> {
         self.ends(flow).map(|e| e.receiver).filter(|&slot| slot != NOWHERE)
+    }
+
+    /// Calls the flow's entry into the cache.
+    #[inline]
+    pub fn prefetch(&self, flow: FlowId) {
+        if let Some(Some(page)) = self.pages.get(flow.0 as usize / PAGE) {
+            prefetch(&page.ends[flow.0 as usize % PAGE]);
+        }
     }
 
     /// Notes the slot of the flow's sender.

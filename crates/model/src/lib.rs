@@ -7,17 +7,20 @@
 //! Invariant: no policy lives here, and nothing here reads a clock.
 
 mod custom;
+pub mod explicit;
 mod facts;
 mod files;
 mod flow;
 mod header;
 mod invalid;
 mod packet;
+mod permission;
 mod register;
 pub mod registry;
 pub mod schema;
 pub mod seat;
 mod table;
+mod way;
 mod words;
 
 pub use custom::{Custom, Made};
@@ -27,7 +30,9 @@ pub use flow::{ClassId, FlowId, FlowSpec, FlowTable, PathFacts, Query, QueryId};
 pub use header::{Direction, Fields, Header};
 pub use invalid::{FileSpot, Invalid};
 pub use packet::{Arena, Flags, Kind, List, Packet, PacketId, SACK_BLOCKS, SackBlock};
+pub use permission::Permission;
 pub use registry::{Around, Build, Demand, Parameters, Seat};
+pub use way::Way;
 pub use words::{nearest, suggest};
 
 #[doc(hidden)]

@@ -381,6 +381,14 @@ impl Arena {
         prefetch(&self.links[id.index()]);
     }
 
+    /// Calls into the cache when the packet behind this one in its list arrives.
+    #[inline]
+    pub fn prefetch_next(&self, id: PacketId) {
+        if let Some(next) = self.links.get(self.links[id.index()].next.index()) {
+            prefetch(next);
+        }
+    }
+
     /// When the packet reaches the node at the far end of its link.
     #[inline]
     pub fn arrival(&self, id: PacketId) -> Instant {
@@ -401,6 +409,11 @@ impl Arena {
     /// Packets held now.
     pub fn len(&self) -> usize {
         self.packets.len() - self.free.len()
+    }
+
+    /// Most packets that were held at a time.
+    pub fn peak(&self) -> usize {
+        self.packets.len()
     }
 
     /// Whether no packet is held.

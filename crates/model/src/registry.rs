@@ -139,7 +139,8 @@ impl Around {
 
 /// A module's name as a scenario writes it: `flow_ecmp` is `flow-ecmp`.
 pub fn kebab(module: &str) -> String {
-    module.replace('_', "-")
+    // A module whose name is a word of Rust is written `r#static`.
+    module.trim_start_matches("r#").replace('_', "-")
 }
 
 /// One registered model.

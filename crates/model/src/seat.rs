@@ -17,13 +17,17 @@
 //! | pacing | [`Pacer`] | host | `host/pace` |
 //! | receive window | [`ReceiveWindow`] | host | `host/receive` |
 
+mod memory;
 mod pace;
+mod transport;
 
 use tailcut_base::{BitRate, HostId, Instant, Span};
 
-use crate::{Arena, Direction, FlowId, FlowSpec, FlowTable, Header, List, Packet, PacketId};
+use crate::{Arena, FlowId, Header, Packet, PacketId};
 
-pub use pace::{Awareness, PaceView, Pacer};
+pub use memory::{Burst, Memory, Pool, PortUse};
+pub use pace::{Awareness, Leave, Outgoing, PaceView, Pacer};
+pub use transport::{HostCx, Soon, Transport, Unfinished};
 
 /// Most classes that a port can have.
 pub const MAX_CLASSES: usize = 8;
@@ -150,53 +154,25 @@ pub trait PortScheduler {
     fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8);
     /// Takes out the packet to send next.
     fn pop(&mut self, arena: &mut Arena) -> Option<PacketId>;
+    /// As `pop`, among the packets of which `may_go` says so, by packet and class; the others stay in their order. A
+    /// scheduler that keeps one queue asks about its class and about no packet, so that it lets all or none go.
+    fn pop_allowed(
+        &mut self,
+        arena: &mut Arena,
+        may_go: &mut dyn FnMut(Option<&Packet>, u8) -> bool,
+    ) -> Option<PacketId> {
+        if may_go(None, 0) { self.pop(arena) } else { None }
+    }
+    /// The packet that `pop` would give, if that can be told at once. Only a hint to what will soon be needed.
+    fn upcoming(&self) -> Option<PacketId> {
+        None
+    }
     /// Takes out the worst packet: where there are classes, the one that came last to the lowest of them.
     fn evict(&mut self, arena: &mut Arena) -> Option<PacketId>;
     /// Bytes that wait in a class.
     fn class_bytes(&self, class: u8) -> u64;
     /// Whether the packet that `evict` would take out is worse than `packet`, which would come to `class`.
     fn has_worse(&self, packet: &Packet, class: u8) -> bool;
-}
-
-/// What waits in one port of a switch, for its memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortUse {
-    /// Number of the port in its switch, from 0.
-    pub port: u32,
-    /// Bytes that wait there. The packet on the wire is not counted.
-    pub bytes: u64,
-}
-
-/// What waits in a switch, for its memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pool {
-    /// Bytes that wait in all ports.
-    pub used: u64,
-    /// Bytes that may wait in all ports.
-    pub size: u64,
-}
-
-/// Shares the memory of a switch among its ports. What a port allows itself, its buffer policy says before.
-///
-/// Everything is told in the order of time: the departures of all ports before the arrival that comes after them.
-pub trait Memory {
-    /// Bytes that the ports share; `None` if each has its own, and the memory decides nothing.
-    fn size(&self) -> Option<u64>;
-    /// Whether a packet may wait for a port, or why not; it is not counted yet. A packet that finds its port idle is
-    /// asked for too: it passes through the memory, and has left it when it is on the wire.
-    fn admit(&mut self, now: Instant, packet: &Packet, port: PortUse, pool: Pool) -> Result<(), DropReason>;
-    /// A packet waits for a port now; it is counted.
-    fn on_enqueue(&mut self, now: Instant, packet: &Packet, port: PortUse, pool: Pool) {
-        let _ = (now, packet, port, pool);
-    }
-    /// `size` bytes have left a port: on the wire, or pushed out. They are not counted any longer.
-    fn on_dequeue(&mut self, now: Instant, size: u64, port: PortUse, pool: Pool) {
-        let _ = (now, size, port, pool);
-    }
-    /// A packet was refused, by this memory or by its port.
-    fn on_drop(&mut self, now: Instant, packet: &Packet, port: PortUse, pool: Pool) {
-        let _ = (now, packet, port, pool);
-    }
 }
 
 /// What an agent may know of a port of its switch.
@@ -448,6 +424,12 @@ pub trait SendOrder {
     fn next(&mut self) -> Option<Turn>;
     /// Whether `next` would give a flow.
     fn is_empty(&self) -> bool;
+    /// The slot that `next` would name, if that can be told at once. Only a hint to what will soon be needed.
+    fn upcoming(&self) -> Option<u32> {
+        None
+    }
+    /// Calls into the cache what `upcoming` reads.
+    fn prefetch(&self) {}
     /// The flow in `slot` has ended: what it offered is void.
     fn forget(&mut self, slot: u32);
     /// The turn of the flow in `slot` put a packet with so many bytes of payload on the wire.
@@ -489,6 +471,17 @@ pub struct ReceiverReport {
     pub multi_marked: u64,
 }
 
+/// Facts of a flow that was sent by permission of a controller; its sender reports them at its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PermissionReport {
+    /// From its start until the first permission was at its host.
+    pub waited: Span,
+    /// For how long its permission was taken back after that.
+    pub stopped: Span,
+    /// How often it was taken back: preemptions.
+    pub preemptions: u32,
+}
+
 /// What a transport asks of the world.
 #[derive(Clone, Copy, Debug)]
 pub enum Wish {
@@ -520,12 +513,21 @@ pub enum Wish {
         /// What the sender did.
         report: SenderReport,
     },
-    /// Tells the controller.
+    /// Tells the controller. Packets may be asked for late, when nobody can be told any more what was then: a transport
+    /// that tells while it gives a packet says so by a [shortest timer](Transport::shortest_timer) of zero.
     Tell {
         /// About which flow.
         flow: FlowId,
         /// What.
         message: Message,
+    },
+    /// How long the flow had to wait for permission. Comes before the report of its sender, so it is wished for after
+    /// that.
+    Permitted {
+        /// Which flow.
+        flow: FlowId,
+        /// What it had to wait for.
+        report: PermissionReport,
     },
     /// The sender gives the flow up.
     Abandoned {
@@ -578,11 +580,52 @@ impl ControllerCx<'_> {
     }
 }
 
+/// What a controller has counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ControllerCounts {
+    /// Flows that asked for permission.
+    pub requests: u64,
+    /// Messages of all kinds that it has answered or taken note of.
+    pub messages: u64,
+    /// Flows that were told to wait when they asked.
+    pub refusals: u64,
+    /// Permissions, the first of a flow and those after a preemption.
+    pub permissions: u64,
+    /// Permissions taken back.
+    pub preemptions: u64,
+    /// Ways that were looked at from end to end.
+    pub ways: u64,
+    /// Links that were looked at in search of ways: the work of its decisions.
+    pub links: u64,
+}
+
+impl ControllerCounts {
+    /// Each count with its name in results.
+    pub fn iter(&self) -> impl Iterator<Item = (String, u64)> + use<> {
+        let &ControllerCounts { requests, messages, refusals, permissions, preemptions, ways, links } = self;
+        [
+            ("requests", requests),
+            ("messages", messages),
+            ("refusals", refusals),
+            ("permissions", permissions),
+            ("preemptions", preemptions),
+            ("ways", ways),
+            ("links", links),
+        ]
+        .into_iter()
+        .map(|(name, count)| (name.to_owned(), count))
+    }
+}
+
 /// Decides for the whole network. Hosts tell it by [`Wish::Tell`], and hear of it by [`Transport::on_message`].
 pub trait Controller {
     /// How long a message takes from a host to the controller, and back; more than nothing. `None` if there is no
     /// controller.
     fn delay(&self) -> Option<Span>;
+    /// What it has counted, if it counts anything.
+    fn counts(&self) -> Option<ControllerCounts> {
+        None
+    }
     /// A message is there.
     fn on_message(&mut self, cx: &mut ControllerCx<'_>, from: HostId, flow: FlowId, message: Message);
     /// When it wants to be called, if it does.
@@ -593,90 +636,4 @@ pub trait Controller {
     fn on_timer(&mut self, cx: &mut ControllerCx<'_>) {
         let _ = cx;
     }
-}
-
-/// What a transport may touch while it handles an event.
-pub struct HostCx<'a> {
-    /// The time.
-    pub now: Instant,
-    /// The host whose transport is called.
-    pub host: HostId,
-    /// In `on_send`: the interface by which packets leave for the receiver; 0 in a host with one.
-    pub nic: u8,
-    /// All packets.
-    pub arena: &'a mut Arena,
-    /// Where each flow's ends are.
-    pub flows: &'a mut FlowTable,
-    /// Control packets (ACK, SYN) that wait for the NIC; they go before data. In a host with several interfaces they go
-    /// by the one that leads to their host.
-    pub control: &'a mut List,
-    /// What the transport asks for, in order.
-    pub wishes: &'a mut Vec<Wish>,
-    /// The header of the data packet that `poll_send` gives, where packets have headers: all zero before the call.
-    pub header: &'a mut Header,
-}
-
-impl HostCx<'_> {
-    /// Hands a control packet to the NIC.
-    #[inline(always)]
-    pub fn send_control(&mut self, packet: Packet) {
-        let id = self.arena.insert(packet);
-        self.control.push_back(self.arena, id);
-    }
-
-    /// Hands the answer to a packet to the NIC. Where packets have headers, it carries back what switches wrote into
-    /// that of the packet.
-    #[inline(always)]
-    pub fn answer(&mut self, packet: PacketId, answer: Packet) {
-        if self.arena.has_headers() { self.answer_with(packet, answer) } else { self.send_control(answer) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn answer_with(&mut self, packet: PacketId, answer: Packet) {
-        let header = Header { direction: Direction::Reverse, ..*self.arena.header(packet) };
-        self.send_control_with(answer, header);
-    }
-
-    /// Hands a control packet with a header to the NIC.
-    pub fn send_control_with(&mut self, packet: Packet, header: Header) {
-        let id = self.arena.insert(packet);
-        self.arena.set_header(id, header);
-        self.control.push_back(self.arena, id);
-    }
-}
-
-/// The transport of one host: all of its flows, sent and received.
-pub trait Transport {
-    /// `flow` starts here; this host sends it.
-    fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec);
-    /// `flow` starts elsewhere; this host will receive it.
-    fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec);
-    /// A packet for this host has arrived. The caller removes it afterwards.
-    fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId);
-    /// The controller has a word on `flow`, of which this host has an end.
-    fn on_message(&mut self, cx: &mut HostCx<'_>, flow: FlowId, message: Message) {
-        let _ = (cx, flow, message);
-    }
-    /// A timer that was wished for fires.
-    fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId);
-    /// Interface `nic` is free: the next data packet, if any flow may send by it. The time is that at which the
-    /// interface became free, if something waited for it; the call may come later, but before any other call of this
-    /// host.
-    fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet>;
-    /// Whether `poll_send` might give a packet for interface `nic`.
-    fn wants_to_send(&self, nic: u8) -> bool;
-    /// No timer that `poll_send` wishes for fires sooner than this after the call.
-    fn shortest_timer(&self) -> Span;
-    /// Reports of the flows that have not ended, for a run that is cut off.
-    fn unfinished(&self) -> Vec<Unfinished>;
-}
-
-/// An end of a flow that is still open when the run is cut off.
-#[derive(Clone, Copy, Debug)]
-pub enum Unfinished {
-    /// The sender still waits for acknowledgements.
-    Sender(FlowId, SenderReport),
-    /// The receiver still waits for bytes.
-    Receiver(FlowId, ReceiverReport),
 }

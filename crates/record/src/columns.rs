@@ -1,6 +1,7 @@
 //! Rows of flows, column by column: about 100 bytes a flow, for runs of millions of flows.
 
 use tailcut_base::{Instant, Span};
+use tailcut_model::seat::PermissionReport;
 
 use crate::{Completion, FlowRow};
 
@@ -53,6 +54,9 @@ pub struct FlowColumns {
     query: Rare<u32>,
     query_start: Rare<u64>,
     deadline: Rare<u64>,
+    waited: Rare<u64>,
+    stopped: Rare<u64>,
+    preemptions: Rare<u32>,
 }
 
 /// Applies `$do!` to each column that every row has.
@@ -135,6 +139,10 @@ impl FlowColumns {
         self.query.push(at, row.query.unwrap_or(NONE), NONE);
         self.query_start.push(at, row.query_start.map_or(NEVER, Instant::as_ps), NEVER);
         self.deadline.push(at, row.deadline.map_or(NEVER, Span::as_ps), NEVER);
+        let permission = row.permission.as_deref();
+        self.waited.push(at, permission.map_or(NEVER, |permission| permission.waited.as_ps()), NEVER);
+        self.stopped.push(at, permission.map_or(NEVER, |permission| permission.stopped.as_ps()), NEVER);
+        self.preemptions.push(at, permission.map_or(NONE, |permission| permission.preemptions), NONE);
     }
 
     /// The row at `at`, counted from 0.
@@ -167,12 +175,26 @@ impl FlowColumns {
             ce_marks: u64::from(self.ce_marks[at]),
             multi_marked: u64::from(self.multi_marked[at]),
             deadline: self.deadline.get(at, NEVER).map(Span::from_ps),
+            permission: self.permission(at).map(Box::new),
         }
+    }
+
+    fn permission(&self, at: usize) -> Option<PermissionReport> {
+        Some(PermissionReport {
+            waited: Span::from_ps(self.waited.get(at, NEVER)?),
+            stopped: Span::from_ps(self.stopped.get(at, NEVER)?),
+            preemptions: self.preemptions.get(at, NONE)?,
+        })
     }
 
     /// The rows, in order.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = FlowRow> {
         (0..self.len()).map(|at| self.row(at))
+    }
+
+    /// Whether any flow was sent by permission.
+    pub fn has_permissions(&self) -> bool {
+        !self.preemptions.0.is_empty()
     }
 
     /// Puts the rows in the order of the flows' numbers, which is the order of their starts.
@@ -186,11 +208,17 @@ impl FlowColumns {
         self.query.0.resize(if self.query.0.is_empty() { 0 } else { rows }, NONE);
         self.query_start.0.resize(if self.query_start.0.is_empty() { 0 } else { rows }, NEVER);
         self.deadline.0.resize(if self.deadline.0.is_empty() { 0 } else { rows }, NEVER);
+        self.waited.0.resize(if self.waited.0.is_empty() { 0 } else { rows }, NEVER);
+        self.stopped.0.resize(if self.stopped.0.is_empty() { 0 } else { rows }, NEVER);
+        self.preemptions.0.resize(if self.preemptions.0.is_empty() { 0 } else { rows }, NONE);
         macro_rules! pick_all { ($($name:ident),*) => {$( pick(&mut self.$name, &order); )*}; }
         each_column!(pick_all);
         pick(&mut self.query.0, &order);
         pick(&mut self.query_start.0, &order);
         pick(&mut self.deadline.0, &order);
+        pick(&mut self.waited.0, &order);
+        pick(&mut self.stopped.0, &order);
+        pick(&mut self.preemptions.0, &order);
     }
 
     /// Forgets the rows and keeps the memory.
@@ -200,6 +228,9 @@ impl FlowColumns {
         self.query.0.clear();
         self.query_start.0.clear();
         self.deadline.0.clear();
+        self.waited.0.clear();
+        self.stopped.0.clear();
+        self.preemptions.0.clear();
     }
 
     /// Bytes that the columns hold on to.
@@ -208,6 +239,7 @@ impl FlowColumns {
             column.capacity() * size_of::<T>()
         }
         let mut bytes = held(&self.query.0) + held(&self.query_start.0) + held(&self.deadline.0);
+        bytes += held(&self.waited.0) + held(&self.stopped.0) + held(&self.preemptions.0);
         macro_rules! sum_all { ($($name:ident),*) => {$( bytes += held(&self.$name); )*}; }
         each_column!(sum_all);
         bytes
@@ -257,6 +289,7 @@ pub(crate) mod tests {
             ce_marks: n + 14,
             multi_marked: n + 15,
             deadline: None,
+            permission: None,
         }
     }
 
@@ -268,6 +301,13 @@ pub(crate) mod tests {
             deadline: Some(Span::from_ps(u64::from(flow) + 1_000_000)),
             ..row(flow)
         }
+    }
+
+    /// As [`row`], sent by permission.
+    pub(crate) fn permitted_row(flow: u32) -> FlowRow {
+        let waited = Span::from_ps(u64::from(flow) + 3);
+        let stopped = Span::from_ps(u64::from(flow));
+        FlowRow { permission: Some(Box::new(PermissionReport { waited, stopped, preemptions: flow })), ..row(flow) }
     }
 
     proptest! {

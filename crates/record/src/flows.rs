@@ -4,9 +4,10 @@ use std::path::Path;
 
 use parquet::data_type::ByteArray;
 use tailcut_base::{Instant, Span};
+use tailcut_model::seat::PermissionReport;
 
 use crate::group::{Rows, class_names, read_classes, write_rows};
-use crate::schema::{Column, FLOW_COLUMNS};
+use crate::schema::{Column, FLOW_COLUMNS, PERMISSION_COLUMNS};
 use crate::table::{Group, TableReader, Values, integer};
 use crate::{Completion, FlowColumns, FlowRow, RecordError};
 
@@ -26,6 +27,11 @@ impl Rows for FlowColumns {
     type Row = FlowRow;
     const TABLE: &'static str = "flows";
     const COLUMNS: &'static [Column] = FLOW_COLUMNS;
+    const OPTIONAL: &'static [Column] = PERMISSION_COLUMNS;
+
+    fn has_optional(&self) -> bool {
+        self.has_permissions()
+    }
 
     fn push_row(&mut self, row: &FlowRow) {
         self.push(row);
@@ -81,6 +87,13 @@ impl Rows for FlowColumns {
             "deadline_ns" => maybe_times(|row| row.deadline.map(Span::as_ns_f64)),
             "met" => Values::MaybeBooleans(rows.iter().map(FlowRow::met).collect()),
             "query_start_ns" => maybe_times(|row| row.query_start.map(ns)),
+            "waited_ns" => maybe_times(|row| row.permission.as_ref().map(|permission| permission.waited.as_ns_f64())),
+            "stopped_ns" => maybe_times(|row| row.permission.as_ref().map(|permission| permission.stopped.as_ns_f64())),
+            "preemptions" => Values::MaybeIntegers(
+                rows.iter()
+                    .map(|row| row.permission.as_ref().map(|permission| permission.preemptions.into()))
+                    .collect(),
+            ),
             other => unreachable!("column {other} of the table of flows has no values"),
         }
     }
@@ -123,6 +136,7 @@ fn read_group(group: &Group<'_>, classes: &[String], rows: &mut FlowColumns) -> 
     let (received, acknowledged) = (group.maybe_doubles("end_ns")?, group.maybe_doubles("ack_ns")?);
     let fct = group.maybe_doubles("fct_ns")?;
     let (deadline, query_start) = (group.maybe_doubles("deadline_ns")?, group.maybe_doubles("query_start_ns")?);
+    let permission = read_permissions(group)?;
     for at in 0..group.rows() {
         rows.push(&FlowRow {
             flow: flow[at],
@@ -148,9 +162,23 @@ fn read_group(group: &Group<'_>, classes: &[String], rows: &mut FlowColumns) -> 
             ce_marks: ce_marks[at],
             multi_marked: multi_marked[at],
             deadline: deadline[at].map(span),
+            permission: permission.get(at).copied().flatten().map(Box::new),
         });
     }
     Ok(())
+}
+
+/// What each flow had to wait for; empty if the file does not say.
+fn read_permissions(group: &Group<'_>) -> Result<Vec<Option<PermissionReport>>, RecordError> {
+    if !group.has("waited_ns") {
+        return Ok(Vec::new());
+    }
+    let (waited, stopped) = (group.maybe_doubles("waited_ns")?, group.maybe_doubles("stopped_ns")?);
+    let preemptions = group.maybe_integers("preemptions")?;
+    let permission = |at: usize| {
+        Some(PermissionReport { waited: span(waited[at]?), stopped: span(stopped[at]?), preemptions: preemptions[at]? })
+    };
+    Ok((0..group.rows()).map(permission).collect())
 }
 
 /// What completed a flow, by its times in ns: the ACK of the last byte takes time, so that its moment is another one.
@@ -181,7 +209,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::columns::tests::{rich_row, row};
+    use crate::columns::tests::{permitted_row, rich_row, row};
     use crate::group::GroupWriter;
     use crate::{GROUP_ROWS, RowWriter, Sink};
 
@@ -200,12 +228,25 @@ mod tests {
     fn what_is_written_is_read_back_in_the_order_of_flows() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("flows.parquet");
-        let rows: Vec<FlowRow> = (0..500).map(|i| if i % 3 == 0 { rich_row(i) } else { row(i) }).collect();
+        let kinds = [row, rich_row, permitted_row];
+        let rows: Vec<FlowRow> = (0..500).map(|i| kinds[i as usize % 3](i)).collect();
         let shuffled: Vec<FlowRow> = (0..500).map(|i| rows[i * 7 % 500].clone()).collect();
         write_flows(&path, &classes(), &shuffled.iter().collect()).unwrap();
         let read = read_flows(&path).unwrap();
         assert_eq!(read.classes, classes());
         assert_eq!(read.rows.rows().collect::<Vec<_>>(), rows);
+    }
+
+    #[test]
+    fn only_rows_with_permissions_have_their_columns() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("flows.parquet");
+        for (rows, has) in [([row(0), row(1), row(2)], false), ([row(0), permitted_row(1), row(2)], true)] {
+            write_flows(&path, &classes(), &rows.iter().collect()).unwrap();
+            assert_eq!(read_flows(&path).unwrap().rows.rows().collect::<Vec<_>>(), rows);
+            let table = TableReader::open(&path, FlowColumns::TABLE).unwrap();
+            assert!(table.groups().all(|group| group.has("preemptions") == has), "{has}");
+        }
     }
 
     #[test]
@@ -249,7 +290,7 @@ mod tests {
     fn a_full_disk_is_reported_as_what_it_is() {
         let rows: FlowColumns = (0..2_000).map(rich_row).collect::<Vec<_>>().iter().collect();
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut writer = GroupWriter::<_, FlowColumns>::new(full, &classes()).unwrap();
+        let mut writer = GroupWriter::<_, FlowColumns>::new(full, &classes(), true).unwrap();
         let error = RecordError::write(Path::new("flows.parquet"), writer.write(&rows).unwrap_err());
         assert!(
             matches!(&error, RecordError::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull),

@@ -22,7 +22,13 @@ pub trait Rows: Default {
     const TABLE: &'static str;
     /// Its columns.
     const COLUMNS: &'static [Column];
+    /// Columns after those, of files that say so.
+    const OPTIONAL: &'static [Column] = &[];
 
+    /// Whether any row has a value of the optional columns.
+    fn has_optional(&self) -> bool {
+        false
+    }
     /// Appends a row.
     fn push_row(&mut self, row: &Self::Row);
     /// Number of rows.
@@ -120,8 +126,16 @@ impl<R: Rows> RowWriter<R> {
     /// # Errors
     /// If the file cannot be made.
     pub fn create(path: &Path, classes: &[String]) -> Result<RowWriter<R>, RecordError> {
-        let out = GroupWriter::new(AtomicFile::create(path)?, classes).map_err(|e| RecordError::write(path, e))?;
-        Ok(RowWriter { out, file: path.to_owned() })
+        RowWriter::create_with(path, classes, false)
+    }
+
+    /// The same, of a file that has the optional columns if `optional` says so.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn create_with(path: &Path, classes: &[String], optional: bool) -> Result<RowWriter<R>, RecordError> {
+        let out = GroupWriter::new(AtomicFile::create(path)?, classes, optional);
+        Ok(RowWriter { out: out.map_err(|e| RecordError::write(path, e))?, file: path.to_owned() })
     }
 }
 
@@ -138,7 +152,7 @@ impl<R: Rows> Sink<R> for RowWriter<R> {
 
 /// Writes all of `rows` to a file at `path`.
 pub(crate) fn write_rows<R: Rows>(path: &Path, classes: &[String], rows: &R) -> Result<(), RecordError> {
-    let mut writer = Box::new(RowWriter::<R>::create(path, classes)?);
+    let mut writer = Box::new(RowWriter::<R>::create_with(path, classes, rows.has_optional())?);
     writer.out.write(rows).map_err(|e| RecordError::write(path, e))?;
     writer.finish()
 }
@@ -146,16 +160,20 @@ pub(crate) fn write_rows<R: Rows>(path: &Path, classes: &[String], rows: &R) -> 
 /// Writes groups of rows to anything.
 pub(crate) struct GroupWriter<W: Write + Send, R> {
     table: TableWriter<W>,
+    columns: Vec<Column>,
     classes: Vec<ByteArray>,
     /// Any number of rows is written, and none is held.
     rows: std::marker::PhantomData<fn(&R)>,
 }
 
 impl<W: Write + Send, R: Rows> GroupWriter<W, R> {
-    pub(crate) fn new(out: W, classes: &[String]) -> Result<Self, ParquetError> {
+    pub(crate) fn new(out: W, classes: &[String], optional: bool) -> Result<Self, ParquetError> {
+        let optional = if optional { R::OPTIONAL } else { &[] };
+        let columns = [R::COLUMNS, optional].concat();
         let names = serde_json::to_string(classes).expect("a list of texts is JSON");
         Ok(GroupWriter {
-            table: TableWriter::new(out, R::TABLE, R::COLUMNS, &[(CLASSES_KEY, names)])?,
+            table: TableWriter::new(out, R::TABLE, &columns, &[(CLASSES_KEY, names)])?,
+            columns,
             classes: classes.iter().map(|name| ByteArray::from(name.as_str())).collect(),
             rows: std::marker::PhantomData,
         })
@@ -164,7 +182,7 @@ impl<W: Write + Send, R: Rows> GroupWriter<W, R> {
     pub(crate) fn write(&mut self, rows: &R) -> Result<(), ParquetError> {
         for from in (0..rows.count()).step_by(GROUP_ROWS) {
             let rows: Vec<R::Row> = (from..rows.count().min(from + GROUP_ROWS)).map(|at| rows.get_row(at)).collect();
-            self.table.group(R::COLUMNS.iter().map(|column| R::values(&column.name, &rows, &self.classes)))?;
+            self.table.group(self.columns.iter().map(|column| R::values(&column.name, &rows, &self.classes)))?;
         }
         Ok(())
     }

@@ -6,7 +6,8 @@
 //! the file itself what it means and in which unit: the tables in [`schema`] are the only place where that is written
 //! down.
 //!
-//! Left out: time series but for queues and throughput, packet traces, and the split of an FCT into its causes.
+//! Left out: time series but for queues, shared memories and throughput, packet traces, and the split of an FCT into
+//! its causes.
 //!
 //! Invariant: nothing here draws a random number, asks for an event or reads a clock.
 
@@ -16,6 +17,7 @@ mod error;
 mod flows;
 mod group;
 mod histogram;
+mod memory;
 mod ports;
 mod queries;
 mod queues;
@@ -32,10 +34,14 @@ pub use error::RecordError;
 pub use flows::{FlowFile, read_flows, write_flows};
 pub use group::{GROUP_ROWS, RowWriter, Sink};
 pub use histogram::Histogram;
+pub use memory::{
+    Burst, BurstRow, MemoryPoint, MemorySeries, read_bursts, read_memory_series, write_bursts, write_memory_series,
+};
 pub use ports::{read_ports, write_ports};
 pub use queries::{QueryFile, QueryRow, read_queries, write_queries};
 pub use queues::{QueueLengths, QueueSamples, read_queues, write_queues};
 pub use recorder::{Recorder, Records, Totals};
-pub use row::{Completion, DropCounts, FlowRow, PortRow, QueueStatistics};
+pub use row::{Completion, DropCounts, FlowRow, PauseCounts, PortRow, QueueStatistics};
 pub use series::{QueuePoint, QueueSeries, read_queue_series, write_queue_series};
+pub use tailcut_model::seat::PermissionReport;
 pub use throughput::{Throughput, ThroughputBin, ThroughputFile, read_throughput, write_throughput};

@@ -9,16 +9,21 @@ use tailcut_model::seat::DropReason;
 use crate::flows::span;
 use crate::schema::port_columns;
 use crate::table::{Group, TableReader, TableWriter, Values, integer};
-use crate::{AtomicFile, DropCounts, GROUP_ROWS, PortRow, QueueStatistics, RecordError};
+use crate::{AtomicFile, DropCounts, GROUP_ROWS, PauseCounts, PortRow, QueueStatistics, RecordError};
 
 const TABLE: &str = "ports";
+/// Columns that are there in a network with priority flow control alone.
+const PAUSES: [&str; 3] = ["pause_frames", "paused_ns", "held"];
 
 /// Writes all of `rows` to a file at `path`, which appears when it is complete.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn write_ports(path: &Path, rows: &[PortRow]) -> Result<(), RecordError> {
-    let columns = port_columns();
+    let mut columns = port_columns();
+    if rows.iter().all(|row| row.pauses.is_none()) {
+        columns.retain(|column| !PAUSES.contains(&&*column.name));
+    }
     let file = AtomicFile::create(path)?;
     let write = || {
         let mut table = TableWriter::new(file, TABLE, &columns, &[])?;
@@ -58,6 +63,11 @@ fn values(column: &str, rows: &[PortRow]) -> Values {
         "utilisation" => Values::Doubles(rows.iter().map(|row| row.utilisation).collect()),
         "demotions" => integers(&|row| row.demotions),
         "marks" => integers(&|row| row.marks),
+        "pause_frames" => integers(&|row| row.pauses.unwrap_or_default().frames),
+        "paused_ns" => {
+            Values::Doubles(rows.iter().map(|row| row.pauses.unwrap_or_default().paused.as_ns_f64()).collect())
+        }
+        "held" => integers(&|row| row.pauses.unwrap_or_default().held),
         "queue_mean_bytes" => {
             Values::MaybeDoubles(rows.iter().map(|row| row.queue.map(|queue| queue.mean_bytes)).collect())
         }
@@ -101,6 +111,13 @@ fn read_group(group: &Group<'_>, rows: &mut Vec<PortRow>) -> Result<(), RecordEr
     }
     // As with a reason to drop: an older program demoted nothing.
     let demotions = if group.has("demotions") { count("demotions")? } else { vec![0; group.rows()] };
+    let pauses = if group.has("pause_frames") {
+        let (frames, held, paused) = (count("pause_frames")?, count("held")?, group.doubles("paused_ns")?);
+        let all = frames.into_iter().zip(held).zip(paused);
+        all.map(|((frames, held), ns)| Some(PauseCounts { frames, paused: span(ns), held })).collect()
+    } else {
+        vec![None; group.rows()]
+    };
     let (mean, p50) = (group.maybe_doubles("queue_mean_bytes")?, group.maybe_integers("queue_p50_bytes")?);
     let (p99, max) = (group.maybe_integers("queue_p99_bytes")?, group.maybe_integers("queue_max_bytes")?);
     let histograms = group.histograms("queue_histogram")?;
@@ -126,6 +143,7 @@ fn read_group(group: &Group<'_>, rows: &mut Vec<PortRow>) -> Result<(), RecordEr
             drops: drops[at],
             demotions: demotions[at],
             marks: marks[at],
+            pauses: pauses[at],
             queue: queue(),
             queue_histogram: histograms[at].as_ref().map(bins),
         });
@@ -157,6 +175,7 @@ mod tests {
             drops,
             demotions: 3,
             marks: 4,
+            pauses: None,
             queue: None,
             queue_histogram: None,
         };
@@ -171,6 +190,10 @@ mod tests {
         ];
         write_ports(&path, &rows).unwrap();
         assert_eq!(read_ports(&path).unwrap(), rows);
+        let pauses = PauseCounts { frames: 7, paused: Span::from_ps(1_234_567), held: 9 };
+        let paused = [row(0), row(1)].map(|row| PortRow { pauses: Some(pauses), ..row });
+        write_ports(&path, &paused).unwrap();
+        assert_eq!(read_ports(&path).unwrap(), paused);
         write_ports(&path, &[]).unwrap();
         assert_eq!(read_ports(&path).unwrap(), []);
         let more_than_a_group: Vec<PortRow> = (0..GROUP_ROWS as u32 + 1).map(row).collect();

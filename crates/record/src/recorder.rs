@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use tailcut_base::{Instant, Span};
-use tailcut_model::seat::{DropReason, ReceiverReport, SenderReport, Unfinished};
+use tailcut_model::seat::{DropReason, PermissionReport, ReceiverReport, SenderReport, Unfinished};
 use tailcut_model::{FlowId, FlowSpec};
 
 use crate::group::{Completed, Sink};
@@ -57,7 +57,7 @@ struct Open {
     dropped: BTreeMap<u64, u32>,
 }
 
-const _: () = assert!(size_of::<Option<Open>>() <= 208, "a row for each active flow");
+const _: () = assert!(size_of::<Option<Open>>() <= 216, "a row for each active flow");
 
 /// Makes one row of each flow and of each query.
 pub struct Recorder {
@@ -144,6 +144,7 @@ impl Recorder {
             ce_marks: 0,
             multi_marked: 0,
             deadline: spec.deadline,
+            permission: None,
         };
         let open = Open { row, sender_reported: false, receiver_reported: false, dropped: BTreeMap::new() };
         let slot = match self.free.pop() {
@@ -198,6 +199,15 @@ impl Recorder {
     pub fn acknowledged(&mut self, flow: FlowId, now: Instant, report: SenderReport) {
         self.sender(flow, Some(now), report);
         self.totals.acknowledged += 1;
+    }
+
+    /// `flow` was sent by permission, and had to wait for it.
+    ///
+    /// # Panics
+    /// If the sender of the flow has reported before.
+    pub fn permitted(&mut self, flow: FlowId, report: PermissionReport) {
+        let slot = self.slot(flow);
+        self.at(slot).row.permission = Some(Box::new(report));
     }
 
     /// The sender of `flow` gives up.
@@ -482,6 +492,7 @@ mod tests {
                 ce_marks: 3,
                 multi_marked: 2,
                 deadline: Some(Span::from_ps(800)),
+                permission: None,
             }]
         );
     }
@@ -586,7 +597,7 @@ mod tests {
         for flow in 0..flows {
             recorder.start(FlowId(flow), &spec(0), Span::from_ps(50));
         }
-        assert!(recorder.heap_bytes() <= flows as usize * 220, "{} bytes", recorder.heap_bytes());
+        assert!(recorder.heap_bytes() <= flows as usize * 228, "{} bytes", recorder.heap_bytes());
     }
 
     #[test]

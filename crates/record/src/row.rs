@@ -1,7 +1,7 @@
 //! The rows that a run leaves: one for each flow and one for each port.
 
 use tailcut_base::{Instant, Span};
-use tailcut_model::seat::DropReason;
+use tailcut_model::seat::{DropReason, PermissionReport};
 
 use crate::Histogram;
 
@@ -64,6 +64,8 @@ pub struct FlowRow {
     pub multi_marked: u64,
     /// When it should be received, counted from its start.
     pub deadline: Option<Span>,
+    /// What it had to wait for, if it was sent by permission and has ended.
+    pub permission: Option<Box<PermissionReport>>,
 }
 
 impl FlowRow {
@@ -145,6 +147,17 @@ impl QueueStatistics {
     }
 }
 
+/// What priority flow control did at an output port since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PauseCounts {
+    /// Frames that the port sent, to stop classes on the link in the other direction or to let them go on.
+    pub frames: u64,
+    /// Time in which the far end had stopped at least one class of the port.
+    pub paused: Span,
+    /// Packets that waited in the port while their class was stopped, whoever was the cause of it, and left later.
+    pub held: u64,
+}
+
 /// What a run leaves of one output port and the link that leaves it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortRow {
@@ -170,6 +183,8 @@ pub struct PortRow {
     pub demotions: u64,
     /// Packets marked with CE.
     pub marks: u64,
+    /// What priority flow control did at the port; `None` in a network without it.
+    pub pauses: Option<PauseCounts>,
     /// Length of the queue at periodic samples; `None` if it was not sampled.
     pub queue: Option<QueueStatistics>,
     /// For how long the queue was how long, if that was asked for: upper bound in bytes, and the time below it and not

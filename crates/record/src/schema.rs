@@ -149,6 +149,19 @@ pub const FLOW_COLUMNS: &[Column] = &[
     ),
 ];
 
+/// Columns of `flows.parquet` after those, where flows may be sent by permission of a controller.
+pub const PERMISSION_COLUMNS: &[Column] = &[
+    nullable(
+        "waited_ns",
+        Double,
+        "ns",
+        "From start_ns until the first permission of a controller was at the sender; null if the flow needed none, or has not \
+         ended.",
+    ),
+    nullable("stopped_ns", Double, "ns", "For how long the permission was taken back after that; null as waited_ns."),
+    nullable("preemptions", Integer, "", "How often the permission was taken back; null as waited_ns."),
+];
+
 /// Columns of `queries.parquet`: a row for each query, which is an incast event.
 pub const QUERY_COLUMNS: &[Column] = &[
     column(
@@ -219,6 +232,21 @@ pub fn port_columns() -> Vec<Column> {
             "Packets let into a lower class than their own, because that was full; later packets of the flow can overtake them.",
         ),
         column("marks", Integer, "packets", "Packets marked with CE."),
+        column(
+            "pause_frames",
+            Integer,
+            "frames",
+            "Pause frames sent, to stop classes on the link in the other direction or to let them go on; this column and \
+             the next two are there in runs with `port.pfc` alone.",
+        ),
+        column("paused_ns", Double, "ns", "Time in which the far end had stopped at least one class of the port."),
+        column(
+            "held",
+            Integer,
+            "packets",
+            "Victims of pauses: packets that waited here while their class was stopped, whoever was the cause of it, and \
+             left later.",
+        ),
         nullable(
             "queue_mean_bytes",
             Double,
@@ -267,6 +295,72 @@ pub const SERIES_COLUMNS: &[Column] = &[
     ),
 ];
 
+/// Columns of `memory_series.parquet`: a row for each sample of a memory that the ports of a switch share, and of each
+/// of its ports, that differs from the one before.
+pub const MEMORY_COLUMNS: &[Column] = &[
+    column("switch", Integer, "", "Number of the switch."),
+    nullable("port", Integer, "", "Number of the output port, as in ports.parquet; null in a row of the whole memory."),
+    column("time_ns", Double, "ns", "When the sample was taken, since the start of the run."),
+    column(
+        "used_bytes",
+        Integer,
+        "B",
+        "Bytes that wait in the port, or in all of them, from this sample on until the next one of the same. What is on the \
+         wire or lies in a headroom is not counted.",
+    ),
+    nullable(
+        "threshold_bytes",
+        Integer,
+        "B",
+        "Bytes that may wait in the port; in a row of the whole memory, those that it holds. Null if there is no end of it.",
+    ),
+    column(
+        "state",
+        Text,
+        "",
+        "What the memory takes the port for, such as uncontrolled; empty where ports have no states.",
+    ),
+    column("entries", Integer, "", "Entries of what the memory has learned; 0 in the row of a port."),
+    column(
+        "memory_full_drops",
+        Integer,
+        "packets",
+        "Packets dropped at the port since the start of the run because the memory was full.",
+    ),
+    column(
+        "over_threshold_drops",
+        Integer,
+        "packets",
+        "Packets dropped at the port since the start of the run because more waited for it than the memory granted.",
+    ),
+];
+
+/// Columns of `bursts.parquet`: a row for each burst that a memory saw which looks for bursts.
+pub const BURST_COLUMNS: &[Column] = &[
+    column("switch", Integer, "", "Number of the switch."),
+    column("port", Integer, "", "Number of the output port, as in ports.parquet."),
+    column("began_ns", Double, "ns", "When it was taken for a burst, since the start of the run."),
+    column("ended_ns", Double, "ns", "When it was over, since the start of the run."),
+    column("gradient_bps", Double, "bit/s", "Smoothed gradient of the queue by which it is known to the memory."),
+    nullable(
+        "predicted_bytes",
+        Integer,
+        "B",
+        "What the memory expected that would wait; null if it knew nothing or does not predict.",
+    ),
+    column("was_granted", Boolean, "", "Whether what was expected was the port's threshold."),
+    column("peak_bytes", Integer, "B", "Most bytes that waited, as seen at departures."),
+    column(
+        "demand_bytes",
+        Integer,
+        "B",
+        "Most bytes that would have waited if everything had been let in that came since the port was last at rest, to \
+         within a packet.",
+    ),
+    column("drops", Integer, "packets", "Packets refused since the port was last at rest."),
+    column("entries", Integer, "", "Entries of what the memory had learned when it was over."),
+];
+
 /// Columns of `throughput.parquet`: a row for each bin of time and each class of which any byte arrived in it.
 pub const THROUGHPUT_COLUMNS: &[Column] = &[
     column(
@@ -297,7 +391,17 @@ mod tests {
 
     #[test]
     fn every_column_has_one_name_and_a_meaning_in_a_sentence() {
-        for table in [FLOW_COLUMNS, QUERY_COLUMNS, &port_columns(), QUEUE_COLUMNS, SERIES_COLUMNS, THROUGHPUT_COLUMNS] {
+        for table in [
+            FLOW_COLUMNS,
+            PERMISSION_COLUMNS,
+            QUERY_COLUMNS,
+            &port_columns(),
+            QUEUE_COLUMNS,
+            SERIES_COLUMNS,
+            THROUGHPUT_COLUMNS,
+            MEMORY_COLUMNS,
+            BURST_COLUMNS,
+        ] {
             for (i, column) in table.iter().enumerate() {
                 assert!(table[..i].iter().all(|other| other.name != column.name), "{} twice", column.name);
                 assert!(column.meaning.ends_with(['.']), "{}: {}", column.name, column.meaning);
@@ -308,7 +412,16 @@ mod tests {
 
     #[test]
     fn a_name_that_ends_in_a_unit_has_that_unit() {
-        let tables = [FLOW_COLUMNS, QUERY_COLUMNS, &port_columns(), SERIES_COLUMNS, THROUGHPUT_COLUMNS];
+        let tables = [
+            FLOW_COLUMNS,
+            PERMISSION_COLUMNS,
+            QUERY_COLUMNS,
+            &port_columns(),
+            SERIES_COLUMNS,
+            THROUGHPUT_COLUMNS,
+            MEMORY_COLUMNS,
+            BURST_COLUMNS,
+        ];
         for column in tables.into_iter().flatten() {
             for (ending, unit) in [("_ns", "ns"), ("_bytes", "B"), ("_bps", "bit/s")] {
                 if column.name.ends_with(ending) {

@@ -1,13 +1,15 @@
-//! The pictures of a run: figures and heat maps.
+//! The pictures of a run: figures, heat maps and strips of a memory.
 
 use crate::canvas::{Canvas, Drawing};
 use crate::figure::Figure;
 use crate::heat::HeatMap;
+use crate::strip::Strips;
 
 /// A picture of a run.
 pub(crate) enum Picture {
     Figure(Figure),
     HeatMap(HeatMap),
+    Strips(Strips),
 }
 
 impl Picture {
@@ -16,6 +18,7 @@ impl Picture {
         match self {
             Picture::Figure(figure) => &figure.name,
             Picture::HeatMap(map) => &map.name,
+            Picture::Strips(strips) => &strips.name,
         }
     }
 
@@ -24,6 +27,7 @@ impl Picture {
         let (title, subtitle) = match self {
             Picture::Figure(figure) => (&figure.title, &figure.subtitle),
             Picture::HeatMap(map) => (&map.title, &map.subtitle),
+            Picture::Strips(strips) => (&strips.title, &strips.subtitle),
         };
         if subtitle.is_empty() { title.clone() } else { format!("{title}, {subtitle}") }
     }
@@ -34,6 +38,7 @@ impl Drawing for Picture {
         match self {
             Picture::Figure(figure) => figure.draw(canvas),
             Picture::HeatMap(map) => map.draw(canvas),
+            Picture::Strips(strips) => strips.draw(canvas),
         }
     }
 }

@@ -9,6 +9,7 @@ use tailcut_results::{Analysis, ClassTable, Measurements, MissingPoint, OutputFo
 
 use crate::annotations::Annotations;
 use crate::error::ReportError;
+use crate::memories;
 use crate::page::{PointFiles, page};
 use crate::picture::Picture;
 use crate::plot::draw_all;
@@ -59,7 +60,8 @@ pub fn write_results(
     }
     let recorded = recorded::read(dir, run, &analysis);
     let material = Material { run, analysis: &analysis, recorded: &recorded, ratios: annotations.ratio_index() };
-    let pictures = pictures(&material);
+    let mut pictures = pictures(&material);
+    pictures.extend(memories::strips(dir, run, &analysis).into_iter().map(Picture::Strips));
     draw_all(&pictures, Picture::name, &mut files, stop)?;
     files.write("report.html", &page(&material, annotations, &tables, &pictures, &PointFiles::of(dir, run)))?;
     // Only what is listed is ever removed. The names are those of the scenario, so that what is written by a run that

@@ -10,11 +10,15 @@ use tailcut_results::stats::sectioned;
 use tailcut_results::{Point, scheme_called};
 
 use crate::analytic::{self, Context};
+use crate::flows::{self, FlowQuantity, Seeds};
 use crate::measure::MeasureDefinition;
 use crate::samples::{complement, divided, times};
 use crate::study::Subject;
 use crate::study_run::StudyRun;
 use crate::throughput::{self, Bins, Convergence};
+
+/// A scheme with the value of every axis.
+type DesignPoint = (String, Vec<String>);
 
 /// The measurements of one run of a study, as far as they are about some subjects.
 pub(crate) struct StudyEvidence<'a> {
@@ -26,12 +30,19 @@ pub(crate) struct StudyEvidence<'a> {
 }
 
 impl<'a> StudyEvidence<'a> {
-    /// What a run says about `subjects`. A swept parameter whose value their names contain, such as the threshold in
-    /// `slytherin@25%`, is no coordinate of the sweep points.
-    pub(crate) fn about<'s>(run: &'a StudyRun<'a>, subjects: impl IntoIterator<Item = &'s str>) -> StudyEvidence<'a> {
+    /// What a run says about `subjects` in `measures`. A swept parameter is no coordinate of the sweep points if a
+    /// value of it is in the name of every subject, such as the threshold in `slytherin@25%`, or if one of the measures
+    /// is its largest value.
+    pub(crate) fn about<'s>(
+        run: &'a StudyRun<'a>,
+        subjects: impl IntoIterator<Item = &'s str>,
+        measures: impl IntoIterator<Item = &'s MeasureDefinition>,
+    ) -> StudyEvidence<'a> {
         let study = run.study;
-        let named: BTreeSet<String> =
-            subjects.into_iter().flat_map(|subject| study.subject(subject).at.into_keys()).collect();
+        let of_each = subjects.into_iter().map(|subject| study.subject(subject).at.into_keys().collect());
+        let mut named: BTreeSet<String> =
+            of_each.reduce(|all: BTreeSet<String>, one| all.intersection(&one).cloned().collect()).unwrap_or_default();
+        named.extend(measures.into_iter().filter_map(|measure| Some(measure.largest.as_ref()?.of.clone())));
         let mut all = vec![(SweepPoint::new(), Vec::new())];
         for axis in &run.measurements.axes {
             if named.contains(&axis.path) {
@@ -62,16 +73,32 @@ impl<'a> StudyEvidence<'a> {
     /// If there is no such subject or statistic, or it has no samples.
     pub(crate) fn measured(&self, subject: &str, point: usize, measure: &MeasureDefinition) -> Result<Sample, String> {
         if let Some(name) = &measure.function {
-            return match self.compute(name, point)? {
-                (values, note) if values.len() == 1 => Ok(Sample { note, ..Sample::exact(values[0]) }),
-                _ => Err("this quantity has no single value".to_owned()),
+            let (values, note) = self.compute(name, subject, point)?;
+            let value = match measure.nth {
+                Some(nth) => values.get(nth.wrapping_sub(1)),
+                None => values.first().filter(|_| values.len() == 1),
+            };
+            return match value {
+                Some(&value) => Ok(Sample { note, ..Sample::exact(value) }),
+                None => Err("this quantity has no single value".to_owned()),
             };
         }
-        let (scheme, values) = self.design_point(subject, point)?;
-        let mut sample = match (&measure.metric, &measure.convergence) {
-            (Some(metric), None) => self.statistic(&scheme, &values, &measure.class, metric)?,
-            (None, Some(convergence)) => self.converged(&scheme, &values, &measure.class, convergence)?,
-            _ => return Err("this quantity has no single value".to_owned()),
+        let mut sample = match &measure.largest {
+            None => self.measured_at(self.place(subject, point, &measure.at)?, measure)?,
+            Some(largest) => {
+                let axis = self.run.measurements.axes.iter().find(|axis| axis.path == largest.of);
+                let mut samples = Vec::new();
+                for value in axis.map(|axis| axis.values.as_slice()).unwrap_or_default() {
+                    let Coordinate::Number(x) = coordinate(value) else {
+                        return Err(format!("{value} of {} is no number", largest.of));
+                    };
+                    let mut at = measure.at.clone();
+                    at.insert(largest.of.clone(), value.clone());
+                    samples.push((x, self.measured_at(self.place(subject, point, &at)?, measure)?));
+                }
+                samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+                largest.crossing(&samples)?
+            }
         };
         if let Some(over) = &measure.over {
             sample = divided(&sample, &self.measured(subject, point, over)?)?;
@@ -85,12 +112,56 @@ impl<'a> StudyEvidence<'a> {
         Ok(sample)
     }
 
+    /// What `measure` says itself, at a design point.
+    fn measured_at(&self, place: DesignPoint, measure: &MeasureDefinition) -> Result<Sample, String> {
+        let (scheme, values) = &place;
+        match (&measure.metric, &measure.convergence, &measure.flows) {
+            (Some(metric), None, None) => self.statistic(scheme, values, &measure.class, metric),
+            (None, Some(convergence), None) => self.converged(scheme, values, &measure.class, convergence),
+            (None, None, Some(quantity)) => {
+                let measured = self.flows(&place, &measure.class)?;
+                match quantity {
+                    FlowQuantity::Longest => flows::longest(&measured),
+                    FlowQuantity::WhileBusy => flows::while_busy(&measured),
+                    FlowQuantity::OptimalMean(rate) => flows::optimal_mean(&measured, *rate),
+                    FlowQuantity::OptimalDeadlines(rate) => flows::optimal_deadlines(&measured, *rate),
+                    FlowQuantity::FasterThan(other) => {
+                        let other = (self.scheme(other)?, place.1);
+                        flows::faster_than(&measured, &self.flows(&other, &measure.class)?)
+                    }
+                }
+            }
+            _ => Err("this quantity has no single value".to_owned()),
+        }
+    }
+
+    /// For each measured flow of a class that is complete under both subjects, its FCT under the first over that under
+    /// the second.
+    ///
+    /// # Errors
+    /// If the flows are not the same.
+    pub(crate) fn fct_ratios(
+        &self,
+        (above, below): (&str, &str),
+        point: usize,
+        class: &str,
+    ) -> Result<Vec<f64>, String> {
+        let side = |subject| self.flows(&self.place(subject, point, &BTreeMap::new())?, class);
+        flows::fct_ratios(&side(above)?, &side(below)?)
+    }
+
+    /// The measured flows of a class at a design point.
+    fn flows(&self, (scheme, values): &DesignPoint, class: &str) -> Result<Seeds, String> {
+        let points = self.replications(scheme, values).map(|point| (point.seed, self.run.folder_of(point)));
+        flows::measured(points, class)
+    }
+
     /// The throughput of a class over time: the mean over the seeds in each bin.
     ///
     /// # Errors
     /// If the study does not record it.
     pub(crate) fn throughput(&self, subject: &str, point: usize, class: &str) -> Result<Bins, String> {
-        let (scheme, values) = self.design_point(subject, point)?;
+        let (scheme, values) = self.place(subject, point, &BTreeMap::new())?;
         Ok(throughput::mean(&self.bins(&scheme, &values, class)?))
     }
 
@@ -99,7 +170,7 @@ impl<'a> StudyEvidence<'a> {
     /// # Errors
     /// If there is no such subject.
     pub(crate) fn folders(&self, subject: &str, point: usize) -> Result<Vec<PathBuf>, String> {
-        let (scheme, values) = self.design_point(subject, point)?;
+        let (scheme, values) = self.place(subject, point, &BTreeMap::new())?;
         Ok(self.replications(&scheme, &values).map(|replication| self.run.folder_of(replication)).collect())
     }
 
@@ -116,17 +187,22 @@ impl<'a> StudyEvidence<'a> {
         (0..self.points.len()).filter(|&at| fits(&self.points[at])).collect()
     }
 
-    /// The scheme of a subject and the value of every axis at a sweep point.
-    fn design_point(&self, subject: &str, point: usize) -> Result<(String, Vec<String>), String> {
+    /// The scheme of a subject and the value of every axis at a sweep point: that in `fixed` if there is one, else that
+    /// in the name of the subject, else that of the sweep point.
+    fn place(&self, subject: &str, point: usize, fixed: &BTreeMap<String, String>) -> Result<DesignPoint, String> {
         let Subject { scheme, at } = self.run.study.subject(subject);
-        let Some(scheme) = scheme_called(&self.run.measurements.schemes, &scheme).cloned() else {
-            return Err(format!("the study has no {subject}"));
-        };
+        let scheme = self.scheme(&scheme).map_err(|_| format!("the study has no {subject}"))?;
         let values = self.run.measurements.axes.iter().zip(&self.values[point]).map(|(axis, value)| {
-            let named = at.get(&axis.path).or(value.as_ref());
+            let named = fixed.get(&axis.path).or_else(|| at.get(&axis.path)).or(value.as_ref());
             named.cloned().ok_or_else(|| format!("{subject} says nothing of {}", axis.path))
         });
         Ok((scheme, values.collect::<Result<_, _>>()?))
+    }
+
+    /// The name of a scheme, as the run has it.
+    fn scheme(&self, name: &str) -> Result<String, String> {
+        let found = scheme_called(&self.run.measurements.schemes, name);
+        found.cloned().ok_or_else(|| format!("the study has no {name}"))
     }
 
     /// The simulations of a scheme with these values of the axes, one for each seed.
@@ -178,9 +254,9 @@ impl<'a> StudyEvidence<'a> {
         Ok(Sample { value, interval, n: by_seed.len() as u64, by_seed, note, thin: false })
     }
 
-    /// What a function computes at a sweep point: its values, and a note.
-    fn compute(&self, function: &str, point: usize) -> Result<(Vec<f64>, Option<String>), String> {
-        let context = Context { point: &self.points[point], scenario: &self.run.info.scenario_toml };
+    /// What a function computes of a subject at a sweep point: its values, and a note.
+    fn compute(&self, function: &str, subject: &str, point: usize) -> Result<(Vec<f64>, Option<String>), String> {
+        let context = Context { subject, point: &self.points[point], scenario: &self.run.info.scenario_toml };
         let computed = analytic::find(function)?(&context)?;
         Ok((computed.values, computed.note))
     }
@@ -200,10 +276,14 @@ impl Evidence for StudyEvidence<'_> {
     fn series(&self, subject: &str, point: usize, metric: &str) -> Result<Vec<(f64, f64)>, String> {
         match self.run.study.measures.get(metric) {
             Some(MeasureDefinition { function: Some(name), .. }) => {
-                let (values, _) = self.compute(name, point)?;
+                let (values, _) = self.compute(name, subject, point)?;
                 Ok((1..).map(f64::from).zip(values).collect())
             }
-            Some(measure) if measure.throughput => self.throughput(subject, point, &measure.class),
+            Some(measure) if measure.throughput => {
+                let bins = self.throughput(subject, point, &measure.class)?;
+                let (from, to) = measure.between_us.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+                Ok(bins.into_iter().filter(|&(start, _)| start >= from && start < to).collect())
+            }
             _ => Err(format!("the study does not record \"{metric}\" over time")),
         }
     }

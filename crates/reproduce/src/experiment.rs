@@ -57,6 +57,9 @@ pub struct FigureSpec {
     /// Last time that is drawn, in µs.
     #[serde(default)]
     pub x_max: Option<f64>,
+    /// The quantities whose effects are drawn, by the study's words for them.
+    #[serde(default)]
+    pub of: Vec<String>,
     /// What stands on the y axis.
     #[serde(default)]
     pub y: Option<MeasureDefinition>,
@@ -91,10 +94,16 @@ pub enum FigureForm {
     SinkQueueCdf,
     /// The distribution of the FCTs of the class of `y`, one picture for each sweep point.
     FctCdf,
+    /// The distribution, over the flows of the class of `y`, of their FCT in a series over that in `over`; one picture
+    /// for each sweep point.
+    FctRatioCdf,
     /// The throughput over time.
     Time,
     /// The network: its switches and links.
     Network,
+    /// What each factor of the study does to the quantities in `of`, and what two do together, as ratios with their
+    /// intervals: a panel for each quantity, and a marker for each value of `x`.
+    Effects,
 }
 
 impl Experiment {
@@ -113,11 +122,15 @@ impl Experiment {
         for figure in &experiment.figure {
             let lacks = |what: &str| wrong(format!("a figure of this form needs `{what}`"));
             match figure.form {
-                FigureForm::Lines if figure.x.is_none() => return Err(lacks("x")),
-                FigureForm::Lines | FigureForm::Time | FigureForm::FctCdf if figure.y.is_none() => {
+                FigureForm::Lines | FigureForm::Effects if figure.x.is_none() => return Err(lacks("x")),
+                FigureForm::Effects if figure.of.is_empty() => return Err(lacks("of")),
+                FigureForm::Lines | FigureForm::Time | FigureForm::FctCdf | FigureForm::FctRatioCdf
+                    if figure.y.is_none() =>
+                {
                     return Err(lacks("y"));
                 }
-                FigureForm::Network => {}
+                FigureForm::FctRatioCdf if figure.over.is_none() => return Err(lacks("over")),
+                FigureForm::Network | FigureForm::Effects => {}
                 _ if figure.series.is_empty() => return Err(lacks("series")),
                 _ => {}
             }

@@ -11,8 +11,12 @@
 
 mod analytic;
 mod distribution;
+mod effects;
 mod evidence;
 mod experiment;
+mod factorial;
+mod flows;
+mod largest;
 mod measure;
 mod measured;
 mod network;
@@ -40,7 +44,10 @@ use tailcut_results::OutputFolder;
 use evidence::StudyEvidence;
 use measured::Measured;
 
+pub use effects::{EffectRow, EffectTable};
 pub use experiment::{Experiment, FigureForm, FigureSpec};
+pub use flows::FlowQuantity;
+pub use largest::Largest;
 pub use measure::MeasureDefinition;
 pub use reading::{Open, Other, Reading, Rule, screening};
 pub use reproduced::Reproduced;
@@ -49,7 +56,7 @@ pub use shipped::{claims_of, experiment_of, find, names, of_scheme, runnable, st
 pub use standing::{StandingError, Witness, points_to_store, standing, standings, witness};
 pub use stored_points::{StoredPoint, StoredPoints, fingerprint};
 pub use stored_summary::{store_summary, stored_summary};
-pub use study::{Study, Subject};
+pub use study::{Factor, Study, Subject};
 pub use study_run::StudyRun;
 pub use throughput::Convergence;
 
@@ -81,7 +88,8 @@ pub fn judged(experiment: &Experiment, run: &StudyRun<'_>, known: &BTreeMap<Stri
     let (whole, composed): (Vec<&Claim>, Vec<&Claim>) = claims.iter().partition(|claim| claim.parts.is_empty());
     for claim in whole.into_iter().chain(composed) {
         let subjects = std::iter::once(&claim.subject).chain(&claim.baseline).map(String::as_str);
-        let evidence = StudyEvidence::about(run, subjects);
+        let measures = claim.measures().into_iter().filter_map(|measure| run.study.measures.get(&measure.name()));
+        let evidence = StudyEvidence::about(run, subjects, measures);
         let judgement = judge(claim, &evidence, &|id| known.get(id).copied());
         known.insert(claim.id.clone(), judgement.verdict);
         judgements.insert(claim.id.as_str(), judgement);
@@ -104,9 +112,14 @@ pub fn reproduce(
     let judgements = judged(&experiment, run, known);
     let Measured { panels, mut undrawn } = Measured::of(&experiment, run);
     let mut files = OutputFolder::new(out);
-    let pictures = pictures::draw(&experiment, &title, panels, run, &mut files, &mut undrawn)?;
+    let effects = effects::of(&experiment, run, &mut undrawn)?;
+    let pictures = pictures::draw(&experiment, &title, panels, &effects, run, &mut files, &mut undrawn)?;
+    for (at, table) in effects.iter().enumerate() {
+        files.write(&effects::file_name(at), &table.csv())?;
+    }
     undrawn.dedup();
-    let reproduced = Reproduced { experiment, title, judgements, pictures, undrawn, page: out.join("report.html") };
+    let reproduced =
+        Reproduced { experiment, title, judgements, pictures, effects, undrawn, page: out.join("report.html") };
     files.write("report.html", &page::page(&reproduced, run))?;
     Ok(reproduced)
 }

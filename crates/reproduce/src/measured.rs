@@ -2,8 +2,8 @@
 
 use tailcut_claims::{Coordinate, Evidence, Sample, SweepPoint};
 use tailcut_report::{PlotPoint, Series};
-use tailcut_results::ALL;
 use tailcut_results::number::significant;
+use tailcut_results::{ALL, Curve};
 
 use crate::distribution;
 use crate::evidence::StudyEvidence;
@@ -39,10 +39,10 @@ impl<'a> Measured<'a> {
         let mut measured = Measured { panels: Vec::new(), undrawn: Vec::new() };
         for figure in &experiment.figure {
             let subjects = figure.series.iter().chain(&figure.over).map(String::as_str);
-            let evidence = StudyEvidence::about(run, subjects);
+            let evidence = StudyEvidence::about(run, subjects, &figure.y);
             match (figure.form, &figure.x, &figure.y) {
                 (FigureForm::Lines, Some(x), Some(y)) => measured.lines(figure, x, y, &evidence),
-                (FigureForm::Lines | FigureForm::Network, ..) => {}
+                (FigureForm::Lines | FigureForm::Network | FigureForm::Effects, ..) => {}
                 _ => measured.one_for_each_point(figure, &evidence),
             }
         }
@@ -109,7 +109,11 @@ impl<'a> Measured<'a> {
                 FigureForm::QueueCdf => distribution::queues(&evidence.folders(subject, at)?),
                 FigureForm::SinkQueueCdf => distribution::sink_queues(&evidence.folders(subject, at)?),
                 FigureForm::FctCdf => distribution::fcts(&evidence.folders(subject, at)?, class),
-                FigureForm::Time | FigureForm::Lines | FigureForm::Network => {
+                FigureForm::FctRatioCdf => {
+                    let over = figure.over.as_deref().unwrap_or_default();
+                    Ok(Curve::of_sorted(&evidence.fct_ratios((subject, over), at, class)?).points)
+                }
+                FigureForm::Time | FigureForm::Lines | FigureForm::Network | FigureForm::Effects => {
                     let bins = evidence.throughput(subject, at, class)?.into_iter();
                     let shown = bins.filter(|bin| figure.x_max.is_none_or(|max| bin.0 <= max));
                     Ok(shown.map(|(x, y)| (x * figure.x_times, y)).collect())
@@ -121,7 +125,11 @@ impl<'a> Measured<'a> {
             for (style, subject) in figure.series.iter().enumerate() {
                 match curve(subject, at) {
                     Ok(points) if points.is_empty() => self.undrawn.push(format!("{subject} has no samples")),
-                    Ok(points) => series.push(Series { name: subject.clone(), style, points: plotted(points) }),
+                    Ok(points) => {
+                        let name =
+                            figure.over.as_ref().map_or_else(|| subject.clone(), |over| format!("{subject} / {over}"));
+                        series.push(Series { name, style, points: plotted(points) });
+                    }
                     Err(reason) => self.undrawn.push(format!("{subject}: {reason}")),
                 }
             }

@@ -49,6 +49,9 @@ pub(crate) fn page(reproduced: &Reproduced, run: &StudyRun<'_>) -> String {
         let items: String = reproduced.undrawn.iter().map(|text| format!("<li>{}</li>", escaped(text))).collect();
         let _ = writeln!(body, "<div class=\"warnings\" role=\"note\"><p>Not drawn:</p><ul>{items}</ul></div>");
     }
+    for table in &reproduced.effects {
+        body.push_str(&table.html());
+    }
     verdicts(&mut body, &reproduced.judgements);
     let _ = writeln!(body, "<h2>What the document leaves open</h2>");
     if study.open.is_empty() {

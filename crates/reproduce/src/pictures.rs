@@ -6,6 +6,7 @@ use tailcut_report::{AxisScale, Figure, FigureKind, ReportError, draw_figures};
 use tailcut_results::OutputFolder;
 use tailcut_results::number::slug;
 
+use crate::effects::EffectTable;
 use crate::experiment::{Experiment, FigureForm};
 use crate::measured::Panel;
 use crate::network;
@@ -20,6 +21,7 @@ pub(crate) fn draw(
     experiment: &Experiment,
     title: &str,
     panels: Vec<Panel<'_>>,
+    effects: &[EffectTable],
     run: &StudyRun<'_>,
     files: &mut OutputFolder<'_>,
     undrawn: &mut Vec<String>,
@@ -28,6 +30,11 @@ pub(crate) fn draw(
     let panels = panels.into_iter().enumerate();
     let figures: Vec<Figure> = panels.map(|(at, panel)| figure(name(at), title, panel)).collect();
     draw_figures(&figures, files, &|| false)?;
+    for (at, table) in effects.iter().enumerate() {
+        // Of several pictures the first is the one that is stored.
+        let name = if at == 0 { slug(&experiment.id) } else { format!("{}-effects-{}", slug(&experiment.id), at + 1) };
+        table.forest(title).draw(&name, files)?;
+    }
     if experiment.figure.iter().any(|figure| figure.form == FigureForm::Network) {
         match run.plan.points.first().map(|point| point.scenario()) {
             Some(Ok(scenario)) => {
@@ -46,7 +53,10 @@ fn figure(name: String, title: &str, panel: Panel<'_>) -> Figure {
     let Panel { figure, at, series } = panel;
     // A logarithmic axis has no place for zero.
     let is_positive = series.iter().flat_map(|one| &one.points).all(|point| point.y > 0.0);
-    let is_distribution = matches!(figure.form, FigureForm::QueueCdf | FigureForm::SinkQueueCdf | FigureForm::FctCdf);
+    let is_distribution = matches!(
+        figure.form,
+        FigureForm::QueueCdf | FigureForm::SinkQueueCdf | FigureForm::FctCdf | FigureForm::FctRatioCdf
+    );
     Figure {
         name,
         title: figure.title.as_deref().unwrap_or(title).to_owned(),

@@ -22,6 +22,18 @@ pub struct Subject {
     pub at: BTreeMap<String, String>,
 }
 
+/// Something that is there or not in a factorial experiment: a swept parameter, and its values at which it is there.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Factor {
+    /// Its name.
+    pub name: String,
+    /// Path of the swept parameter.
+    pub of: String,
+    /// The values at which it is there, as the scenario writes them.
+    pub on: Vec<String>,
+}
+
 /// Everything of a study file but the scenario.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,6 +45,8 @@ struct Keys {
     names: BTreeMap<String, Subject>,
     #[serde(default)]
     measures: BTreeMap<String, MeasureDefinition>,
+    #[serde(default)]
+    factors: Vec<Factor>,
     #[serde(default)]
     open: Vec<Open>,
 }
@@ -50,6 +64,8 @@ pub struct Study {
     pub names: BTreeMap<String, Subject>,
     /// How the quantities of the claims are measured here, by the claims' words for them.
     pub measures: BTreeMap<String, MeasureDefinition>,
+    /// What is there or not, if it is a factorial experiment.
+    pub factors: Vec<Factor>,
     /// The choices that the document leaves open, with what is taken and what else it allows.
     pub open: Vec<Open>,
     /// The layers of the scenario: that of the study which all are built on is the lowest.
@@ -111,6 +127,7 @@ impl Study {
             coordinates: keys.coordinates,
             names: keys.names,
             measures: keys.measures,
+            factors: keys.factors,
             open: keys.open,
             scenario,
             scales,

@@ -119,3 +119,55 @@ fn a_subject_may_name_the_value_of_a_swept_parameter() {
     assert_eq!(reproduced.undrawn, Vec::<String>::new());
     assert_eq!(pictures(&reproduced).len(), 4);
 }
+
+/// One subject names a value of the sweep and the other does not: the sweep stays on the axis, and each of its points
+/// is compared with the one that is named.
+#[test]
+fn a_sweep_that_only_one_subject_names_stays_a_coordinate() {
+    let folder = tempfile::tempdir().unwrap();
+    let axes: &[(&str, &[&str])] =
+        &[("workload.traffic.query.incast.degree", &["15"]), ("setting.loss", &["0", "0.01", "0.03"])];
+    let fake = FakeRun { schemes: &["pdq", "rcp", "tcp"], axes, classes: &["query"], ..SMALL };
+    let (reproduced, measurements) = made("pdq-loss", &fake, folder.path());
+    let mean = |scheme: &str, loss: &str| {
+        measurements.get(scheme, &["15".to_owned(), loss.to_owned()], "all", "fct_mean").unwrap().pooled.value
+    };
+    let lossy = judgement(&reproduced, "pdq-loss-6pct-12pct");
+    assert!((lossy.measured.unwrap() - mean("pdq", "0.03") / mean("pdq", "0")).abs() < 1e-12, "{lossy:?}");
+    // What a measure is divided by may be fixed at a value of the sweep, for each scheme by itself.
+    let order = judgement(&reproduced, "pdq-loss-better-than-tcp");
+    assert!(order.reason.contains("2 comparisons"), "{}", order.reason);
+    assert_eq!((pictures(&reproduced).len(), reproduced.undrawn.len()), (2, 0));
+}
+
+/// Flows are compared with themselves under another scheme; those of a fabricated run are not the same.
+#[test]
+fn flows_that_are_not_the_same_are_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let axes: &[(&str, &[&str])] = &[("setting.network", &["fat-tree", "bcube", "jellyfish"])];
+    let fake = FakeRun { schemes: &["pdq", "rcp"], axes, classes: &["permutation"], ..SMALL };
+    let (reproduced, _) = made("pdq-fairness", &fake, folder.path());
+    for claim in ["pdq-85-95pct-faster", "pdq-fairness-random-permutation"] {
+        let judgement = judgement(&reproduced, claim);
+        assert_eq!(judgement.verdict, Verdict::NotRun);
+        assert!(judgement.reason.contains("did not have the same flows"), "{}", judgement.reason);
+    }
+    assert_eq!((pictures(&reproduced).len(), reproduced.undrawn.len()), (0, 1));
+}
+
+/// The parameter of which the largest value is asked is no coordinate, also in a picture.
+#[test]
+fn the_largest_value_of_a_sweep_is_a_quantity_of_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let axes: &[(&str, &[&str])] = &[
+        ("workload.traffic.query.incast.degree", &["1", "4", "16"]),
+        ("workload.traffic.query.deadline.exponential.mean", &["20ms", "40ms"]),
+    ];
+    let fake = FakeRun { schemes: &["pdq", "d3", "rcp", "tcp"], axes, classes: &["query"], ..SMALL };
+    let (reproduced, _) = made("pdq-deadline-flows", &fake, folder.path());
+    let judgement = judgement(&reproduced, "pdq-deadline-3x-d3");
+    assert_ne!(judgement.verdict, Verdict::NotRun, "{}", judgement.reason);
+    assert!(judgement.reason.contains("at 2 of 2 sweep points"), "{}", judgement.reason);
+    // The deadlines that were met are drawn for each mean deadline, the two largest numbers against it.
+    assert_eq!((pictures(&reproduced).len(), reproduced.undrawn.as_slice()), (4, [].as_slice()));
+}

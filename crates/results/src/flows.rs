@@ -41,6 +41,15 @@ pub(crate) struct FlowSums {
     pub(crate) reordered: f64,
     pub(crate) ce_marks: f64,
     pub(crate) multi_marked: f64,
+    /// Finished flows that were sent by permission.
+    pub(crate) permitted: f64,
+    /// Sums of the times for which they waited for the first permission and for which it was taken back, in µs.
+    pub(crate) waited_us: f64,
+    pub(crate) stopped_us: f64,
+    /// Sums of these times over the FCTs.
+    pub(crate) waited_share: f64,
+    pub(crate) stopped_share: f64,
+    pub(crate) preemptions: f64,
 }
 
 impl FlowSums {
@@ -63,6 +72,15 @@ impl FlowSums {
         if let Some(met) = row.met() {
             self.deadlines += 1.0;
             self.met += f64::from(u8::from(met));
+        }
+        if let (Some(permission), Some(fct)) = (&row.permission, row.fct()) {
+            let (waited, stopped) = (us(permission.waited), us(permission.stopped));
+            self.permitted += 1.0;
+            self.waited_us += waited;
+            self.stopped_us += stopped;
+            self.waited_share += waited / us(fct);
+            self.stopped_share += stopped / us(fct);
+            self.preemptions += f64::from(permission.preemptions);
         }
         self.drops += row.drops as f64;
         self.lossy += f64::from(u8::from(row.drops > 0));

@@ -4,12 +4,14 @@
 //! a scheme at the same swept values; statistics are over its replications, one for each seed.
 //!
 //! What is read: `points/KEY/{flows.parquet, ports.parquet, queues.parquet, summary.json}` of every point of a
-//! [`RunInfo`], and `queries.parquet` where there is one. A point is finished when its `summary.json` exists; of a
-//! point without one the first line of `points/KEY/error.txt` is shown as the reason, if there is such a file.
+//! [`RunInfo`], and `queries.parquet` and `bursts.parquet` where there are such files. A point is finished when its
+//! `summary.json` exists; of a point without one the first line of `points/KEY/error.txt` is shown as the reason, if
+//! there is such a file.
 //!
 //! This crate knows files and records. It does not know the simulator, so that a change of a model does not rebuild it.
 
 mod analysis;
+mod bursts;
 mod by_size;
 mod collector;
 pub mod csv;
@@ -24,6 +26,7 @@ mod measurements;
 mod metrics;
 mod network;
 pub mod number;
+mod pauses;
 mod point;
 mod queries;
 mod replication;
@@ -44,7 +47,7 @@ pub use error::ResultsError;
 pub use files::{OutputFolder, replace};
 pub use flow_set::{ALL, FlowSet, FlowSetKind, flow_set_names};
 pub use measurements::{Measurement, Measurements, MetricAtDesignPoint, measure_one};
-pub use metrics::{METRICS, Metric, describe};
+pub use metrics::{METRICS, Metric, describe, is_counted};
 pub use point::{EngineFacts, FlowCounts, Load, PointSummary};
 pub use replication::ports_to_aggregators;
 pub use run::{Axis, ClassSet, MissingPoint, Point, RunInfo, SchemeDifferences, scheme_called};

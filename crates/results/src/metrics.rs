@@ -44,6 +44,36 @@ pub const METRICS: &[Metric] = &[
     metric("query_deadline_met", "share", "queries with a deadline", "Queries within it; an incomplete one is not."),
     metric("queries", "queries", "runs", "Measured queries, of all seeds."),
     metric("deadline_met", "share", "flows with a deadline", "Flows within their deadline; a censored one is not."),
+    metric(
+        "waited_mean",
+        "us",
+        "finished flows that a controller permitted",
+        "Mean time from the start of a flow until its first permission.",
+    ),
+    metric(
+        "waited_share",
+        "share",
+        "finished flows that a controller permitted",
+        "Mean of the time until the first permission over the FCT.",
+    ),
+    metric(
+        "stopped_mean",
+        "us",
+        "finished flows that a controller permitted",
+        "Mean time for which the permission of a flow was taken back.",
+    ),
+    metric(
+        "stopped_share",
+        "share",
+        "finished flows that a controller permitted",
+        "Mean of the time for which the permission was taken back over the FCT.",
+    ),
+    metric(
+        "preemptions_mean",
+        "preemptions/flow",
+        "finished flows that a controller permitted",
+        "How often the permission of a flow was taken back, on average.",
+    ),
     metric("flows", "flows", "runs", "Measured flows, of all seeds."),
     metric("censored", "flows", "runs", "Measured flows that were not finished at the end, of all seeds."),
     metric("drops", "packets/run", "runs", "Data packets dropped, per seed."),
@@ -135,6 +165,44 @@ pub const METRICS: &[Metric] = &[
         "runs",
         "Packets of all kinds that the ports from one tier to another dropped (`drops_at_leaf_to_host`), warm-up included.",
     ),
+    metric(
+        "pause_frames",
+        "frames/run",
+        "runs",
+        "Pause frames that switches sent, to stop classes or let them go on, warm-up included; with `port.pfc` alone.",
+    ),
+    metric(
+        "pause_frames_<ports>",
+        "frames/run",
+        "runs",
+        "The same by the ports that sent them (`pause_frames_leaf_to_host`).",
+    ),
+    metric(
+        "paused",
+        "us/run",
+        "runs",
+        "Time in which a port had at least one class stopped, summed over all ports, warm-up included; with `port.pfc` \
+         alone.",
+    ),
+    metric(
+        "paused_<ports>",
+        "us/run",
+        "runs",
+        "The same of the ports from one tier to another (`paused_host_to_leaf`).",
+    ),
+    metric(
+        "held",
+        "packets/run",
+        "runs",
+        "Victims of pauses: packets that waited in a port or NIC while their class was stopped there, whoever was the \
+         cause of it, counted at each port, warm-up included; with `port.pfc` alone.",
+    ),
+    metric(
+        "held_<ports>",
+        "packets/run",
+        "runs",
+        "The same at the ports from one tier to another (`held_leaf_to_spine`).",
+    ),
     metric("queue_mean", "packets", "samples", "Mean sampled queue length of all switch ports, empty ones included."),
     metric("queue_p50", "packets", "samples", "Median sampled queue length."),
     metric("queue_p99", "packets", "samples", "99th percentile of the sampled queue length."),
@@ -161,6 +229,20 @@ pub const METRICS: &[Metric] = &[
         "packets",
         "Share of the measured time in which the port of a switch that dropped a packet was busy: mean over dropped packets.",
     ),
+    metric(
+        "controller_<what>",
+        "times/run",
+        "runs",
+        "What the controller counted, warm-up included: `controller_requests`, `controller_messages`, \
+         `controller_refusals`, `controller_permissions`, `controller_preemptions`, `controller_ways`, the ways that it \
+         looked at from end to end, and `controller_links`, the links that it looked at.",
+    ),
+    metric(
+        "controller_requests_rate",
+        "requests/s",
+        "runs",
+        "Requests that the controller received over the simulated time.",
+    ),
     metric("load_<where>", "share", "runs", "Load that the flows which started amount to."),
     metric("load_<where>_offered", "share", "runs", "Load that the scenario asks for."),
     metric("utilisation_max", "share", "runs", "Share of the measured time in which the busiest port was busy."),
@@ -169,6 +251,45 @@ pub const METRICS: &[Metric] = &[
         "share",
         "runs",
         "Share of the measured time in which the least busy link between switches was busy, each in its busier direction.",
+    ),
+    metric("bursts", "bursts/run", "runs", "Bursts that the memories of switches saw, per seed, if they are recorded."),
+    metric("burst_peak_mean", "B", "bursts", "Mean of the most bytes that waited in a burst."),
+    metric(
+        "burst_demand_mean",
+        "B",
+        "bursts",
+        "Mean of the most bytes that would have waited in a burst had everything been let in that came.",
+    ),
+    metric("burst_lossy_share", "share", "bursts", "Bursts of which a packet was dropped."),
+    metric("map_entries_max", "entries", "runs", "Most entries that a memory had learned, over switches and seeds."),
+    metric("burst_predictions", "bursts", "runs", "Bursts that were granted what was predicted, of all seeds."),
+    metric(
+        "burst_error_mean",
+        "ratio",
+        "predicted bursts",
+        "Mean of the difference between prediction and demand over the demand, of bursts that were granted it.",
+    ),
+    metric("burst_underpredicted_share", "share", "predicted bursts", "Those whose prediction is below their demand."),
+    metric(
+        "burst_error_max",
+        "ratio",
+        "predicted bursts",
+        "Largest difference between prediction and demand over demand.",
+    ),
+    metric("burst_predicted_at_worst", "B", "predicted bursts", "The prediction with that largest error."),
+    metric("burst_demand_at_worst", "B", "predicted bursts", "The demand with that largest error."),
+    metric("burst_ratio_at_worst", "ratio", "predicted bursts", "Prediction over demand with that largest error."),
+    metric(
+        "burst_demand_fan_in_correlation",
+        "correlation",
+        "bursts of one query",
+        "Correlation of the demand of a burst and the number of answers to its query.",
+    ),
+    metric(
+        "burst_gradient_fan_in_correlation",
+        "correlation",
+        "bursts of one query",
+        "Correlation of the gradient that a burst is known by and the number of answers to its query.",
     ),
 ];
 
@@ -189,6 +310,27 @@ pub fn describe(name: &str) -> Option<&'static Metric> {
         });
         fits.max_by_key(|metric| metric.name.split('<').next().map(str::len))
     })
+}
+
+/// Whether the metric `name` is counted or is an extreme, so that it has no interval however many seeds there are.
+pub fn is_counted(name: &str) -> bool {
+    const COUNTED: [&str; 14] = [
+        "queries",
+        "flows",
+        "censored",
+        "max_packet_drops",
+        "queue_max",
+        "queue_max_bytes",
+        "map_entries_max",
+        "burst_predictions",
+        "burst_error_max",
+        "burst_predicted_at_worst",
+        "burst_demand_at_worst",
+        "burst_ratio_at_worst",
+        "burst_demand_fan_in_correlation",
+        "burst_gradient_fan_in_correlation",
+    ];
+    COUNTED.contains(&name) || describe(name).is_some_and(|metric| metric.name == "load_<where>_offered")
 }
 
 /// Unit of the metric `name`.

@@ -3,7 +3,9 @@
 
 use tailcut_record::Histogram;
 
+use crate::bursts;
 use crate::collector::{Collector, counted};
+use crate::pauses;
 use crate::replication::{PortCounts, Replication};
 use crate::stats::{self, Estimate};
 
@@ -36,6 +38,7 @@ pub(crate) fn statistics(replications: &[Replication], out: &mut Collector) {
     };
     by_tiers("marks", |ports| ports.marks);
     by_tiers("drops_at", |ports| ports.drops);
+    pauses::statistics(replications, out);
     queues(replications, out);
     let sinks = |one: &Replication| one.aggregator_queues_p99.len();
     let ports = replications.iter().map(sinks).sum::<usize>() as u64;
@@ -50,7 +53,9 @@ pub(crate) fn statistics(replications: &[Replication], out: &mut Collector) {
         let parts: Vec<(f64, f64)> = replications.iter().map(|one| (busy(one), lost(one) as f64)).collect();
         out.share("lossy_port_utilisation", stats::ratio(&parts), packets);
     }
+    controller(replications, out);
     loads(replications, out);
+    bursts::statistics(replications, out);
 }
 
 /// The keys that any of the replications has, each once, in alphabetical order.
@@ -79,6 +84,20 @@ fn share(replications: &[Replication], out: &mut Collector, metric: &str, counts
     if all > 0 {
         let parts: Vec<(f64, f64)> = counts.iter().map(|&(some, all)| (some as f64, all as f64)).collect();
         out.share(metric, stats::ratio(&parts), all);
+    }
+}
+
+/// Adds what the controller counted, where there is one.
+fn controller(replications: &[Replication], out: &mut Collector) {
+    for what in keys(replications, |one| one.summary.controller.keys()) {
+        let count = |one: &Replication| one.summary.controller.get(what).copied().unwrap_or_default();
+        per_run(replications, out, &format!("controller_{what}"), count);
+    }
+    let requests =
+        |one: &Replication| Some((*one.summary.controller.get("requests")? as f64, one.summary.simulated_ns / 1e9));
+    let parts: Vec<(f64, f64)> = replications.iter().filter_map(requests).collect();
+    if !parts.is_empty() {
+        out.push("controller_requests_rate", stats::ratio(&parts), parts.len() as u64);
     }
 }
 

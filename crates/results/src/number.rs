@@ -31,7 +31,8 @@ pub fn with_interval(value: f64, interval: Option<(f64, f64)>) -> String {
     let text = aligned(value, 4);
     let Some((low, high)) = interval else { return text };
     let (below, above) = (value - low, high - value);
-    if below.max(above) == 0.0 {
+    // Equal values have a mean that may be off by the last bit.
+    if below.max(above) <= value.abs() * 1e-12 {
         return text;
     }
     // Two significant digits, no more decimals than the value has, but never so few that nothing is left.
@@ -138,6 +139,7 @@ mod tests {
         assert_eq!(with_interval(12.3, Some((11.85, 12.75))), "12.30 ±0.45");
         assert_eq!(with_interval(612.0, Some((598.0, 640.0))), "612.0 -14/+28");
         assert_eq!(with_interval(1234.0, Some((1233.9, 1234.1))), "1234 ±0.1");
+        assert_eq!(with_interval(0.7021, Some((0.7021 - 1e-15, 0.7021 + 1e-15))), "0.7021");
         assert_eq!(with_interval(5.0, Some((5.0, 5.0))), "5.000");
         assert_eq!(with_interval(5.0, None), "5.000");
     }

@@ -27,6 +27,9 @@ pub struct PointSummary {
     pub loads: BTreeMap<String, Load>,
     /// Packets dropped in the whole simulation, of all kinds, by reason.
     pub drops: BTreeMap<String, u64>,
+    /// What the controller counted, by name; nothing if there is none that counts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub controller: BTreeMap<String, u64>,
     /// What it cost.
     pub engine: EngineFacts,
     /// What was suspicious.

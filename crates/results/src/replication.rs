@@ -4,9 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use tailcut_record::{
-    FlowColumns, Histogram, PortRow, QueryRow, QueueLengths, read_flows, read_ports, read_queries, read_queues,
+    FlowColumns, Histogram, PauseCounts, PortRow, QueryRow, QueueLengths, read_flows, read_ports, read_queries,
+    read_queues,
 };
 
+use crate::bursts::{self, SeenBurst};
+use crate::pauses;
 use crate::point::PointSummary;
 use crate::run::{Point, RunInfo};
 use crate::seal::PointState;
@@ -19,6 +22,8 @@ pub(crate) struct Replication {
     pub(crate) flows: FlowColumns,
     /// Its measured queries, in the order in which they were asked. Classes are indices into those of the run.
     pub(crate) queries: Vec<QueryRow>,
+    /// The bursts that memories of switches saw.
+    pub(crate) bursts: Vec<SeenBurst>,
     /// Sampled queue lengths of all ports of switches, in packets.
     pub(crate) queues: Histogram,
     /// Those of the ports of leaves that were not empty.
@@ -35,6 +40,8 @@ pub(crate) struct Replication {
     pub(crate) sent_nic: u64,
     /// What the ports of switches counted, by the tiers that they join: `leaf_to_host`, ...
     pub(crate) by_tiers: BTreeMap<String, PortCounts>,
+    /// What priority flow control did at all ports, by the tiers that they join; empty in a network without it.
+    pub(crate) pauses: BTreeMap<String, PauseCounts>,
     /// 99th percentile in bytes of the sampled queue of each port that leads to a host which asks queries.
     pub(crate) aggregator_queues_p99: Vec<f64>,
     /// For each port of a switch that dropped packets its utilisation, and how many they are.
@@ -114,6 +121,7 @@ impl Replication {
         let to_aggregators = ports_to_aggregators(&queries, &ports);
         let aggregator_queues_p99 =
             to_aggregators.filter_map(|port| port.queue.map(|queue| queue.p99_bytes as f64)).collect();
+        let bursts = bursts::read(&folder.join("bursts.parquet"), &ports, &queries)?;
         queries.retain(|row| row.measured);
         let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
         let mut queues = QueueLengths::default();
@@ -126,6 +134,7 @@ impl Replication {
             summary,
             flows,
             queries,
+            bursts,
             queues: queues.packets(),
             leaf_queues_busy: leaves.busy(),
             queues_bytes: queues.bytes(),
@@ -134,6 +143,7 @@ impl Replication {
             drops_nic: drops(true),
             sent_nic: ports.iter().filter(|port| port.tier == HOSTS).map(|port| port.packets).sum(),
             by_tiers: by_tiers(&ports),
+            pauses: pauses::by_tiers(&ports),
             aggregator_queues_p99,
             lossy_ports: lossy.filter(|&(_, drops)| drops > 0).collect(),
             max_utilisation: ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp),

@@ -87,7 +87,10 @@ fn seal_of(body: &str) -> String {
     digits(&hasher)
 }
 
-/// Reads a summary, and makes sure that it is what was written. Programs that are older than seals wrote none.
+/// Reads a summary, and makes sure that it is what was written.
+///
+/// Programs that are older than seals wrote none, and named no files either: a summary that names some has lost its
+/// seal if it has none.
 pub(crate) fn read_sealed(path: &Path) -> Result<PointSummary, ResultsError> {
     let bytes = std::fs::read(path).map_err(|source| RecordError::Read { path: path.to_owned(), source })?;
     let damaged = |what: &str| ResultsError::Damaged { path: path.to_owned(), what: what.to_owned() };
@@ -95,13 +98,19 @@ pub(crate) fn read_sealed(path: &Path) -> Result<PointSummary, ResultsError> {
         return Err(damaged("it is empty"));
     }
     let text = String::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
-    if let Some((body, rest)) = text.rsplit_once(BEFORE_SEAL) {
+    let sealed = text.rsplit_once(BEFORE_SEAL);
+    if let Some((body, rest)) = sealed {
         let seal = rest.strip_suffix("\"\n}\n").unwrap_or_default();
         if seal_of(body) != seal {
             return Err(damaged("it is not what was written: its hash is another one"));
         }
     }
-    serde_json::from_str(&text).map_err(|source| damaged(&format!("it is no summary of a point: {source}")))
+    let summary: PointSummary =
+        serde_json::from_str(&text).map_err(|source| damaged(&format!("it is no summary of a point: {source}")))?;
+    if sealed.is_none() && !summary.files.is_empty() {
+        return Err(damaged("its seal is gone"));
+    }
+    Ok(summary)
 }
 
 /// Whether a point is finished, and whether its files are still what was written.
@@ -188,6 +197,24 @@ mod tests {
         assert_eq!(PointState::of(folder.path()), PointState::Unfinished);
     }
 
+    /// So that no damage makes a summary one of a program that wrote no seals.
+    #[test]
+    fn a_seal_whose_name_is_damaged_is_missed() {
+        let folder = point();
+        let path = folder.path().join(SUMMARY);
+        let whole = fs::read_to_string(&path).unwrap();
+        let name = whole.rfind("\"seal\"").unwrap();
+        for (place, other) in [(name - 1, "\t"), (name + 1, "S"), (name + 4, "m"), (name + 7, "\t")] {
+            let mut text = whole.clone();
+            text.replace_range(place..=place, other);
+            fs::write(&path, text).unwrap();
+            assert!(damage(folder.path()).starts_with("summary.json: "), "{place}");
+        }
+        let without = format!("{}\n}}\n", whole.rsplit_once(BEFORE_SEAL).unwrap().0);
+        fs::write(&path, without).unwrap();
+        assert_eq!(damage(folder.path()), "summary.json: its seal is gone");
+    }
+
     #[test]
     fn files_that_are_not_of_the_point_do_not_matter() {
         let folder = point();
@@ -201,14 +228,12 @@ mod tests {
         fn a_bit_that_flips_anywhere_is_seen(file in 0usize..3, at in any::<prop::sample::Index>(), bit in 0u8..8) {
             let folder = point();
             let path = folder.path().join(["flows.parquet", "ports.parquet", SUMMARY][file]);
-            let before = PointState::of(folder.path());
             let mut bytes = fs::read(&path).unwrap();
             let at = at.index(bytes.len());
             bytes[at] ^= 1 << bit;
             fs::write(&path, bytes).unwrap();
             let after = PointState::of(folder.path());
-            // A flip in the name of the seal leaves everything else as it was.
-            prop_assert!(matches!(after, PointState::Damaged(_)) || after == before, "{path:?}, byte {at}: {after:?}");
+            prop_assert!(matches!(after, PointState::Damaged(_)), "{path:?}, byte {at}: {after:?}");
         }
     }
 }

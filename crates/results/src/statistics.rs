@@ -115,6 +115,14 @@ impl FlowSetStatistics {
         if deadlines > 0 {
             out.share("deadline_met", ratio(|s| s.met, |s| s.deadlines), deadlines);
         }
+        let permitted = total(|sums| sums.permitted) as u64;
+        if permitted > 0 {
+            out.bounded("waited_mean", ratio(|s| s.waited_us, |s| s.permitted), permitted, &bound);
+            out.share("waited_share", ratio(|s| s.waited_share, |s| s.permitted), permitted);
+            out.bounded("stopped_mean", ratio(|s| s.stopped_us, |s| s.permitted), permitted, &bound);
+            out.share("stopped_share", ratio(|s| s.stopped_share, |s| s.permitted), permitted);
+            out.bounded("preemptions_mean", ratio(|s| s.preemptions, |s| s.permitted), permitted, &bound);
+        }
         let runs = replications.len() as u64;
         out.push("flows", Some(counted(all_flows as f64)), runs);
         out.push("censored", Some(counted(censored as f64)), runs);

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use tailcut_base::{Bytes, Instant, Span};
-use tailcut_record::{Completion, FlowColumns, FlowRow, Histogram, QueryRow};
+use tailcut_record::{Burst, Completion, FlowColumns, FlowRow, Histogram, PauseCounts, QueryRow};
 
+use crate::bursts::SeenBurst;
 use crate::flow_set::FlowSet;
 use crate::point::{EngineFacts, FlowCounts, Load, PointSummary};
 use crate::replication::{PortCounts, Replication};
@@ -40,6 +41,7 @@ pub(crate) fn flow(flow: u32, class: u8, fct_us: Option<u64>) -> FlowRow {
         ce_marks: 0,
         multi_marked: 0,
         deadline: None,
+        permission: None,
     }
 }
 
@@ -62,6 +64,23 @@ pub(crate) fn query(query: u32, class: u8, qct_us: Option<u64>) -> QueryRow {
         deadline: Some(Span::from_us(50)),
         measured: true,
     }
+}
+
+/// A burst from 5 to 9 µs at port 7, of which half of `demand` was let in; what was predicted was granted.
+pub(crate) fn burst(predicted: Option<u64>, demand: u64, fan_in: Option<u32>) -> SeenBurst {
+    let burst = Burst {
+        port: 7,
+        began: Instant::ZERO + Span::from_us(5),
+        ended: Instant::ZERO + Span::from_us(9),
+        gradient: 1e9,
+        predicted,
+        was_granted: predicted.is_some(),
+        peak: demand / 2,
+        demand,
+        drops: 1,
+        entries: 4,
+    };
+    SeenBurst { burst, fan_in, measured: true }
 }
 
 /// A replication with these flows, no queries, and a network whose numbers all differ.
@@ -88,10 +107,12 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
             },
             warnings: Vec::new(),
             overloaded: None,
+            controller: BTreeMap::new(),
             files: std::collections::BTreeMap::new(),
         },
         flows: rows.iter().collect::<FlowColumns>(),
         queries: Vec::new(),
+        bursts: Vec::new(),
         queues_bytes: Some([0, 0, 0, 7_000].into_iter().fold(Histogram::new(), |mut histogram, bytes| {
             histogram.add(bytes);
             histogram
@@ -110,6 +131,9 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
         sent_nic: 70,
         by_tiers: [("leaf_to_host", 42, 6), ("leaf_to_spine", 51, 1), ("spine_to_leaf", 50, 0)]
             .map(|(ports, sent, drops)| (ports.to_owned(), PortCounts { sent, marks: 12, drops }))
+            .into(),
+        pauses: [("leaf_to_host", 4), ("host_to_leaf", 0)]
+            .map(|(ports, frames)| (ports.to_owned(), PauseCounts { frames, paused: Span::from_us(3), held: 2 }))
             .into(),
         aggregator_queues_p99: vec![3_000.0, 6_000.0],
         lossy_ports: vec![(0.2, 6), (0.9, 1)],

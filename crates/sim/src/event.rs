@@ -2,7 +2,8 @@
 //!
 //! At equal times the class decides, then the entity, then the rest: a NIC becomes free before packets land, packets
 //! land before control events, control events come before timers of hosts, these before those of switches, then come
-//! messages of the controller, and last what hosts take in late. An entity has at most one event of a class and flow
+//! messages of the controller, what hosts take in late, and, where classes are paused, ports of switches that become
+//! free and pause frames. An entity has at most one event of a class and flow
 //! pending at a time, so no counter is needed to tell two apart; two messages of one moment are alike as events, and
 //! taken in their order. The entity is numbered over the whole network, so that the order does not depend on how it is
 //! cut between threads; where the entity stands in its part is told by the low half, which decides nothing.
@@ -44,6 +45,10 @@ pub(crate) enum Event {
     Message(HostId, FlowId),
     /// A host takes in the first packet of those that have arrived.
     Take(HostId),
+    /// The port of a switch is free, and more waits there: where classes may be paused.
+    Freed(PortId),
+    /// The first pause frame behind a port is at the far end.
+    Pause(PortId),
 }
 
 const FREE: u64 = 0;
@@ -53,6 +58,8 @@ const TIMER: u64 = 3;
 const AGENT: u64 = 4;
 const MESSAGE: u64 = 5;
 const TAKE: u64 = 6;
+const FREED: u64 = 7;
+const PAUSE: u64 = 8;
 
 const CLASS_SHIFT: u32 = 60;
 const ENTITY_SHIFT: u32 = 32;
@@ -93,6 +100,8 @@ impl Event {
             Event::Agent(switch) => (AGENT, u64::from(switch.0), 0),
             Event::Message(host, flow) => (MESSAGE, u64::from(host.0), flow.0),
             Event::Take(host) => (TAKE, u64::from(host.0), 0),
+            Event::Freed(port) => (FREED, u64::from(port.0), 0),
+            Event::Pause(port) => (PAUSE, u64::from(port.0), 0),
         };
         debug_assert!(entity <= ENTITY_MASK, "a network has fewer than 2^28 ports");
         class << CLASS_SHIFT | entity << ENTITY_SHIFT | u64::from(low)
@@ -133,6 +142,8 @@ impl Event {
             AGENT => Event::Agent(SwitchId(entity)),
             MESSAGE => Event::Message(HostId(entity), FlowId(low)),
             TAKE => Event::Take(HostId(entity)),
+            FREED => Event::Freed(PortId(entity)),
+            PAUSE => Event::Pause(PortId(entity)),
             _ => match u64::from(entity) {
                 MEASURE_FROM => Event::MeasureFrom,
                 NEXT_FLOW => Event::NextFlow,
@@ -171,6 +182,8 @@ mod tests {
             Event::Agent(SwitchId(2)),
             Event::Message(HostId(0), FlowId(7)),
             Event::Take(HostId(0)),
+            Event::Freed(PortId(3)),
+            Event::Pause(PortId(0)),
         ];
         assert!(events.map(Event::key).is_sorted_by(|a, b| a < b));
         for event in events {

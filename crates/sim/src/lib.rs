@@ -11,7 +11,9 @@ pub mod config;
 pub mod controller;
 mod event;
 mod failures;
+mod ideal;
 mod outcome;
+mod pfc;
 mod preset;
 mod scenario;
 mod scheme;
@@ -20,6 +22,7 @@ mod together;
 mod world;
 
 pub use config::{Config, NicConfig, Origin, Problem, Source, Tree, Value};
+pub use ideal::Order;
 pub use outcome::{EndReason, Engine, Outcome, Stopped};
 pub use preset::{DEFAULTS, PRESETS, Preset, SCHEME_TABLES};
 pub use scenario::Scenario;

@@ -1,7 +1,10 @@
 //! What a run leaves in memory; `record` writes it to files.
 
 use tailcut_base::{Instant, Span};
-use tailcut_record::{FlowColumns, PortRow, QueryRow, QueuePoint, QueueSamples, RecordError, ThroughputBin, Totals};
+use tailcut_model::seat::ControllerCounts;
+use tailcut_record::{
+    BurstRow, FlowColumns, MemoryPoint, PortRow, QueryRow, QueuePoint, QueueSamples, RecordError, ThroughputBin, Totals,
+};
 use tailcut_workload::Loads;
 
 /// Why a run has no outcome.
@@ -10,6 +13,19 @@ pub enum Stopped {
     /// It was asked to stop.
     #[error("stopped before its end")]
     Asked,
+    /// Pauses wait for each other in a circle, and none is ever lifted.
+    #[error(
+        "{at}: deadlock: the ports {} are paused for class {class}, each until the next one sends and the last until the \
+         first does: routes go round, or the switches are connected in a ring", ports.join(", ")
+    )]
+    Deadlock {
+        /// When it was seen.
+        at: Instant,
+        /// The class.
+        class: u8,
+        /// The ports, as `owner->peer`.
+        ports: Vec<String>,
+    },
     /// Its rows could not be stored.
     #[error(transparent)]
     Record(#[from] RecordError),
@@ -41,6 +57,11 @@ pub struct Engine {
     pub packet_hops: u64,
     /// Events taken from the calendar.
     pub events: u64,
+    /// Events that were pending, the mean over all events. It depends on the parts into which a network is cut, because
+    /// between them nobody knows what is on its way.
+    pub pending: u64,
+    /// Most packets that were held at a time, counted in each part.
+    pub packets: u64,
     /// Bytes of state held at the peak: arena, ports, calendar, flows.
     pub peak_bytes: u64,
     /// Fingerprint of every landing of every packet: which, where, when. Equal runs have equal digests.
@@ -68,12 +89,18 @@ pub struct Outcome {
     pub queues: QueueSamples,
     /// The same over time, by time and port; empty if that is not recorded.
     pub queue_series: Vec<QueuePoint>,
+    /// The memories that ports of a switch share over time, by time, switch and port; empty if that is not recorded.
+    pub memory_series: Vec<MemoryPoint>,
+    /// Bursts that these memories saw, by switch and end; empty if that is not recorded.
+    pub bursts: Vec<BurstRow>,
     /// Payload that arrived over time, by time and class; empty if that is not recorded.
     pub throughput: Vec<ThroughputBin>,
     /// Counts over all flows.
     pub totals: Totals,
     /// Control packets dropped.
     pub control_drops: u64,
+    /// What the controller counted, if there is one that counts.
+    pub controller: Option<ControllerCounts>,
     /// The load that the flows made, over the whole time of arrivals.
     pub realised: Loads,
     /// What the engine did.

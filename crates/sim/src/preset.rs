@@ -24,16 +24,29 @@ macro_rules! presets {
 
 presets! {
     "d2tcp",
+    "d3",
     "dctcp",
     "homa",
+    "hyline",
     "ia-icon",
     "icon",
     "icon-cn",
     "ictcp",
+    "ideal-deadlines",
+    "ideal-edf",
+    "ideal-fair",
+    "ideal-srpt",
     "l2dct",
     "las",
+    "mp-pdq",
+    "pdq",
+    "pdq-basic",
+    "pdq-es",
+    "pdq-es-et",
     "pfabric",
     "pias",
+    "qjump",
+    "rcp",
     "resqueue",
     "sjf",
     "slytherin",
@@ -50,7 +63,7 @@ const DESCRIPTION: [&str; 3] = ["title", "paper", "summary"];
 pub const DEFAULTS: &str = "defaults";
 
 /// Tables that a scheme may set; the network and the traffic are not a scheme's to choose.
-pub const SCHEME_TABLES: [&str; 5] = ["host", "nic", "path", "port", "switch"];
+pub const SCHEME_TABLES: [&str; 7] = ["controller", "fidelity", "host", "nic", "path", "port", "switch"];
 
 impl Preset {
     /// The preset of this name.
@@ -61,6 +74,11 @@ impl Preset {
     /// The names of all presets.
     pub fn names() -> Vec<&'static str> {
         PRESETS.iter().map(|preset| preset.name).collect()
+    }
+
+    /// The presets of packets: [`World`](crate::World) runs them. The others are ideals without packets.
+    pub fn of_packets() -> impl Iterator<Item = &'static Preset> {
+        PRESETS.iter().filter(|preset| preset.whole().get("fidelity").is_none())
     }
 
     /// Title, paper or summary.

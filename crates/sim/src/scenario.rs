@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tailcut_base::{PortId, Seeds, Span, SwitchId};
+use tailcut_base::{Bytes, HostId, PortId, Seeds, Span, SwitchId};
 use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
-use tailcut_model::{Around, Demand, Facts, Files, Invalid, Thing, suggest};
+use tailcut_model::{Around, Demand, Facts, Files, FlowSpec, Invalid, Thing, suggest};
 use tailcut_record::Throughput;
-use tailcut_topology::{Network, Node};
+use tailcut_topology::{Network, Node, Route};
 use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
 
-use crate::config::{self, Config, NicConfig, Problem};
+use crate::config::{self, Config, Fidelity, NicConfig, Problem};
 use crate::controller::{Control, ControllerContext};
 use crate::failures::{Outages, links_named};
-use crate::together;
+use crate::ideal::{self, OneLink};
+use crate::{PacketLevel, Simulator, pfc, together};
 
 /// One simulation, checked.
 ///
@@ -61,6 +62,8 @@ struct Tables {
     port: BTreeMap<PortId, usize>,
     switch_of_tier: Vec<Option<usize>>,
     switch: BTreeMap<SwitchId, usize>,
+    /// Ports of fat links, of switches and of hosts that have queues: their buffer is that of several ports.
+    fat: BTreeMap<PortId, PortConfig>,
 }
 
 /// What models may ask about the traffic.
@@ -81,6 +84,15 @@ impl Demand for Offer {
     }
 }
 
+/// A flow with its deadline, if that is so many times what the flow would take in an empty network.
+pub(crate) fn with_deadline(network: &Network, mut spec: FlowSpec, slack: Option<f64>, route: &mut Route) -> FlowSpec {
+    if let Some(slack) = slack {
+        network.route_into(spec.src, spec.dst, route);
+        spec.deadline = Some(Span::from_secs_f64(route.ideal_fct(spec.size).as_secs_f64() * slack));
+    }
+    spec
+}
+
 impl Scenario {
     /// Checks a scenario's tree. The files that it names are among `files`, or in that folder.
     ///
@@ -97,11 +109,13 @@ impl Scenario {
     /// As [`Scenario::new`], with the dotted path of the key instead of its place.
     pub fn from_config(mut config: Config, seed: u64, files: impl Into<Files>) -> Result<Scenario, Invalid> {
         let files = files.into();
-        let mut network = config.topology.build(&files).map_err(|e| e.within("topology"))?;
+        let network = config.topology.build(&files).map_err(|e| e.within("topology"))?;
+        let mut network = network.with_links(&config.network).map_err(|e| e.within("network"))?;
         for (name, change) in &config.link {
             let ports = links_named(&network, name).map_err(|e| e.within(&format!("link.{name}")))?;
             ports.into_iter().for_each(|port| network.change_link(port, change.rate, change.delay));
         }
+        network.route_by(&config.network).map_err(|e| e.within("network"))?;
         let tables = Tables::new(&config, &network)?;
         let places = host_links(&network);
         let workload = Workload::new(&config.workload, &places, Seeds::new(seed), &files)?;
@@ -119,6 +133,8 @@ impl Scenario {
         config.host.validate().map_err(|e| e.within("host"))?;
         let facts = config.facts();
         together::check(&config, &facts)?;
+        check_ways(&network, &facts)?;
+        pfc::check(&config, &network)?;
         if config.record.queue_sample == Span::ZERO {
             return Err(Invalid::new("record.queue_sample", "samples cannot be taken all the time")
                 .help("expected a positive time, such as \"100us\""));
@@ -146,6 +162,9 @@ impl Scenario {
             let checked = scenario.switch_config(switch).validate(&scenario.switch_context(switch));
             checked.map_err(|e| named(e, "switch", name))?;
         }
+        if let Fidelity::Ideal(order) = scenario.config.fidelity {
+            ideal::check(&scenario.network, scenario.workload(), order)?;
+        }
         Ok(scenario)
     }
 
@@ -154,7 +173,11 @@ impl Scenario {
     /// # Errors
     /// If the workload cannot be with this seed.
     pub fn check_seed(&self, seed: u64) -> Result<(), Invalid> {
-        Workload::new(&self.config.workload, &self.host_links(), Seeds::new(seed), &self.files).map(|_| ())
+        let workload = Workload::new(&self.config.workload, &self.host_links(), Seeds::new(seed), &self.files)?;
+        match self.config.fidelity {
+            Fidelity::Packet => Ok(()),
+            Fidelity::Ideal(order) => ideal::check(&self.network, workload, order),
+        }
     }
 
     /// The configuration, every default spelled out.
@@ -164,20 +187,13 @@ impl Scenario {
 
     /// What a port of a switch does.
     pub fn port_config(&self, port: PortId) -> &PortConfig {
-        let config = &self.config.port;
-        self.tables.of_port(&self.network, port).map_or(&config.all, |at| &config.named[at].1)
+        self.tables.fat.get(&port).unwrap_or_else(|| self.tables.config_of_port(&self.config, &self.network, port))
     }
 
     /// What an interface of a host does with packets that wait in it, if any ever do: those that its host hands over,
     /// or those that it passes on.
-    pub fn nic_config(&self) -> Option<&PortConfig> {
-        match &self.config.nic {
-            NicConfig::Queue(queue) => Some(queue),
-            NicConfig::Pull(_) if self.network.relays() => {
-                Some(self.config.port.of(HOST_TIER).unwrap_or(&self.config.port.all))
-            }
-            NicConfig::Pull(_) => None,
-        }
+    pub fn nic_config(&self, nic: PortId) -> Option<&PortConfig> {
+        self.tables.fat.get(&nic).or_else(|| nic_config(&self.config, &self.network))
     }
 
     /// What the ports of a switch have in common.
@@ -188,8 +204,42 @@ impl Scenario {
 
     /// What the models of a switch know of it.
     pub(crate) fn switch_context(&self, switch: SwitchId) -> SwitchContext {
-        let ports = self.network.switch_ports(switch).map(|port| self.network.ports()[PortId(port)].rate);
-        SwitchContext { switch, seeds: Seeds::new(self.seed), ports: ports.collect() }
+        let ports = || self.network.switch_ports(switch).map(PortId);
+        SwitchContext {
+            switch,
+            seeds: Seeds::new(self.seed),
+            ports: ports().map(|port| self.network.ports()[port].rate).collect(),
+            classes: ports().map(|port| self.port_config(port).classes).max().unwrap_or(1),
+            arrivals: self.forecast.duration,
+        }
+    }
+
+    /// The same of a host that does what switches do; its number comes after those of all switches.
+    pub(crate) fn host_agent_context(&self, host: HostId) -> SwitchContext {
+        let nics = self.network.nics(host);
+        SwitchContext {
+            switch: SwitchId(self.network.switches().len() as u32 + host.0),
+            seeds: Seeds::new(self.seed),
+            ports: nics.map(|port| self.network.ports()[PortId(port)].rate).collect(),
+            classes: 1,
+            arrivals: self.forecast.duration,
+        }
+    }
+
+    /// Whether classes are paused rather than dropped.
+    pub(crate) fn has_pfc(&self) -> bool {
+        self.config.port.all.pfc.is_some()
+    }
+
+    /// Whether something happens at a distance in no time, so that the network cannot be cut.
+    pub(crate) fn is_indivisible(&self) -> bool {
+        self.config.port.all.pfc.as_ref().is_some_and(|pfc| pfc.ideal)
+    }
+
+    /// Bytes of each lossless class that may wait in the port of a switch; none if there is no such class.
+    pub fn pfc_room(&self, port: PortId) -> u64 {
+        let pfc = self.port_config(port).pfc.as_ref();
+        pfc.map_or(0, |pfc| pfc.room(&pfc::links_into(self, port)))
     }
 
     /// When which links are down.
@@ -239,6 +289,14 @@ impl Scenario {
             .expect("the same workload was made before")
     }
 
+    /// The engine that runs it, on up to so many threads.
+    pub fn simulator(&self, threads: u32) -> Box<dyn Simulator> {
+        match self.config.fidelity {
+            Fidelity::Packet => Box::new(PacketLevel { threads }),
+            Fidelity::Ideal(_) => Box::new(OneLink),
+        }
+    }
+
     /// What is not wrong but probably not meant.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.network.remarks().to_vec();
@@ -257,6 +315,7 @@ impl Scenario {
         }
         warnings.extend(config.seats().into_iter().flat_map(|(_, seat, _)| seat.warnings(&around)));
         warnings.extend(together::warnings(&self.facts));
+        warnings.extend(pfc::warnings(self));
         let sample = config.record.queue_sample;
         if sample > self.forecast.duration && self.forecast.duration > Span::ZERO {
             warnings.push(format!(
@@ -308,6 +367,39 @@ impl Scenario {
     }
 }
 
+/// What the interfaces of hosts do with packets that wait in them, if any ever do.
+fn nic_config<'a>(config: &'a Config, network: &Network) -> Option<&'a PortConfig> {
+    match &config.nic {
+        NicConfig::Queue(queue) => Some(queue),
+        NicConfig::Pull(_) if network.relays() => Some(config.port.of(HOST_TIER).unwrap_or(&config.port.all)),
+        NicConfig::Pull(_) => None,
+    }
+}
+
+/// Refuses models that count on ways which this network does not have.
+fn check_ways(network: &Network, facts: &Facts) -> Result<(), Invalid> {
+    let (key, what) = match (network.has_static_routes(), network.has_leaf_addresses()) {
+        (true, _) => ("network.static_routes", "packets of some hosts take other ways than those of others"),
+        (_, true) => ("network.address", "what a server sends takes other ways than what it receives"),
+        _ => return Ok(()),
+    };
+    let refuse = |model: &str, why: &str| {
+        Err(Invalid::new(key, format!("{what}, and {model} {why}"))
+            .help("expected `path = \"flow-ecmp\"` or another choice among next hops, or no such key"))
+    };
+    let by = |thing: Thing| {
+        let entry = facts.entries().iter().find(|entry| entry.fact == tailcut_model::Fact::Provides(thing));
+        entry.map(|entry| entry.by.to_string())
+    };
+    if let Some(model) = by(Thing::SymmetricWays) {
+        return refuse(&model, "promises that answers take the way out, reversed");
+    }
+    if let Some(model) = by(Thing::AssignedWays) {
+        return refuse(&model, "sends flows the ways that a controller counts out of the shortest ones");
+    }
+    Ok(())
+}
+
 /// The name under which `[port.NAME]` means the interfaces of hosts that pass packets on.
 const HOST_TIER: &str = "host";
 
@@ -345,7 +437,22 @@ impl Tables {
                 (None, None) => return Err(unknown("switch", name, SwitchConfig::KEYS, network)),
             }
         }
+        for (port, spec) in network.ports().iter_enumerated() {
+            let Some(links) = network.extra_links(port).filter(|&links| links > 1) else { continue };
+            let one = match spec.owner {
+                Node::Switch(_) => Some(tables.config_of_port(config, network, port)),
+                Node::Host(_) => nic_config(config, network),
+            };
+            if let Some(one) = one {
+                let limit = Bytes(one.limit.0.saturating_mul(u64::from(links)));
+                tables.fat.insert(port, PortConfig { limit, ..one.clone() });
+            }
+        }
         Ok(tables)
+    }
+
+    fn config_of_port<'a>(&self, config: &'a Config, network: &Network, port: PortId) -> &'a PortConfig {
+        self.of_port(network, port).map_or(&config.port.all, |at| &config.port.named[at].1)
     }
 
     fn of_port(&self, network: &Network, port: PortId) -> Option<usize> {
@@ -374,10 +481,20 @@ fn unknown(key: &str, name: &str, own: &[&str], network: &Network) -> Invalid {
         .help(suggest(name, &known))
 }
 
+/// What the links of hosts carry that have more than those of the topology, in bit/s.
+fn wider(network: &Network) -> BTreeMap<u32, u64> {
+    let rate = |host: HostId| {
+        let nics = network.nics(host).map(|nic| network.ports()[PortId(nic)].rate.as_bps());
+        nics.fold(0, u64::saturating_add)
+    };
+    network.hosts_with_extra_links().map(|host| (host.0, rate(host))).collect()
+}
+
 fn host_links(network: &Network) -> HostLinks {
     HostLinks {
         rack_of: (0..network.hosts()).map(|h| network.rack_of(tailcut_base::HostId(h))).collect(),
         host_link: network.host_link(),
+        wider: wider(network),
         uplinks: network.uplink_capacity_bps(),
     }
 }

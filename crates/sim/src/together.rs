@@ -18,6 +18,10 @@ pub(crate) fn check(config: &Config, facts: &Facts) -> Result<(), Invalid> {
                 let help = format!("expected {}", candidates(Fact::Provides(thing)));
                 return Err(Invalid::new(&by.path, format!("{by} needs {thing}, and there is none")).help(help));
             }
+            Fact::Excludes(thing, why) if facts.entries().iter().any(|entry| entry.fact == Fact::Provides(thing)) => {
+                let message = format!("{by} does not go with {thing}: {why}");
+                return Err(Invalid::new(&by.path, message).help(format!("expected another one beside {thing}")));
+            }
             Fact::Writes(things, what) if !things.iter().any(|&thing| facts.is_used(thing)) => {
                 let read: Vec<&str> = things.iter().map(|&thing| reading(thing)).collect();
                 let users: Vec<String> =

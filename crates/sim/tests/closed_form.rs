@@ -1,6 +1,6 @@
 //! Completion times that can be computed by hand, exact to the picosecond.
 
-use crate::common::{P1, P2, P3, P4, P9, bottleneck, fcts, listed, port, rows, run, schemes, star};
+use crate::common::{P1, P2, P3, P4, P9, bottleneck, fcts, in_words_of, listed, port, rows, run, schemes, star};
 
 /// Picoseconds.
 const US: u64 = 1_000_000;
@@ -78,7 +78,8 @@ fn in_an_idle_network_every_scheme_takes_the_same_hand_computed_time() {
                 "homa" => "[host.transport.homa]\nrtt_bytes = \"14600B\"\n",
                 _ => "[host.transport.tcp]\nmin_rto = \"10ms\"\n",
             };
-            let outcome = run(scheme, &format!("path = \"flow-ecmp\"\n{topology}{timeout}{flows}"), 1);
+            let text = in_words_of(scheme, &format!("path = \"flow-ecmp\"\n{topology}{timeout}{flows}"));
+            let outcome = run(scheme, &text, 1);
             for (row, ((_, _, links), size)) in rows(&outcome).iter().zip(&cases) {
                 let expected = store_and_forward(links, *size);
                 assert_eq!(row.fct().unwrap().as_ps(), expected, "{scheme}: {size} B from {} to {}", row.src, row.dst);
@@ -134,7 +135,8 @@ fn flows_one_after_the_other_take_as_long_as_one_times_their_number() {
         // Homa has no window that doubles.
         for scheme in at_once().filter(|&scheme| scheme != "homa") {
             let window = "[host.transport.tcp]\ninitial_window = 10\nmin_rto = \"10ms\"\n";
-            let outcome = run(scheme, &format!("{P1}{window}{}", listed(&flows)), 1);
+            let text = in_words_of(scheme, &format!("{P1}{window}{}", listed(&flows)));
+            let outcome = run(scheme, &text, 1);
             assert!(fcts(&outcome).iter().all(|&fct| fct == each), "{scheme}");
             assert_eq!(rows(&outcome)[49].received.unwrap().as_ps(), 50 * each, "{scheme}");
         }

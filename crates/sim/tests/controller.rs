@@ -211,11 +211,21 @@ impl Simulator for Idle {
             ports: Vec::new(),
             queues: QueueSamples::default(),
             queue_series: Vec::new(),
+            memory_series: Vec::new(),
+            bursts: Vec::new(),
             throughput: Vec::new(),
             totals,
             control_drops: 0,
+            controller: None,
             realised: realised.loads(last.saturating_since(Instant::ZERO)),
-            engine: Engine { packet_hops: 0, events: u64::from(count), peak_bytes: 0, digest: 0 },
+            engine: Engine {
+                packet_hops: 0,
+                events: u64::from(count),
+                pending: 0,
+                packets: 0,
+                peak_bytes: 0,
+                digest: 0,
+            },
         })
     }
 }

@@ -48,12 +48,13 @@ fn schemes_are_compared_on_the_same_flows() {
     for scheme in schemes() {
         assert_eq!(offered(scheme), dctcp, "{scheme}");
     }
-    // The schemes differ in what they make of them, but for D2TCP, which is DCTCP where there are no deadlines, and for
-    // ResQueue, which is PIAS as long as nothing is lost.
+    // The schemes differ in what they make of them, but for those that differ by deadlines alone, of which there are
+    // none (D2TCP and DCTCP, two of PDQ's comparators, PDQ with and without Early Termination), and for ResQueue, which
+    // is PIAS as long as nothing is lost. No flow here is so large that HyLine's variants would differ.
     let mut digests: Vec<u64> = schemes().into_iter().map(|scheme| run(scheme, &mix(), 3).engine.digest).collect();
     digests.sort_unstable();
     digests.dedup();
-    assert_eq!(digests.len(), schemes().len() - 2);
+    assert_eq!(digests.len(), schemes().len() - 4 - 3);
 }
 
 #[test]

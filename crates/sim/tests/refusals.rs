@@ -109,7 +109,10 @@ fn seats_that_do_not_go_together_are_refused() {
 #[test]
 fn a_refusal_names_the_models_that_would_do() {
     let help = |scheme, text| refusal(scheme, text).help_text().unwrap_or_default().to_owned();
-    assert_eq!(help("homa", "[host]\npace = \"icon\"\n"), "expected `host.transport = \"tcp\"`");
+    assert_eq!(
+        help("homa", "[host]\npace = \"icon\"\n"),
+        "expected `host.transport = \"tcp\"`, `host.transport = \"hyline\"`"
+    );
     let ranked = help("dctcp", "[host]\ntag = \"remaining\"\n");
     for model in ["ranked", "pfabric", "srpt"] {
         assert!(ranked.contains(&format!("`port.scheduler = \"{model}\"`")), "{ranked}");

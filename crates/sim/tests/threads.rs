@@ -12,7 +12,8 @@ fn facts(outcome: &Outcome) -> impl PartialEq + std::fmt::Debug + use<> {
     let times = (outcome.end, outcome.ended_at, outcome.measured_from, outcome.measured);
     let rows: (Vec<_>, Vec<_>) = (outcome.flows.rows().collect(), outcome.queries.clone());
     let counts = (outcome.totals, outcome.control_drops, outcome.queues.clone());
-    let series = (outcome.queue_series.clone(), outcome.throughput.clone());
+    let memories = (outcome.memory_series.clone(), outcome.bursts.clone());
+    let series = (outcome.queue_series.clone(), outcome.throughput.clone(), memories);
     (engine, times, rows, outcome.ports.clone(), counts, series)
 }
 

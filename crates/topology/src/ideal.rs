@@ -14,7 +14,7 @@ use tailcut_base::{BitRate, HEADER_BYTES, MSS_BYTES, MTU_BYTES, Span, packets};
 use tailcut_model::PathFacts;
 
 /// One link of a route.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Hop {
     /// Its rate.
     pub rate: BitRate,

@@ -4,11 +4,13 @@
 //! names the next hops of a packet. A [`Path`] chooses one of them where there are several. [`ideal_fct`] is the
 //! completion time that the results are compared with.
 //!
-//! Left out: ways that are not shortest.
+//! Left out: ways that are not shortest, but for those of static routes ([`NetworkConfig`]).
 //!
 //! Invariant: nothing here is stored per pair of hosts. The ways of a regular network are computed; those of an
 //! irregular one are stored per switch and switch of destination, and per host where hosts have several links.
 
+mod describe;
+mod extra;
 pub mod generate;
 mod ideal;
 mod network;
@@ -16,6 +18,7 @@ pub mod path;
 mod route;
 mod wiring;
 
+pub use extra::{Address, Aggregation, Cost, ExtraLinks, NetworkConfig, StaticRoute};
 pub use generate::{LinkConfig, MAX_DELAY, MAX_PORTS, TopologyConfig};
 pub use ideal::{Hop, Route, fct_floor, ideal_fct};
 pub use network::{Network, Node, NodeName, PortName, PortSpec, SwitchInfo, Tier};

@@ -1,5 +1,6 @@
 //! A network as the simulator uses it: immutable, every port with its two ends.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 
@@ -7,6 +8,7 @@ use tailcut_base::{BitRate, HEADER_BYTES, HostId, Id, IdVec, MTU_BYTES, PortId, 
 
 use tailcut_model::Invalid;
 
+use crate::extra::Extra;
 use crate::ideal::{Hop, Route};
 use crate::route::{NextHops, Router, RoutingTable};
 use crate::wiring::{Ports, Wiring};
@@ -86,6 +88,9 @@ pub struct Network {
     router: Router,
     /// Whether hosts forward what is not for them.
     relays: bool,
+    switch_delays: IdVec<SwitchId, Span>,
+    /// What it has beside its topology, if anything.
+    pub(crate) extra: Option<Box<Extra>>,
     /// Whether the ways between two hosts differ in rates or delays.
     is_irregular: bool,
     uplink_capacity_bps: Option<u64>,
@@ -117,9 +122,9 @@ impl Network {
         let is_computed = computed.is_some();
         let router = match computed {
             Some(router) => router,
-            None => Router::Table(RoutingTable::shortest_paths(&wired, &|_| false)?),
+            None => Router::Table(RoutingTable::shortest_paths(&wired)?),
         };
-        let Ports { hosts, tiers, switches, ports, first_nic, first_port, relays } = wired;
+        let Ports { hosts, tiers, switches, ports, first_nic, first_port, relays, switch_delays } = wired;
         let mut network = Network {
             hosts,
             tiers,
@@ -131,6 +136,8 @@ impl Network {
             rack_of,
             router,
             relays,
+            switch_delays,
+            extra: None,
             is_irregular: false,
             uplink_capacity_bps,
             remarks,
@@ -140,7 +147,7 @@ impl Network {
     }
 
     /// The cables, without the ways through them.
-    fn wired(&self) -> Ports {
+    pub(crate) fn wired(&self) -> Ports {
         Ports {
             hosts: self.hosts,
             tiers: self.tiers.clone(),
@@ -149,6 +156,7 @@ impl Network {
             first_nic: self.first_nic.clone(),
             first_port: self.first_port.clone(),
             relays: self.relays,
+            switch_delays: self.switch_delays.clone(),
         }
     }
 
@@ -159,8 +167,35 @@ impl Network {
     pub fn router_without(&self, dead: &[PortId]) -> Result<Router, Invalid> {
         match dead {
             [] => Ok(self.router.clone()),
-            _ => RoutingTable::shortest_paths(&self.wired(), &|port| dead.contains(&port)).map(Router::Table),
+            _ => RoutingTable::find(&self.wired(), &self.rules(), &|port| dead.contains(&port)).map(Router::Table),
         }
+    }
+
+    /// Gives the network other ports, and room for several interfaces of its hosts. What it says of racks stays as it
+    /// was; its ways are to be looked for.
+    pub(crate) fn lay(&mut self, ports: IdVec<PortId, PortSpec>, first_nic: Vec<u32>, first_port: Vec<u32>) {
+        let racks = (0..self.hosts).map(|host| self.rack_of(HostId(host))).collect();
+        self.rack_of = Some(racks);
+        (self.ports, self.first_nic, self.first_port) = (ports, Some(first_nic), first_port);
+    }
+
+    /// Takes these ways from now on.
+    pub(crate) fn set_router(&mut self, router: Router) {
+        let racks = (0..self.hosts).map(|host| self.rack_of(HostId(host))).collect();
+        self.rack_of = Some(racks);
+        self.router = router;
+        self.is_irregular |=
+            self.has_static_routes() || self.has_leaf_addresses() || self.has_unequal_ways_further_on();
+    }
+
+    /// Lets hosts pass on what is not for them; the ways are to be looked for.
+    pub(crate) fn relay(&mut self) {
+        self.relays = true;
+    }
+
+    /// Tells the user of something, in a sentence.
+    pub(crate) fn add_remark(&mut self, remark: String) {
+        self.remarks.push(remark);
     }
 
     /// What a user should know of how the network was made, in a sentence each: settings of a file that have no effect
@@ -191,6 +226,56 @@ impl Network {
             Node::Switch(switch) => differ(self.router.next_hops(switch, host)),
             Node::Host(at) => at != host && differ(self.router.next_hops_of_host(at, host)),
         })
+    }
+
+    /// As [`Network::has_unequal_ways`], with everything that follows the next link: where ways to one host are of
+    /// several kinds, two that begin alike may end in different ways.
+    fn has_unequal_ways_further_on(&self) -> bool {
+        // A number for each sequence of links to a host: its first link, and the number of the rest.
+        let mut numbers: BTreeMap<(BitRate, Span, u32), u32> = BTreeMap::new();
+        let targets =
+            (0..self.hosts).map(HostId).filter(|&host| self.nics(host).len() > 1 || self.is_first_of_rack(host));
+        for dst in targets {
+            let mut known: BTreeMap<Node, u32> = BTreeMap::from([(Node::Host(dst), 0)]);
+            let hosts = self.many_linked().map(Node::Host);
+            for node in self.switches.ids().map(Node::Switch).chain(hosts) {
+                if self.number_of_rest(node, dst, &mut known, &mut numbers).is_none() {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// The number of the links from a node to a host; `None` if there are ways of several kinds.
+    fn number_of_rest(
+        &self,
+        at: Node,
+        dst: HostId,
+        known: &mut BTreeMap<Node, u32>,
+        numbers: &mut BTreeMap<(BitRate, Span, u32), u32>,
+    ) -> Option<u32> {
+        if let Some(&number) = known.get(&at) {
+            return Some(number);
+        }
+        let hops = match at {
+            Node::Host(host) => self.router.next_hops_of_host(host, dst),
+            Node::Switch(switch) => self.router.next_hops(switch, dst),
+        };
+        let mut found = None;
+        for i in 0..hops.count {
+            let PortSpec { peer, rate, delay, .. } = self.ports[self.router.port(hops, i)];
+            let rest = self.number_of_rest(peer, dst, known, numbers)?;
+            let next = numbers.len() as u32 + 1;
+            let number = *numbers.entry((rate, delay, rest)).or_insert(next);
+            if found.is_some_and(|found| found != number) {
+                return None;
+            }
+            found = Some(number);
+        }
+        let number = found.unwrap_or(0);
+        known.insert(at, number);
+        Some(number)
     }
 
     fn is_first_of_rack(&self, host: HostId) -> bool {
@@ -348,20 +433,24 @@ impl Network {
         self.uplink_capacity_bps
     }
 
-    /// Rate at which a host can send, by all of its links. Every host has the same, but for the receiver of a single
-    /// bottleneck and in networks from files, where it is that of host 0.
+    /// Rate at which a host can send, by all of its links that are of the topology. Every host has the same, but for
+    /// the receiver of a single bottleneck and in networks from files, where it is that of host 0.
     pub fn host_link(&self) -> BitRate {
-        let bps = self.nics(HostId(0)).map(|nic| self.ports[PortId(nic)].rate.as_bps()).fold(0, u64::saturating_add);
+        let own = self.nics(HostId(0)).map(PortId).filter(|&nic| self.extra_links(nic).is_none());
+        let bps = own.map(|nic| self.ports[nic].rate.as_bps()).fold(0, u64::saturating_add);
         BitRate::from_bps(bps).expect("a link has a rate")
     }
 
-    /// Rate of a rack's hosts over the rate of its uplinks, in the rack where it is largest; above 1 the hosts can
-    /// offer more than the uplinks carry. `None` if there is one switch only.
+    /// Rate of the links of a rack's switch to hosts over the rate of its uplinks, in the rack where it is largest;
+    /// above 1 the hosts can offer more than the uplinks carry. Links beside those of the topology do not count.
+    /// `None` if there is one switch only.
     pub fn oversubscription(&self) -> Option<f64> {
         let bps = |port: PortId| self.ports[port].rate.as_bps() as f64;
         let ratio = |rack| {
             let up: f64 = self.uplinks_of_rack(rack).map(bps).sum();
-            let down: f64 = self.hosts_of_rack(rack).map(|host| bps(self.nic(host))).sum();
+            let to_host = |&port: &PortId| matches!(self.ports[port].peer, Node::Host(_));
+            let down = self.ports_of_rack(rack).filter(to_host).filter(|&port| self.extra_links(port).is_none());
+            let down: f64 = down.map(bps).sum();
             (up > 0.0).then_some(down / up)
         };
         (0..self.racks()).filter_map(ratio).max_by(f64::total_cmp)
@@ -378,7 +467,7 @@ impl Network {
     }
 
     /// The links of a shortest way from one host to another: the first alternative at each node, or the first of the
-    /// fastest where they differ.
+    /// fastest where they differ; the quickest way of all where one of the hosts has further links.
     pub fn route(&self, src: HostId, dst: HostId) -> Route {
         let mut route = Route::default();
         self.route_into(src, dst, &mut route);
@@ -392,6 +481,11 @@ impl Network {
     pub fn route_into(&self, src: HostId, dst: HostId, route: &mut Route) {
         assert!(src != dst, "a host has no route to itself");
         route.links.clear();
+        if self.has_leaf_address(dst)
+            || self.is_irregular && [src, dst].iter().any(|&host| self.has_further_links(host))
+        {
+            return self.quickest_into(src, dst, route);
+        }
         let mut hops = self.router.next_hops_of_host(src, dst);
         loop {
             let port = self.first_choice(hops);
@@ -400,10 +494,37 @@ impl Network {
             hops = match peer {
                 Node::Host(host) if host == dst => return,
                 Node::Host(host) => self.router.next_hops_of_host(host, dst),
-                Node::Switch(at) => self.router.next_hops(at, dst),
+                Node::Switch(at) => self.router.next_hops_from(at, src, dst),
             };
             let nodes = self.switches.len() + self.hosts as usize;
             debug_assert!(route.links.len() <= nodes + 1, "a shortest way passes a node once");
+        }
+    }
+
+    /// The quickest of the ways of one cost, where these differ in length.
+    fn quickest_into(&self, src: HostId, dst: HostId, route: &mut Route) {
+        let mut open = vec![(Node::Host(src), Route::default())];
+        while let Some((at, way)) = open.pop() {
+            let hops = match at {
+                Node::Host(host) if host == dst => {
+                    let time = |route: &Route| route.packet_time(MTU_BYTES);
+                    if route.links.is_empty() || time(&way) < time(route) {
+                        *route = way;
+                    }
+                    continue;
+                }
+                Node::Host(host) => self.router.next_hops_of_host(host, dst),
+                Node::Switch(at) => self.router.next_hops_from(at, src, dst),
+            };
+            // Links side by side are one kind of way; the last one that is put there is looked at first.
+            let mut kinds: BTreeSet<(Node, Hop)> = BTreeSet::new();
+            for i in 0..hops.count {
+                let PortSpec { peer, rate, delay, .. } = self.ports[self.router.port(hops, i)];
+                if kinds.insert((peer, Hop { rate, delay })) {
+                    let links = way.links.iter().copied().chain([Hop { rate, delay }]).collect();
+                    open.push((peer, Route { links }));
+                }
+            }
         }
     }
 
@@ -428,6 +549,7 @@ impl Network {
         let names: usize = self.switches.iter().map(|switch| switch.name.capacity()).sum();
         names
             + self.switches.heap_bytes()
+            + self.switch_delays.heap_bytes()
             + self.ports.heap_bytes()
             + self.first_port.capacity() * size_of::<u32>()
             + self.rack_switches.capacity() * size_of::<SwitchId>()
@@ -482,7 +604,7 @@ pub(crate) mod tests {
     impl Network {
         /// The same network with the ways looked for instead of computed.
         fn with_table(&self) -> Network {
-            let table = RoutingTable::shortest_paths(&self.wired(), &|_| false).unwrap();
+            let table = RoutingTable::shortest_paths(&self.wired()).unwrap();
             Network { router: Router::Table(table), ..self.clone() }
         }
     }

@@ -41,6 +41,8 @@ pub(crate) struct Ports {
     pub(crate) first_port: Vec<u32>,
     /// Whether hosts forward what is not for them.
     pub(crate) relays: bool,
+    /// How long each switch holds a packet on arrival; part of the delays of the links to it.
+    pub(crate) switch_delays: IdVec<SwitchId, Span>,
 }
 
 impl Wiring {
@@ -157,6 +159,7 @@ impl Wiring {
             first_nic: (!has_one).then(|| first[..=hosts].to_vec()),
             first_port: first[hosts..].to_vec(),
             relays: self.relays,
+            switch_delays: self.switch_delays,
         }
     }
 }

@@ -71,10 +71,14 @@ proptest! {
         let is_rounded = |text: &str| ["pace", "receive", "swift", "delay = { random", "timer_tick"].iter().any(|seat| text.contains(seat));
         prop_assume!(!is_rounded(&case.text) && !crate::common::is_held_back(case.scheme));
         prop_assume!(!case.text.contains("[failures.drawn]"));
+        // Its hosts have two tables of TCP, and not the one below.
+        prop_assume!(!case.scheme.starts_with("hyline"));
         // What is in a file stays as it is.
         prop_assume!(!case.text.contains("topology = { file"));
         let k = if k == 7 { 10 } else if k == 3 || k == 6 { 4 } else { k };
         let text = case.text.replace("7777777777bps", "8Gbps").replace("\"3Gbps\"", "\"4Gbps\"");
+        // Three links that are one are as uneven.
+        let text = text.replace("\nlinks = 3\n", "\nlinks = 4\n");
         let mut tree = tree(case.scheme, &format!("{text}[run]\ndrain = \"100000s\"\n{}", listed(&case.flows)));
         // Where long flows have a least timeout of their own, it is no less than that of the others.
         let has_long = ["host", "transport", "tcp", "long_flows"].iter().try_fold(&tree, |tree, key| tree.get(key)).is_some();
@@ -97,8 +101,10 @@ proptest! {
     /// Everything later by the same time.
     #[test]
     fn a_run_that_begins_later_is_the_same_run(case in cases(), later_ns in 1u64..10_000_000) {
-        // A clock that ticks would have to be moved as well, and so would what fails.
-        prop_assume!(!["clock", "timer_tick", "[failures"].iter().any(|word| case.text.contains(word)));
+        // A clock that ticks would have to be moved as well, and so would what fails. ABM measures by the clock, and
+        // Smartbuf learns until a moment.
+        prop_assume!(!["clock", "timer_tick", "[failures", "abm", "fails = {"].iter().any(|word| case.text.contains(word)));
+        prop_assume!(!case.text.contains("smartbuf") || case.text.contains("warm = \"0s\""));
         // What is drawn of a moment is another order at another one.
         prop_assume!(!case.draws_ties());
         let moved: Vec<_> = case.flows.iter().map(|&(src, dst, size, start)| (src, dst, size, start + later_ns)).collect();
@@ -193,7 +199,8 @@ fn the_numbers_of_hosts_in_their_racks_mean_nothing_where_no_flow_is_hashed() {
 /// What hosts 0 to 3 of a star do among themselves is nothing to hosts 4 to 7, however much it is.
 #[test]
 fn flows_that_share_no_port_do_not_touch_each_other() {
-    for scheme in crate::common::schemes() {
+    // A criticality that is drawn is drawn by the number of a flow among all.
+    for scheme in crate::common::schemes().into_iter().filter(|scheme| *scheme != "pdq@random") {
         let ours: Vec<_> =
             (0..40).map(|nth| (nth % 4, (nth + 1 + nth / 4 % 3) % 4, 90_000, 3_000 * u64::from(nth))).collect();
         let others: Vec<_> = (0..40).map(|nth| (4 + nth % 3, 7, 200_000, 2_900 * u64::from(nth))).collect();

@@ -7,16 +7,16 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tailcut_base::{Bytes, Span};
+use tailcut_base::{BitRate, Bytes, Span};
 use tailcut_model::{Facts, Thing};
 
 mod hosts;
 mod incast;
 
-pub use hosts::{Endpoints, Group, HostSet, Roles};
+pub use hosts::{Apart, Endpoints, Group, HostSet, Roles};
 pub use incast::{
-    Aggregators, Degree, DegreeDistribution, ExponentialJitter, FirstAnswer, Gaps, IconJitter, Incast, Jitter,
-    UniformDegrees, UniformJitter,
+    Aggregators, Application, Degree, DegreeDistribution, ExponentialJitter, FirstAnswer, Gaps, IconJitter, Incast,
+    Jitter, UniformDegrees, UniformJitter,
 };
 
 /// The traffic that the hosts offer.
@@ -87,6 +87,9 @@ pub enum LoadOf {
     /// The offered bytes, wherever they go, equal the uplinks of all racks: offered bytes / uplinks. The load of
     /// Slytherin, ICON and Superways (2 Tb/s for 20 racks with 10 uplinks of 10 Gb/s).
     Fabric,
+    /// So much, whatever the network carries: offered bytes / rate. For networks that are compared on the same traffic:
+    /// Superways' public scripts take the load of 2 Tb/s also where the uplinks have 40 Gb/s.
+    Rate(BitRate),
 }
 
 /// The bytes that a load counts.

@@ -1,9 +1,12 @@
 //! Who sends to whom: the patterns, how one pair is drawn, and how much of a traffic passes each link.
 
+use std::collections::BTreeMap;
+
 use tailcut_base::Stream;
 use tailcut_model::Invalid;
 
-use crate::config::{Endpoints, HostSet};
+use crate::config::{Apart, Endpoints, HostSet};
+use crate::incast_plan::Degrees;
 use crate::load::{Racks, Spread};
 use crate::site::Site;
 
@@ -20,6 +23,10 @@ pub(crate) enum Pattern {
         ascending: bool,
     },
     Roles(Roles),
+    Apart {
+        hosts: u32,
+        block: u32,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -40,6 +47,14 @@ impl Pattern {
             }
             Endpoints::Ascending => Pattern::Ordered { hosts, ascending: true },
             Endpoints::Descending => Pattern::Ordered { hosts, ascending: false },
+            &Endpoints::Apart(Apart { block }) => {
+                if block == 0 || block >= hosts {
+                    let message = format!("blocks of {block} hosts leave none of the {hosts} apart from another");
+                    return Err(Invalid::new(format!("{key}.apart.block"), message)
+                        .help(format!("expected 1 to {}", hosts - 1)));
+                }
+                Pattern::Apart { hosts, block }
+            }
             Endpoints::Roles(roles) => {
                 let set = |part: &str, set: &HostSet| {
                     let stream = seeds.stream(&format!("workload.roles.{part}"), class);
@@ -66,7 +81,7 @@ impl Pattern {
     /// Bytes of its tables of hosts.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
-            Pattern::Uniform { .. } | Pattern::Ordered { .. } => 0,
+            Pattern::Uniform { .. } | Pattern::Ordered { .. } | Pattern::Apart { .. } => 0,
             Pattern::Permutation(to) => to.capacity() * size_of::<u32>(),
             Pattern::Roles(Roles { senders, receivers, place }) => {
                 (senders.capacity() + receivers.capacity()) * size_of::<u32>()
@@ -86,6 +101,12 @@ impl Pattern {
             Pattern::Ordered { hosts, ascending } => {
                 let (a, b) = pair(*hosts, stream);
                 if (a < b) == *ascending { (a, b) } else { (b, a) }
+            }
+            &Pattern::Apart { hosts, block } => {
+                let src = stream.below(hosts);
+                let (first, width) = block_of(src, hosts, block);
+                let dst = stream.below(hosts - width);
+                (src, if dst >= first { dst + width } else { dst })
             }
             Pattern::Roles(roles) => {
                 let src = roles.senders[stream.below(len(&roles.senders)) as usize];
@@ -127,6 +148,7 @@ impl Pattern {
                     seen[rack] += 1.0;
                 }
             }
+            &Pattern::Apart { hosts, block } => spread_of_blocks(&mut spread, racks, hosts, block),
             Pattern::Roles(roles) => {
                 let mut weights = [vec![0.0; racks.hosts()], vec![0.0; racks.hosts()]];
                 for (weight, set) in weights.iter_mut().zip([&roles.senders, &roles.receivers]) {
@@ -148,7 +170,7 @@ fn spread_of_sets(spread: &mut Spread, racks: &Racks, senders: &[f64], receivers
     let sources: f64 = senders.iter().sum();
     let sinks: f64 = receivers.iter().sum();
     // A source that is a sink too has one destination less, so that each of its destinations has more.
-    let each = |src: usize| if senders[src] > 0.0 { 1.0 / (sources * (sinks - receivers[src])) } else { 0.0 };
+    let each = |src: usize| if senders[src] > 0.0 { senders[src] / (sources * (sinks - receivers[src])) } else { 0.0 };
     let total: f64 = (0..racks.hosts()).map(each).sum();
     let mut of_rack = vec![0.0; racks.name.len()];
     let mut sinks_of_rack = vec![0.0; racks.name.len()];
@@ -164,17 +186,59 @@ fn spread_of_sets(spread: &mut Spread, racks: &Racks, senders: &[f64], receivers
     }
 }
 
+/// The first host of the block that a host is in, and how many the block has: the last one may be smaller.
+fn block_of(host: u32, hosts: u32, block: u32) -> (u32, u32) {
+    let first = host / block * block;
+    (first, block.min(hosts - first))
+}
+
+/// The spread of a source that is uniform over the hosts and a destination that is uniform over those of other blocks.
+fn spread_of_blocks(spread: &mut Spread, racks: &Racks, hosts: u32, block: u32) {
+    // What each host sends to each host of another block.
+    let each = |src: u32| 1.0 / (f64::from(hosts) * f64::from(hosts - block_of(src, hosts, block).1));
+    let total: f64 = (0..hosts).map(each).sum();
+    let blocks = hosts.div_ceil(block) as usize;
+    let (mut of_block, mut of_rack) = (vec![0.0; blocks], vec![0.0; racks.name.len()]);
+    let mut in_rack = vec![0.0; racks.name.len()];
+    // Racks that are in several blocks have a part in each: what all hosts of it send, and how many they are.
+    let mut shared: BTreeMap<(usize, u32), (f64, f64)> = BTreeMap::new();
+    for (host, &rack) in (0u32..).zip(&racks.of) {
+        of_block[(host / block) as usize] += each(host);
+        of_rack[rack] += each(host);
+        in_rack[rack] += 1.0;
+        let part = shared.entry((rack, host / block)).or_default();
+        *part = (part.0 + each(host), part.1 + 1.0);
+    }
+    for (host, &rack) in (0u32..).zip(&racks.of) {
+        let own = host / block;
+        let (sent, count) = shared[&(rack, own)];
+        spread.send[host as usize] = 1.0 / f64::from(hosts);
+        spread.receive[host as usize] = total - of_block[own as usize];
+        let (_, width) = block_of(host, hosts, block);
+        spread.out[rack] += each(host) * (f64::from(hosts - width) - (in_rack[rack] - count));
+        spread.into[rack] += total - of_block[own as usize] - (of_rack[rack] - sent);
+    }
+}
+
 /// The spread of answers to an aggregator that is uniform over `aggregators`, from hosts that are uniform over
 /// `workers` without the aggregator.
-pub(crate) fn incast_spread(racks: &Racks, aggregators: &[u32], workers: &[u32]) -> Spread {
+///
+/// An aggregator with a degree of its own is answered that much more often than one with a degree of 1.
+pub(crate) fn incast_spread(racks: &Racks, aggregators: &[u32], degrees: &Degrees, workers: &[u32]) -> Spread {
     // The mirror image of a uniform source among the aggregators that sends to the workers.
     let weights = |set: &[u32]| {
         let mut weights = vec![0.0; racks.hosts()];
         set.iter().for_each(|&host| weights[host as usize] = 1.0);
         weights
     };
+    let mut asking = weights(aggregators);
+    if !degrees.are_alike() {
+        for (at, &host) in aggregators.iter().enumerate() {
+            asking[host as usize] = degrees.of(at).mean();
+        }
+    }
     let mut mirror = Spread::zero(racks);
-    spread_of_sets(&mut mirror, racks, &weights(aggregators), &weights(workers));
+    spread_of_sets(&mut mirror, racks, &asking, &weights(workers));
     Spread { send: mirror.receive, receive: mirror.send, out: mirror.into, into: mirror.out }
 }
 
@@ -207,6 +271,7 @@ mod tests {
     use tailcut_model::Files;
 
     use super::*;
+    use crate::Degree;
     use crate::config;
     use crate::load::HostLinks;
     use crate::site::Groups;
@@ -221,7 +286,12 @@ mod tests {
     }
 
     fn racks(rack_of: &[u32]) -> Racks {
-        Racks::new(&HostLinks { rack_of: rack_of.to_vec(), host_link: BitRate::gbps(1), uplinks: None })
+        Racks::new(&HostLinks {
+            rack_of: rack_of.to_vec(),
+            host_link: BitRate::gbps(1),
+            wider: Default::default(),
+            uplinks: None,
+        })
     }
 
     fn pattern(endpoints: &Endpoints, hosts: u32) -> Pattern {
@@ -245,6 +315,9 @@ mod tests {
             Endpoints::Descending,
             roles(hosts(&half), HostSet { first: Some(1), count: Some(count - 1), ..HostSet::default() }),
             roles(hosts(&[count - 1]), hosts(&half)),
+            Endpoints::Apart(Apart { block: count - 1 }),
+            Endpoints::Apart(Apart { block: count.div_ceil(3) }),
+            Endpoints::Apart(Apart { block: 1 }),
         ]
     }
 
@@ -275,7 +348,27 @@ mod tests {
             let other = stream.below(6);
             drawn.add_flow(&racks, if other >= to { other + 1 } else { other }, to, 1.0 / f64::from(n));
         }
-        assert_close(&incast_spread(&racks, &aggregators, &all(&racks)), &drawn, 0.01, "incast");
+        assert_close(
+            &incast_spread(&racks, &aggregators, &Degrees::alike(Degree::Fixed(3)), &all(&racks)),
+            &drawn,
+            0.01,
+            "incast",
+        );
+    }
+
+    #[test]
+    fn the_spread_of_answers_follows_the_degrees_of_those_who_ask() {
+        let racks = racks(&[4, 0, 4, 9, 0, 0, 4]);
+        // Host 3 is answered by five hosts, each time that hosts 0 and 1 are by two and one.
+        let degrees = Degrees::of_each([2, 1, 5].map(Degree::Fixed).to_vec());
+        let spread = incast_spread(&racks, &[0, 1, 3], &degrees, &all(&racks));
+        let expected = [2.0 / 8.0, 1.0 / 8.0, 0.0, 5.0 / 8.0, 0.0, 0.0, 0.0];
+        assert!(spread.receive.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{spread:?}");
+        // Host 2 answers one in six of all; host 3 of those of hosts 0 and 1 alone.
+        assert!(
+            (spread.send[2] - 1.0 / 6.0).abs() < 1e-12 && (spread.send[3] - 3.0 / 48.0).abs() < 1e-12,
+            "{spread:?}"
+        );
     }
 
     fn assert_close(a: &Spread, b: &Spread, tolerance: f64, what: &str) {
@@ -297,6 +390,33 @@ mod tests {
         let rack_of: Vec<u32> = (0..400).map(|h| h / 20).collect();
         let leaving = pattern(&Endpoints::Uniform, 400).spread(&racks(&rack_of)).leaving();
         assert!((leaving - 380.0 / 399.0).abs() < 1e-12, "{leaving}");
+    }
+
+    #[test]
+    fn hosts_of_a_block_send_to_all_others_and_not_to_one_another() {
+        // The pods of a fat-tree of 128 hosts: each of the 16 hosts of one has 112 destinations.
+        let pods = pattern(&Endpoints::Apart(Apart { block: 16 }), 128);
+        let mut stream = Seeds::new(4).stream("draws", 0);
+        let mut count = vec![0u32; 128 * 128];
+        for _ in 0..1_433_600 {
+            let (src, dst) = pods.draw(&mut stream);
+            assert_ne!(src / 16, dst / 16);
+            count[(src * 128 + dst) as usize] += 1;
+        }
+        // 100 on average, and within five standard deviations or so.
+        let pairs = (0..128 * 128).filter(|pair| pair / 128 / 16 != pair % 128 / 16);
+        assert!(pairs.map(|pair: usize| count[pair]).all(|n| (45..160).contains(&n)));
+        let rack_of: Vec<u32> = (0..128).map(|host| host / 4).collect();
+        assert!((pods.spread(&racks(&rack_of)).leaving() - 1.0).abs() < 1e-12, "all leaves its rack");
+    }
+
+    #[test]
+    fn blocks_without_another_one_are_refused() {
+        for block in [0, 7, 8] {
+            let refused = pattern_of(&Endpoints::Apart(Apart { block }), 7).unwrap_err();
+            assert_eq!(refused.path, "e.apart.block");
+            assert!(refused.help.is_some_and(|help| help.contains("1 to 6")));
+        }
     }
 
     #[test]
@@ -355,7 +475,8 @@ mod tests {
             let racks = racks(&rack_of);
             let count = u32::try_from(rack_of.len()).unwrap();
             let mut spreads: Vec<Spread> = all_kinds(count).iter().map(|e| pattern(e, count).spread(&racks)).collect();
-            spreads.push(incast_spread(&racks, &[0, count - 1], &all(&racks)));
+            spreads.push(incast_spread(&racks, &[0, count - 1], &Degrees::alike(Degree::Fixed(2)), &all(&racks)));
+            spreads.push(incast_spread(&racks, &[0, count - 1], &Degrees::of_each([3, 1].map(Degree::Fixed).to_vec()), &all(&racks)));
             for spread in spreads {
                 let sum = |part: &[f64]| part.iter().sum::<f64>();
                 prop_assert!((sum(&spread.send) - 1.0).abs() < 1e-12, "{spread:?}");

@@ -5,8 +5,9 @@ use tailcut_base::{Span, wire_bytes};
 
 use crate::config::{Degree, Gaps};
 use crate::flow_list::Listed;
+use crate::incast_plan::IncastPlan;
 use crate::load::{HostLinks, Loads, Racks, Spread};
-use crate::plan::{Ends, Generated, IncastPlan};
+use crate::plan::{Ends, Generated};
 use crate::source::query_gap;
 
 /// What a workload will offer, in expectation over all seeds; lists count as they are.
@@ -57,7 +58,7 @@ pub struct ClassForecast {
 pub struct QueryForecast {
     /// Queries per second of all aggregators together.
     pub per_second: f64,
-    /// How many hosts answer one.
+    /// How many hosts answer one; of applications with degrees of their own, from the smallest to the largest.
     pub degree: Degree,
 }
 
@@ -102,8 +103,8 @@ impl<'a> Forecaster<'a> {
         }
         // The sum of a Poisson number of events has the variance (events) x (second moment of an event's bytes).
         self.variance += events * plan.second_moment();
-        if let Ends::Incast(IncastPlan { degree, gaps, aggregators, .. }) = &plan.ends {
-            self.forecast.classes[class].queries = Some(QueryForecast { per_second, degree: *degree });
+        if let Ends::Incast(IncastPlan { degrees, gaps, aggregators, .. }) = &plan.ends {
+            self.forecast.classes[class].queries = Some(QueryForecast { per_second, degree: degrees.range() });
             self.note_gaps(class, *gaps, per_second, aggregators.len());
         }
     }

@@ -1,8 +1,9 @@
 //! Queries whose answers meet at the host that asked.
 //!
 //! Each aggregator asks on its own: its queries are a renewal process of their own. The workers of a query are distinct
-//! and drawn anew for each query unless each aggregator has its own; its degree and its deadline are drawn where they
-//! are not fixed. Left out: degrees of applications (Superways, Rezaei, PhD thesis 2021, section 4.4.2).
+//! and drawn anew for each query unless each aggregator has its own; so is its degree where it is not one for all. Its
+//! deadline is drawn where it is not fixed. Applications that the scenario names one by one have a server, a degree and
+//! workers of their own.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,14 +11,14 @@ use std::collections::BinaryHeap;
 use tailcut_base::{Instant, Seeds, Span, Stream};
 
 use crate::arrivals::{Gap, after};
-use crate::config::{Degree, IconJitter, Jitter};
+use crate::config::{IconJitter, Jitter};
 use crate::deadlines::DeadlineSource;
-use crate::plan::{IncastPlan, Workers};
+use crate::incast_plan::{Degrees, IncastPlan, PlacedApplication, Workers};
 
 /// The queries of one traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct Queries {
-    degree: Degree,
+    degrees_of: Degrees,
     aggregators: Vec<u32>,
     gap: Option<Gap>,
     jitter: Jitter,
@@ -81,6 +82,20 @@ impl Pool {
         }
     }
 
+    /// The hosts that may answer `aggregator`, number `at` of them all, and whether they are the same for each query.
+    fn of(&self, aggregator: u32, at: usize) -> (Vec<u32>, bool) {
+        let others = |hosts: &mut dyn Iterator<Item = u32>| {
+            let mut hosts: Vec<u32> = hosts.filter(|&host| host != aggregator).collect();
+            hosts.sort_unstable();
+            (hosts, false)
+        };
+        match self {
+            Pool::AllOthers(others_of) => others(&mut (0..=others_of.len() as u32)),
+            Pool::Some(hosts) => others(&mut hosts.iter().copied()),
+            Pool::Fixed(sets) => (sets[at].clone(), true),
+        }
+    }
+
     fn heap_bytes(&self) -> usize {
         let hosts = match self {
             Pool::AllOthers(hosts) | Pool::Some(hosts) => hosts.capacity(),
@@ -109,7 +124,7 @@ impl Queries {
         let deadlines =
             plan.deadlines.map(|config| DeadlineSource::new(config, seeds, "workload.queries.deadlines", class));
         let mut queries = Queries {
-            degree: plan.degree,
+            degrees_of: plan.degrees,
             aggregators: plan.aggregators,
             gap,
             jitter: plan.jitter,
@@ -137,6 +152,17 @@ impl Queries {
             + self.next.capacity() * size_of::<Reverse<(Instant, usize)>>()
     }
 
+    /// The applications, in the order in which their workers were drawn. `mean` is the mean size of an answer to a
+    /// query of so many hosts.
+    pub(crate) fn applications(&self, mean: impl Fn(f64) -> f64) -> Vec<PlacedApplication> {
+        let application = |(at, &server): (usize, &u32)| {
+            let degree = self.degrees_of.of(at);
+            let (workers, is_fixed) = self.workers.of(server, at);
+            PlacedApplication { server, degree, workers, is_fixed, mean_answer: mean(degree.mean()) }
+        };
+        self.aggregators.iter().enumerate().map(application).collect()
+    }
+
     /// When the next query is.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.next.peek().map(|Reverse((at, _))| *at)
@@ -150,7 +176,7 @@ impl Queries {
             self.next.extend(next.map(|time| Reverse((time, at))));
         }
         let aggregator = self.aggregators[at];
-        let degree = match self.degree.bounds() {
+        let degree = match self.degrees_of.of(at).bounds() {
             (least, most) if least == most => least,
             (least, most) => least + self.degrees.below(most - least + 1),
         };
@@ -203,12 +229,13 @@ mod tests {
 
     use super::*;
     use crate::config::{
-        Deadlines, DegreeDistribution, ExponentialDeadlines, ExponentialJitter, Gaps, UniformDegrees, UniformJitter,
+        Deadlines, Degree, DegreeDistribution, ExponentialDeadlines, ExponentialJitter, Gaps, UniformDegrees,
+        UniformJitter,
     };
 
     fn plan(degree: u32, aggregators: &[u32], hosts: u32, jitter: Jitter) -> IncastPlan {
         IncastPlan {
-            degree: Degree::Fixed(degree),
+            degrees: Degrees::alike(Degree::Fixed(degree)),
             aggregators: aggregators.to_vec(),
             workers: Workers::Drawn((0..hosts).collect()),
             first: None,
@@ -348,7 +375,8 @@ mod tests {
 
     #[test]
     fn degrees_are_uniform_and_their_workers_distinct() {
-        let mut queries = of_plan(IncastPlan { degree: uniform(3, 7), ..plan(1, &[2, 5], 8, Jitter::None) }, 8);
+        let mut queries =
+            of_plan(IncastPlan { degrees: Degrees::alike(uniform(3, 7)), ..plan(1, &[2, 5], 8, Jitter::None) }, 8);
         let mut counts = [0u32; 8];
         for _ in 0..20_000 {
             let mut query = queries.ask().unwrap();
@@ -369,7 +397,7 @@ mod tests {
         let fixed = plan(7, &[0, 3, 4], 20, Jitter::Icon(IconJitter::default()));
         let deadlines = Some(Deadlines::Exponential(ExponentialDeadlines::default()));
         let urgent = IncastPlan { deadlines, ..fixed.clone() };
-        let varied = IncastPlan { degree: uniform(3, 7), ..urgent.clone() };
+        let varied = IncastPlan { degrees: Degrees::alike(uniform(3, 7)), ..urgent.clone() };
         let (mut fixed, mut urgent, mut varied) = (of_plan(fixed, 20), of_plan(urgent, 20), of_plan(varied, 20));
         for _ in 0..200 {
             let now = fixed.next_at().unwrap();

@@ -23,8 +23,10 @@ mod files;
 mod flow_list;
 mod forecast;
 mod incast;
+mod incast_plan;
 mod load;
 mod mixture;
+pub mod optimal;
 mod pareto;
 mod plan;
 mod site;
@@ -35,14 +37,15 @@ mod workload;
 
 pub use builtin::{BuiltIn, distribution, distributions};
 pub use config::{
-    Aggregators, Arrivals, Config, Deadlines, Degree, DegreeDistribution, Endpoints, ExponentialDeadlines,
-    ExponentialJitter, FirstAnswer, FlowFile, FlowFormat, Gaps, Group, HostSet, IconJitter, Incast, Jitter, ListedFlow,
-    LoadBytes, LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes, Traffic, TrafficList, UniformDegrees,
-    UniformJitter, UniformSizes,
+    Aggregators, Apart, Application, Arrivals, Config, Deadlines, Degree, DegreeDistribution, Endpoints,
+    ExponentialDeadlines, ExponentialJitter, FirstAnswer, FlowFile, FlowFormat, Gaps, Group, HostSet, IconJitter,
+    Incast, Jitter, ListedFlow, LoadBytes, LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes, Traffic,
+    TrafficList, UniformDegrees, UniformJitter, UniformSizes,
 };
 pub use distribution::Distribution;
 pub use flow_list::FlowList;
 pub use forecast::{ClassForecast, Forecast, QueryForecast};
+pub use incast_plan::PlacedApplication;
 pub use load::{HostLinks, Loads, Realised};
 pub use mixture::SizeMixture;
 pub use size_table::TableFormat;

@@ -3,6 +3,8 @@
 //! Utilisations count the data on its way, not the acknowledgements, retransmissions and probes that come back or are
 //! sent again.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use tailcut_base::{BitRate, Span, wire_bytes};
 use tailcut_model::FlowSpec;
@@ -12,8 +14,10 @@ use tailcut_model::FlowSpec;
 pub struct HostLinks {
     /// The rack of each host.
     pub rack_of: Vec<u32>,
-    /// Rate of the link of each host.
+    /// Rate of the link of each host: what loads are relative to.
     pub host_link: BitRate,
+    /// Rates of the links of the hosts that have further ones, in bit/s.
+    pub wider: BTreeMap<u32, u64>,
     /// Rates of the uplinks of all racks together, in bit/s; `None` where nothing is an uplink. Racks are taken to have
     /// equal parts of it.
     pub uplinks: Option<u64>,
@@ -202,21 +206,25 @@ impl Spread {
 
     /// The busiest link of each kind with its utilisation, if the spread is in bit/s.
     pub(crate) fn busiest(&self, places: &HostLinks, racks: &Racks) -> Vec<(String, f64)> {
-        let host = places.host_link.as_bps() as f64;
+        let host = |at: usize| {
+            let wider = u32::try_from(at).ok().and_then(|at| places.wider.get(&at));
+            wider.copied().unwrap_or(places.host_link.as_bps()) as f64
+        };
         let mut links = Vec::new();
-        let mut note = |load: &[f64], capacity: f64, name: &dyn Fn(usize) -> String| {
+        let mut note = |load: &[f64], capacity: &dyn Fn(usize) -> f64, name: &dyn Fn(usize) -> String| {
+            let used = load.iter().enumerate().map(|(at, load)| (at, load / capacity(at)));
             // The first of equally busy ones.
-            let busiest = load.iter().enumerate().reduce(|best, next| if next.1 > best.1 { next } else { best });
-            if let Some((at, load)) = busiest {
-                links.push((name(at), load / capacity));
+            let busiest = used.reduce(|best, next| if next.1 > best.1 { next } else { best });
+            if let Some((at, used)) = busiest {
+                links.push((name(at), used));
             }
         };
-        note(&self.send, host, &|at| format!("link from host {at}"));
-        note(&self.receive, host, &|at| format!("link to host {at}"));
+        note(&self.send, &host, &|at| format!("link from host {at}"));
+        note(&self.receive, &host, &|at| format!("link to host {at}"));
         if let Some(uplinks) = places.uplink_bps() {
             let each = uplinks / racks.name.len() as f64;
-            note(&self.out, each, &|at| format!("uplinks of rack {}", racks.name[at]));
-            note(&self.into, each, &|at| format!("downlinks to rack {}", racks.name[at]));
+            note(&self.out, &|_| each, &|at| format!("uplinks of rack {}", racks.name[at]));
+            note(&self.into, &|_| each, &|at| format!("downlinks to rack {}", racks.name[at]));
         }
         links
     }
@@ -246,8 +254,12 @@ mod tests {
 
     #[test]
     fn realised_loads_of_two_flows() {
-        let places =
-            HostLinks { rack_of: vec![7, 7, 3, 3], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000) };
+        let places = HostLinks {
+            rack_of: vec![7, 7, 3, 3],
+            host_link: BitRate::gbps(10),
+            wider: BTreeMap::new(),
+            uplinks: Some(20_000_000_000),
+        };
         let mut realised = Realised::new(&places);
         realised.add(&flow(0, 1, 1_000_000));
         realised.add(&flow(0, 2, 1_500_000));
@@ -264,8 +276,12 @@ mod tests {
 
     #[test]
     fn the_busiest_link_of_each_kind_is_named() {
-        let places =
-            HostLinks { rack_of: vec![7, 7, 3, 3], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000) };
+        let places = HostLinks {
+            rack_of: vec![7, 7, 3, 3],
+            host_link: BitRate::gbps(10),
+            wider: BTreeMap::new(),
+            uplinks: Some(20_000_000_000),
+        };
         let racks = Racks::new(&places);
         let mut spread = Spread::zero(&racks);
         spread.add_flow(&racks, 1, 2, 5e9);

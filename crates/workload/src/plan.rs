@@ -1,18 +1,18 @@
 //! One traffic of the scenario, checked: what it sends, before it is known how often.
 
-use tailcut_base::{Instant, Span, wire_bytes};
+use tailcut_base::{Instant, wire_bytes};
 use tailcut_model::{Files, Invalid};
 
 use crate::builtin;
 use crate::config::{
-    Deadlines, Degree, DegreeDistribution, FirstAnswer, FlowFile, Gaps, Incast, Jitter, ListedFlow, LoadBytes,
-    ParetoSizes, SizeFile, SizeFormat, Sizes, Traffic,
+    Deadlines, FirstAnswer, FlowFile, ListedFlow, LoadBytes, ParetoSizes, SizeFile, SizeFormat, Sizes, Traffic,
 };
 use crate::deadlines;
 use crate::distribution::Distribution;
-use crate::endpoints::{Pattern, incast_spread};
+use crate::endpoints::Pattern;
 use crate::files::load;
-use crate::flow_list::{CLASS_NAME_HELP, FlowList, Listed, host_help, is_class_name};
+use crate::flow_list::{FlowList, Listed, host_help};
+use crate::incast_plan::{IncastPlan, incast_plan};
 use crate::load::{Racks, Spread};
 use crate::site::Site;
 use crate::size_table::TableFormat;
@@ -20,7 +20,7 @@ use crate::size_table::TableFormat;
 /// What a traffic sends.
 #[derive(Clone, Debug)]
 pub(crate) enum Plan {
-    Generated(Generated),
+    Generated(Box<Generated>),
     Listed(FlowList),
 }
 
@@ -47,53 +47,6 @@ pub(crate) enum Amount {
 pub(crate) enum Ends {
     Pairs(Pattern),
     Incast(IncastPlan),
-}
-
-/// Queries to many hosts at a time.
-#[derive(Clone, Debug)]
-pub(crate) struct IncastPlan {
-    pub(crate) degree: Degree,
-    /// The hosts that ask.
-    pub(crate) aggregators: Vec<u32>,
-    pub(crate) workers: Workers,
-    pub(crate) first: Option<FirstAnswer>,
-    pub(crate) gaps: Gaps,
-    pub(crate) jitter: Jitter,
-    pub(crate) one_size: bool,
-    /// Deadlines of the queries; never a slack.
-    pub(crate) deadlines: Option<Deadlines>,
-}
-
-/// Which hosts answer.
-#[derive(Clone, Debug)]
-pub(crate) enum Workers {
-    /// For each query others of these, but never the one that asks.
-    Drawn(Vec<u32>),
-    /// For each aggregator the same ones, in the order in which they answer.
-    Fixed(Vec<Vec<u32>>),
-}
-
-impl IncastPlan {
-    /// The part of its flows that passes each link, if all are of one kind.
-    fn spread(&self, racks: &Racks) -> Spread {
-        match &self.workers {
-            Workers::Drawn(workers) => incast_spread(racks, &self.aggregators, workers),
-            Workers::Fixed(sets) => {
-                let mut spread = Spread::zero(racks);
-                let (least, most) = self.degree.bounds();
-                let degrees = f64::from(most - least + 1);
-                let asked = self.aggregators.len() as f64 * self.degree.mean();
-                for (&aggregator, workers) in self.aggregators.iter().zip(sets) {
-                    for (nth, &worker) in (0u32..).zip(workers) {
-                        // It answers the queries whose degree is larger than its number.
-                        let part = f64::from(most - nth.max(least - 1)) / degrees;
-                        spread.add_flow(racks, worker, aggregator, part / asked);
-                    }
-                }
-                spread
-            }
-        }
-    }
 }
 
 /// The flows of one kind that an event brings.
@@ -142,7 +95,7 @@ impl Generated {
     pub(crate) fn second_moment(&self) -> f64 {
         let (mean, square) = (self.sizes.mean(), self.sizes.second_moment());
         let Ends::Incast(incast) = &self.ends else { return square };
-        let (degree, degree_square) = (incast.degree.mean(), incast.degree.second_moment());
+        let (degree, degree_square) = (incast.degrees.mean(), incast.degrees.second_moment());
         // Of the answers whose size is drawn, and then of these with a first one of another size.
         let of = |count: f64, count_square: f64| match incast.one_size {
             true => count_square * square,
@@ -161,7 +114,7 @@ impl Generated {
     pub(crate) fn flows_per_event(&self) -> f64 {
         match &self.ends {
             Ends::Pairs(_) => 1.0,
-            Ends::Incast(incast) => incast.degree.mean(),
+            Ends::Incast(incast) => incast.degrees.mean(),
         }
     }
 
@@ -189,7 +142,7 @@ impl Plan {
             }
         }?;
         if let Some(sizes) = &traffic.sizes {
-            return generated(key, traffic, sizes, class, site).map(Plan::Generated);
+            return generated(key, traffic, sizes, class, site).map(|generated| Plan::Generated(Box::new(generated)));
         }
         let generator_keys = [
             ("share", traffic.share.is_some()),
@@ -262,98 +215,6 @@ fn generated(key: &str, traffic: &Traffic, sizes: &Sizes, class: u64, site: &Sit
     }
     let sizes = distribution(&format!("{key}.sizes"), sizes, site.files)?;
     Ok(Generated { amount, sizes, ends, deadlines: traffic.deadline.clone() })
-}
-
-fn incast_plan(key: &str, incast: &Incast, class: u64, site: &Site<'_>) -> Result<IncastPlan, Invalid> {
-    let (least, most) = incast.degree.bounds();
-    let degree_key = match incast.degree {
-        Degree::Fixed(_) => format!("{key}.degree"),
-        Degree::Drawn(DegreeDistribution::Uniform(_)) => format!("{key}.degree.uniform"),
-    };
-    let help = || format!("expected 1 to {}: {}", site.hosts - 1, host_help(site.hosts));
-    for degree in [least, most] {
-        if degree == 0 || degree >= site.hosts {
-            let message = format!("a degree of {degree} needs as many hosts other than the one that asks");
-            return Err(Invalid::new(degree_key, message).help(help()));
-        }
-    }
-    if least > most {
-        let message = format!("no degree is uniform between {least} and {most}");
-        return Err(Invalid::new(degree_key, message).help("expected 1 <= min <= max"));
-    }
-    let aggregators = site.aggregators(&format!("{key}.aggregators"), incast.aggregators.as_ref(), class)?;
-    let workers = workers(key, incast, &aggregators, class, site)?;
-    if let Some(first) = &incast.first {
-        let key = format!("{key}.first");
-        if first.size.0 == 0 {
-            return Err(Invalid::new(format!("{key}.size"), "a flow of 0 B has nothing to send")
-                .help("expected at least \"1B\""));
-        }
-        if !is_class_name(&first.class) {
-            let message = format!("`{}` is not a name of a class", first.class);
-            return Err(Invalid::new(format!("{key}.class"), message).help(CLASS_NAME_HELP));
-        }
-    }
-    check_jitter(&format!("{key}.jitter"), &incast.jitter)?;
-    if let Some(deadlines) = &incast.deadline {
-        deadlines::check_of_queries(&format!("{key}.deadline"), deadlines)?;
-    }
-    Ok(IncastPlan {
-        degree: incast.degree,
-        aggregators,
-        workers,
-        first: incast.first.clone(),
-        gaps: incast.gaps,
-        jitter: incast.jitter.clone(),
-        one_size: incast.one_size,
-        deadlines: incast.deadline.clone(),
-    })
-}
-
-/// The hosts that answer the queries of `aggregators`.
-fn workers(key: &str, incast: &Incast, aggregators: &[u32], class: u64, site: &Site<'_>) -> Result<Workers, Invalid> {
-    let all = match &incast.workers {
-        None => (0..site.hosts).collect(),
-        Some(set) => {
-            let stream = site.seeds.stream("workload.roles.workers", class);
-            site.set(&format!("{key}.workers"), set, stream)?
-        }
-    };
-    let (_, most) = incast.degree.bounds();
-    let others = |aggregator: &u32| all.len() - usize::from(all.binary_search(aggregator).is_ok());
-    if let Some(aggregator) = aggregators.iter().find(|aggregator| others(aggregator) < most as usize) {
-        let message = format!("{most} hosts should answer host {aggregator}, and there are {}", others(aggregator));
-        return Err(Invalid::new(format!("{key}.workers"), message).help("expected as many as the largest degree"));
-    }
-    if !incast.fixed_workers {
-        return Ok(Workers::Drawn(all));
-    }
-    let mut stream = site.seeds.stream("workload.queries.workers", class);
-    let set = |&aggregator: &u32| {
-        let mut set: Vec<u32> = all.iter().copied().filter(|&host| host != aggregator).collect();
-        stream.shuffle(&mut set);
-        set.truncate(most as usize);
-        set
-    };
-    Ok(Workers::Fixed(aggregators.iter().map(set).collect()))
-}
-
-fn check_jitter(key: &str, jitter: &Jitter) -> Result<(), Invalid> {
-    match jitter {
-        Jitter::Uniform(uniform) if uniform.min > uniform.max => {
-            let message = format!("no delay is uniform between {} and {}", uniform.min, uniform.max);
-            Err(Invalid::new(format!("{key}.uniform"), message).help("expected min <= max"))
-        }
-        Jitter::Exponential(exponential) if exponential.mean == Span::ZERO => {
-            Err(Invalid::new(format!("{key}.exponential.mean"), "delays of no time are no jitter")
-                .help("expected a positive time such as \"10us\", or jitter = \"none\""))
-        }
-        Jitter::Exponential(exponential) if exponential.cap == Some(Span::ZERO) => {
-            Err(Invalid::new(format!("{key}.exponential.cap"), "delays of no time are no jitter")
-                .help("expected a positive time such as \"100us\", or jitter = \"none\""))
-        }
-        Jitter::None | Jitter::Icon(_) | Jitter::Uniform(_) | Jitter::Exponential(_) => Ok(()),
-    }
 }
 
 impl Sizes {

@@ -10,6 +10,7 @@ use crate::distribution::Distribution;
 use crate::endpoints::Pattern;
 use crate::flow_list::Listed;
 use crate::incast::Queries;
+use crate::incast_plan::PlacedApplication;
 use crate::mixture::SizeMixture;
 use crate::plan::{Ends, Generated};
 
@@ -193,6 +194,17 @@ impl FlowSource {
             },
             FlowSource::Listed(list) => list.flows.capacity() * size_of::<Listed>(),
         }
+    }
+
+    /// The applications of its queries; none if it has none.
+    pub(crate) fn applications(&self) -> Vec<PlacedApplication> {
+        let FlowSource::Generated(generator) = self else { return Vec::new() };
+        let Events::Incast { queries, first, .. } = &generator.events else { return Vec::new() };
+        let mean = generator.sizes.mean();
+        queries.applications(|degree| match first {
+            Some((size, _)) => mean + (*size as f64 - mean) / degree,
+            None => mean,
+        })
     }
 
     /// How many ideal FCTs the deadlines of its flows are, if that is what they are.

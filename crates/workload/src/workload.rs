@@ -9,6 +9,7 @@ use tailcut_model::{ClassId, Files, FlowSpec, Invalid};
 use crate::config::{Config, LoadOf};
 use crate::flow_list::{CLASS_NAME_HELP, is_class_name};
 use crate::forecast::{Forecast, Forecaster};
+use crate::incast_plan::PlacedApplication;
 use crate::load::{HostLinks, Racks};
 use crate::mixture::SizeMixture;
 use crate::plan::{Amount, Generated, Plan};
@@ -183,7 +184,7 @@ impl Workload {
             sources.push(match plan {
                 Plan::Generated(plan) => {
                     let classes = (class_id(of.own()), of.first().map(class_id));
-                    let generator = Generator::new(plan, rate, classes, number, site.hosts, seeds);
+                    let generator = Generator::new(*plan, rate, classes, number, site.hosts, seeds);
                     FlowSource::Generated(Box::new(generator))
                 }
                 Plan::Listed(list) => {
@@ -208,6 +209,11 @@ impl Workload {
             forecast,
             expected,
         })
+    }
+
+    /// The applications that ask queries, of each traffic in the order of the scenario; none for one that has none.
+    pub fn applications(&self) -> Vec<Vec<PlacedApplication>> {
+        self.sources.iter().map(FlowSource::applications).collect()
     }
 
     /// Names of the classes, in the order of their ids.
@@ -312,7 +318,7 @@ type Plans<'a> = [(&'a str, Plan)];
 
 fn generated<'a>(plans: &'a Plans<'_>) -> impl Iterator<Item = (&'a str, &'a Generated)> {
     plans.iter().filter_map(|(name, plan)| match plan {
-        Plan::Generated(generated) => Some((*name, generated)),
+        Plan::Generated(generated) => Some((*name, &**generated)),
         Plan::Listed(_) => None,
     })
 }
@@ -444,6 +450,7 @@ fn capacity(
     match config.load_of {
         LoadOf::HostLinks => Ok(places.edge_bps()),
         LoadOf::Fabric => uplinks(),
+        LoadOf::Rate(rate) => Ok(rate.as_bps() as f64),
         LoadOf::Core => {
             let uplinks = uplinks()?;
             let racks = Racks::new(places);

@@ -11,6 +11,7 @@ fn host_links() -> HostLinks {
     HostLinks {
         rack_of: (0..24).map(|host| host / 8).collect(),
         host_link: BitRate::gbps(10),
+        wider: Default::default(),
         uplinks: Some(120_000_000_000),
     }
 }
@@ -345,6 +346,28 @@ fn by_query(flows: &[FlowSpec]) -> Vec<Vec<&FlowSpec>> {
 }
 
 const QUERIES: &str = "flows = 130000\n[traffic.q]\nrate = 20000.0\nsizes.fixed = \"1KB\"\n";
+
+/// Two applications on host 5, of two and of one worker, and one on host 0 that asks three hosts.
+const APPLICATIONS: &str = "incast = { degree = 2, applications = [\
+    { server = 5, workers = [7, 1] }, { server = 5, workers = [6], degree = 1 }, { server = 0, workers = [9, 8, 7, 6], degree = 3 }] }";
+
+#[test]
+fn applications_on_one_server_ask_apart_and_each_its_own_workers() {
+    let flows = flows(3, &format!("{QUERIES}{APPLICATIONS}"));
+    let mut asked = std::collections::BTreeMap::new();
+    for answers in by_query(&flows) {
+        let workers: Vec<u32> = answers.iter().map(|flow| flow.src.0).collect();
+        *asked.entry((answers[0].dst.0, workers)).or_insert(0) += 1;
+    }
+    let asked: Vec<_> = asked.into_iter().collect();
+    let kinds: Vec<(u32, &[u32])> = asked.iter().map(|((server, workers), _)| (*server, workers.as_slice())).collect();
+    assert_eq!(kinds, [(0, &[9, 8, 7][..]), (5, &[6][..]), (5, &[7, 1][..])]);
+    let queries: u32 = asked.iter().map(|(_, count)| count).sum();
+    for (kind, count) in &asked {
+        let share = f64::from(*count) / f64::from(queries);
+        assert!((share - 1.0 / 3.0).abs() < 0.01, "each asks equally often: {kind:?} {share}");
+    }
+}
 
 #[test]
 fn a_query_has_the_degree_and_the_deadline_that_its_answers_tell() {

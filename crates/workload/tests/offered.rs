@@ -15,6 +15,7 @@ fn host_links(racks: u32, hosts: u32, gbps: u64, uplinks_gbps: u64) -> HostLinks
     HostLinks {
         rack_of: (0..racks * hosts).map(|host| host / hosts).collect(),
         host_link: BitRate::gbps(gbps),
+        wider: Default::default(),
         uplinks: Some(uplinks_gbps * 1_000_000_000),
     }
 }
@@ -77,6 +78,18 @@ fn with_uplinks_of_40g_the_same_bytes_are_a_quarter_of_the_core() {
                 [traffic.all]\nshare = 1.0\nsizes.fixed = \"1MB\"";
     let offered = forecast(&host_links(20, 20, 10, 8000), text).offered;
     close(offered.core_payload.unwrap(), 0.238, 1e-3, "core");
+}
+
+#[test]
+fn a_load_of_a_rate_is_the_same_traffic_in_every_network() {
+    let of = |uplinks_gbps| {
+        let text = "load = 0.5\nload_of.rate = \"2Tbps\"\nduration = \"10ms\"\n\
+                    [traffic.all]\nshare = 1.0\nsizes.fixed = \"1MB\"";
+        forecast(&host_links(20, 20, 10, uplinks_gbps), text)
+    };
+    let (narrow, wide) = (of(2000), of(8000));
+    assert_eq!((narrow.offered.edge_payload, narrow.flows), (0.25, wide.flows));
+    assert_eq!((narrow.offered.fabric_payload, wide.offered.fabric_payload), (Some(0.5), Some(0.125)));
 }
 
 // SPQ, section 5.1: 3 leaves of 48 hosts, 4 spines, 40 Gb/s between them. Its load is that of the core: that of the
@@ -254,6 +267,47 @@ fn wire_load_counts_headers_exactly() {
     let small = of("wire", "fixed = \"1KB\"");
     close(small.offered.edge_payload, 0.5 / 1.04, 1e-12, "payload of small flows");
     close(small.classes[0].mean_wire, wire_bytes(1000) as f64, 1e-12, "wire bytes");
+}
+
+/// Rezaei, PhD thesis, section 4.4.2: the degree "varies in the range of 48 to 96 among all incast applications". Few
+/// draws are rarely 72 on average, and the load is what was asked for all the same.
+#[test]
+fn degrees_of_those_who_ask_are_drawn_once_and_counted_in_the_load() {
+    use std::collections::{BTreeMap, BTreeSet};
+    for fixed_workers in [false, true] {
+        let text = format!(
+            "load = 0.1\nload_of = \"fabric\"\nduration = \"100ms\"\n[traffic.incast]\nshare = 1.0\n\
+             sizes.distribution = \"superways_short\"\n[traffic.incast.incast]\ndegree.uniform = {{ min = 48, max = 96 }}\n\
+             fixed_degrees = true\nfixed_workers = {fixed_workers}\naggregators = 20\none_size = false\n\
+             first = {{ size = \"64KiB\", class = \"first\" }}"
+        );
+        let mut all_means = BTreeSet::new();
+        for seed in 0..3 {
+            let workload = workload(&slytherin_places(), seed, &text);
+            let forecast = workload.forecast().clone();
+            close(forecast.offered.fabric_payload.unwrap(), 0.1, 1e-12, "load");
+            let (mut of, mut received) = (BTreeMap::new(), BTreeMap::<u32, u64>::new());
+            let mut realised = Realised::new(&slytherin_places());
+            for flow in workload {
+                let query = flow.query.expect("all flows are answers");
+                assert_eq!(*of.entry(flow.dst.0).or_insert(query.degree), query.degree, "each has one degree");
+                *received.entry(flow.dst.0).or_default() += wire_bytes(flow.size);
+                realised.add(&flow);
+            }
+            assert_eq!(of.len(), 20);
+            assert!(of.values().all(|degree| (48..=96).contains(degree)), "{of:?}");
+            assert!(of.values().collect::<BTreeSet<_>>().len() > 10, "{of:?}");
+            all_means.insert(of.values().sum::<u32>());
+            let error = realised.loads(forecast.duration).fabric_payload.unwrap() / 0.1 - 1.0;
+            assert!(error.abs() < 4.0 * forecast.relative_error, "{error} {}", forecast.relative_error);
+            // The host with the largest degree has the busiest link.
+            let (busiest, bytes) = received.iter().max_by_key(|(_, bytes)| **bytes).unwrap();
+            assert!(of[busiest] + 8 >= *of.values().max().unwrap(), "{of:?}");
+            let link = &forecast.links.iter().find(|link| link.0.starts_with("link to host")).unwrap();
+            close(*bytes as f64 * 8.0 / 0.1 / 10e9, link.1, 0.1, "busiest link");
+        }
+        assert_eq!(all_means.len(), 3, "each seed draws its own");
+    }
 }
 
 #[test]

@@ -8,7 +8,12 @@ use tailcut_model::{FlowSpec, Invalid};
 use tailcut_workload::{Config, HostLinks, Workload};
 
 fn host_links() -> HostLinks {
-    HostLinks { rack_of: vec![0, 0, 1, 1], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000) }
+    HostLinks {
+        rack_of: vec![0, 0, 1, 1],
+        host_link: BitRate::gbps(10),
+        wider: Default::default(),
+        uplinks: Some(20_000_000_000),
+    }
 }
 
 fn new_in(dir: &Path, places: &HostLinks, text: &str) -> Result<Workload, Invalid> {
@@ -22,6 +27,42 @@ fn new(text: &str) -> Result<Workload, Invalid> {
 
 /// Each defect: the scenario, the key, a part of the message and a part of the help.
 const DEFECTS: &[(&str, &str, &str, &str)] = &[
+    (
+        "[traffic.a]\nsizes.fixed = \"1B\"\nrate = 1.0\nincast = { degree = 1, applications = [] }",
+        "workload.traffic.a.incast.applications",
+        "no application",
+        "at least one",
+    ),
+    (
+        "[traffic.a]\nsizes.fixed = \"1B\"\nrate = 1.0\nincast = { degree = 1, aggregators = 2, applications = [{ server = 0, workers = [1] }] }",
+        "workload.traffic.a.incast.aggregators",
+        "not together with `applications`",
+        "of its own",
+    ),
+    (
+        "[traffic.a]\nsizes.fixed = \"1B\"\nrate = 1.0\nincast = { degree = 1, applications = [{ server = 4, workers = [1] }] }",
+        "workload.traffic.a.incast.applications.0.server",
+        "4 is not a host",
+        "0 to 3",
+    ),
+    (
+        "[traffic.a]\nsizes.fixed = \"1B\"\nrate = 1.0\nincast = { degree = 1, applications = [{ server = 0, workers = [1, 0] }] }",
+        "workload.traffic.a.incast.applications.0.workers.1",
+        "answer itself",
+        "not the server",
+    ),
+    (
+        "[traffic.a]\nsizes.fixed = \"1B\"\nrate = 1.0\nincast = { degree = 1, applications = [{ server = 0, workers = [1, 1] }] }",
+        "workload.traffic.a.incast.applications.0.workers.1",
+        "there twice",
+        "different hosts",
+    ),
+    (
+        "[traffic.a]\nsizes.fixed = \"1B\"\nrate = 1.0\nincast = { degree = 1, applications = [{ server = 0, workers = [1], degree = 2 }] }",
+        "workload.traffic.a.incast.applications.0.workers",
+        "2 hosts should answer",
+        "largest degree",
+    ),
     ("", "workload.traffic", "no traffic", "[workload.traffic.short]"),
     ("[traffic]", "workload.traffic", "no traffic", "[workload.traffic.short]"),
     ("[traffic.\"a b\"]\nlist = []", "workload.traffic", "`a b` is not a name", "letters"),
@@ -225,6 +266,12 @@ const DEFECTS: &[(&str, &str, &str, &str)] = &[
         "largest degree",
     ),
     (
+        "[traffic.a]\nsizes.fixed = \"1B\"\nrate = 1.0\nincast = { degree = 2, fixed_degrees = true }",
+        "workload.traffic.a.incast.fixed_degrees",
+        "every query has a degree of 2",
+        "no `fixed_degrees`",
+    ),
+    (
         "[traffic.a]\nsizes.fixed = \"1B\"\nrate = 1.0\nincast = { degree = 1, first = { size = \"0B\", class = \"f\" } }",
         "workload.traffic.a.incast.first.size",
         "0 B has nothing",
@@ -345,7 +392,7 @@ fn a_load_of_the_core_needs_a_core() {
 
 #[test]
 fn one_host_cannot_send_to_another() {
-    let alone = HostLinks { rack_of: vec![0], host_link: BitRate::gbps(10), uplinks: None };
+    let alone = HostLinks { rack_of: vec![0], host_link: BitRate::gbps(10), wider: Default::default(), uplinks: None };
     let error = new_in(Path::new("."), &alone, "flows = 1\n[traffic.a]\nrate = 1.0\nsizes.fixed = \"1B\"").unwrap_err();
     assert!(error.message.contains("needs two hosts"), "{error}");
 }

@@ -71,7 +71,8 @@ fn declared(code: &str) -> Vec<&str> {
 fn registered(code: &str) -> Vec<&str> {
     let words: Vec<&str> = code.split_whitespace().collect();
     let triples = words.windows(3).filter(|w| w[1] == "in" && w[0].starts_with(|c: char| c.is_ascii_uppercase()));
-    triples.filter_map(|w| w[2].strip_suffix(',')).collect()
+    // A name that is a word of the language is written `r#name`.
+    triples.filter_map(|w| w[2].strip_suffix(',')).map(|name| name.trim_start_matches("r#")).collect()
 }
 
 #[cfg(test)]

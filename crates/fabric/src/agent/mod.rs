@@ -1,5 +1,7 @@
 //! What a switch reads and writes in the headers of packets.
 
+mod round_trip;
+
 use tailcut_base::Instant;
 use tailcut_model::seat::{Agent, AgentPort, Crossing};
 use tailcut_model::{Header, Packet, register};
@@ -13,6 +15,12 @@ register! {
     model AgentSeat, dispatch match_agent, build(SwitchContext), custom dyn Agent;
     /// Nothing.
     Off in off,
+    /// The rate of each flow, the same for all of a link: RCP.
+    Rcp in rcp,
+    /// The whole link for the most critical flow: PDQ.
+    Pdq in pdq,
+    /// What each flow asks for to meet its deadline, first come, first served: D3.
+    D3 in d3,
 }
 
 impl Agent for AgentSeat {

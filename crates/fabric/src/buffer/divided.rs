@@ -10,7 +10,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_model::seat::{Admission, BufferPolicy, DropReason, Occupancy, Waiting};
-use tailcut_model::{Build, Invalid, Parameters};
+use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
 use crate::PortContext;
 use crate::mark::Threshold;
@@ -52,6 +52,12 @@ struct Limits {
 
 impl Parameters for Config {
     const CASES: &'static [&'static str] = &["", "overflow = \"demote\""];
+
+    fn facts(&self, facts: &mut Facts) {
+        if self.overflow == Overflow::Demote {
+            facts.excludes(Thing::Pauses, "a packet in another class than its own is stopped by the wrong pause");
+        }
+    }
 }
 
 impl Build for Model {

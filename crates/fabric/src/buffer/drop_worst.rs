@@ -7,9 +7,11 @@
 
 use tailcut_model::seat::{Admission, BufferPolicy, DropReason, Occupancy, Waiting};
 
+use tailcut_model::Thing;
+
 use crate::PortContext;
 
-tailcut_model::no_parameters!(PortContext);
+tailcut_model::no_parameters!(PortContext, |facts| facts.excludes(Thing::Pauses, "it evicts what waits"));
 
 impl BufferPolicy for Model {
     #[inline]

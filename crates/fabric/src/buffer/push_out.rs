@@ -4,11 +4,11 @@
 //! paper does not have it. The lowest class itself is refused one byte earlier than under tail drop, also as coded.
 
 use tailcut_model::seat::{Admission, BufferPolicy, DropReason, Occupancy, Waiting};
-use tailcut_model::{Build, Invalid};
+use tailcut_model::{Build, Invalid, Thing};
 
 use crate::PortContext;
 
-tailcut_model::no_parameters!();
+tailcut_model::no_parameters!(|facts| facts.excludes(Thing::Pauses, "it evicts what waits"));
 
 /// The policy.
 #[derive(Debug)]

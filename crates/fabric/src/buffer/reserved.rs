@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, MTU_BYTES};
 use tailcut_model::seat::{Admission, BufferPolicy, DropReason, Occupancy, Waiting};
-use tailcut_model::{Build, Invalid, Parameters};
+use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
 
 use crate::PortContext;
 use crate::mark::Threshold;
@@ -22,6 +22,11 @@ pub struct Config {
     pub limit: Threshold,
     /// Where the room for it comes from.
     pub room: Room,
+    /// Whether a packet of another class that finds no room evicts the last packets of the lowest class that waits, as
+    /// `push-out` does (Slytherin as coded, hrezae2/IWQoS18), so that the two go together. Ours; ResQueue evicts
+    /// nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub push_out: bool,
 }
 
 /// Where the room for class 0 comes from.
@@ -39,7 +44,7 @@ pub enum Room {
 
 impl Default for Config {
     fn default() -> Config {
-        Config { limit: Threshold::Bytes(Bytes(20_000)), room: Room::Inside }
+        Config { limit: Threshold::Bytes(Bytes(20_000)), room: Room::Inside, push_out: false }
     }
 }
 
@@ -49,11 +54,21 @@ pub struct Model {
     /// Bytes that may wait in class 0. 32 bits, so that a port is no larger for the other number.
     reserved: u32,
     room: Room,
+    push_out: bool,
 }
 
 impl Parameters for Config {
-    const CASES: &'static [&'static str] =
-        &["limit = \"50%\"", "limit = \"50%\", room = \"shared\"", "limit = \"5KB\", room = \"beside\""];
+    const CASES: &'static [&'static str] = &[
+        "limit = \"50%\"",
+        "limit = \"50%\", room = \"shared\"",
+        "limit = \"5KB\", room = \"beside\"",
+        "limit = \"5KB\", room = \"beside\", push_out = true",
+        "limit = \"50%\", push_out = true",
+    ];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.excludes(Thing::Pauses, "it divides one limit among all classes, and these have room of their own");
+    }
 }
 
 impl Build for Model {
@@ -86,7 +101,18 @@ impl Build for Model {
         }
         let reserved = u32::try_from(reserved)
             .map_err(|_| Invalid::new("limit", "nobody reserves 4 GB").help("expected a size such as \"20KB\""))?;
-        Ok(Model { reserved, room: config.room })
+        Ok(Model { reserved, room: config.room, push_out: config.push_out })
+    }
+}
+
+impl Model {
+    /// What becomes of a packet that finds no room.
+    #[cold]
+    fn refuse(&self, class: u8, reason: DropReason, waiting: &impl Waiting) -> Admission {
+        match self.push_out && class > 0 && waiting.has_worse() {
+            true => Admission::PushOut,
+            false => Admission::Drop(reason),
+        }
     }
 }
 
@@ -100,16 +126,20 @@ impl BufferPolicy for Model {
             Room::Beside => (u64::MAX, o.limit),
             Room::Shared => (o.limit, o.limit),
         };
-        if o.port + size > limit {
-            Admission::Drop(DropReason::PortFull)
-        } else if class == 0 && o.class + size > reserved {
-            Admission::Drop(DropReason::ClassFull)
-        } else if class > 0 && o.port - waiting.class_bytes(0) + size > rest {
+        let reason = if o.port + size > limit {
+            DropReason::PortFull
+        } else if class == 0 {
+            if o.class + size <= reserved {
+                return Admission::Take;
+            }
+            DropReason::ClassFull
+        } else if o.port - waiting.class_bytes(0) + size > rest {
             // Not `ClassFull`: no limit of its class refuses it, but what the port has for all others.
-            Admission::Drop(DropReason::PortFull)
+            DropReason::PortFull
         } else {
-            Admission::Take
-        }
+            return Admission::Take;
+        };
+        self.refuse(class, reason, waiting)
     }
 
     fn capacity(&self, limit: u64) -> u64 {

@@ -45,6 +45,7 @@ impl Parameters for Config {
     const CASES: &'static [&'static str] = &["", "acks = false", "marked = false", "largest_flow = \"20KB\""];
 
     fn facts(&self, facts: &mut Facts) {
+        facts.excludes(Thing::Pauses, "the class of a packet changes on its way, and the wrong pause would stop it");
         if self.marked {
             facts.idle_without(Thing::Marks, "there are none: no packet is promoted for its mark");
         }

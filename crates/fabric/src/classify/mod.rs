@@ -16,6 +16,9 @@ register! {
     Tag in tag,
     /// Marked packets and ACKs first: Slytherin.
     CeOrAck in ce_or_ack,
+    /// The class that the sender wrote, or a higher one for packets that arrive marked: Slytherin in a port with
+    /// classes.
+    TagOrCe in tag_or_ce,
 }
 
 impl Classifier for ClassifierSeat {

@@ -9,7 +9,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, Instant, MTU_BYTES};
+use tailcut_base::{Bytes, Instant};
 use tailcut_model::seat::{DropReason, Memory, Pool, PortUse};
 use tailcut_model::{Around, Build, Facts, Invalid, Packet, Parameters, Thing};
 
@@ -41,14 +41,7 @@ impl Parameters for Config {
     fn warnings(&self, around: &Around) -> Vec<String> {
         // What one port holds when it is alone.
         let most = self.alpha / (1.0 + self.alpha) * self.size.0 as f64;
-        if (around.port_limit as f64) >= most {
-            return Vec::new();
-        }
-        vec![format!(
-            "a port alone may hold {} of the memory by `dt`, but `port.limit` lets it hold {} only",
-            Bytes(most as u64),
-            Bytes(around.port_limit),
-        )]
+        super::below_limit("dt", most as u64, around)
     }
 }
 
@@ -64,14 +57,8 @@ impl Build for Model {
     type Context = SwitchContext;
 
     fn build(config: &Config, _: &SwitchContext) -> Result<Model, Invalid> {
-        if config.size.0 < MTU_BYTES {
-            return Err(Invalid::new("size", format!("{} does not hold one packet of 1500 B", config.size))
-                .help("expected at least \"1500B\""));
-        }
-        if !(config.alpha > 0.0 && config.alpha.is_finite()) {
-            return Err(Invalid::new("alpha", format!("{} is no factor for a threshold", config.alpha))
-                .help("expected a positive number, such as 1"));
-        }
+        super::holds_a_packet(config.size)?;
+        super::is_factor("alpha", config.alpha)?;
         Ok(Model { size: config.size.0, alpha: config.alpha })
     }
 }
@@ -81,33 +68,39 @@ impl Memory for Model {
         Some(self.size)
     }
 
+    fn listens(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn admit(&mut self, _: Instant, packet: &Packet, port: PortUse, pool: Pool) -> Result<(), DropReason> {
-        let threshold = self.alpha * (pool.size - pool.used) as f64;
-        let after = port.bytes + u64::from(packet.size);
-        if after as f64 <= threshold { Ok(()) } else { Err(DropReason::OverThreshold) }
+        super::within(super::dynamic(self.alpha, pool), packet, port)
+    }
+
+    fn threshold(&self, _: Instant, _: PortUse, pool: Pool) -> u64 {
+        super::dynamic(self.alpha, pool)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tailcut_base::{HostId, Seeds, SwitchId};
+    use tailcut_base::HostId;
     use tailcut_model::FlowId;
 
     use super::*;
+    use crate::memory::testing::context;
 
     const B: u64 = 4_000_000;
 
     fn model(alpha: f64) -> Model {
-        let context = SwitchContext { switch: SwitchId(0), seeds: Seeds::new(1), ports: Vec::new() };
-        Model::build(&Config { size: Bytes(B), alpha }, &context).unwrap()
+        Model::build(&Config { size: Bytes(B), alpha }, &context(0)).unwrap()
     }
 
     /// Offers a full packet to a port; whether it was taken in.
     fn offer(model: &mut Model, ports: &mut [u64], port: usize) -> bool {
         let packet = Packet::data(FlowId(0), HostId(0), HostId(1), 0, 1460, 1460, Instant::ZERO);
         let pool = Pool { used: ports.iter().sum(), size: B };
-        let port_use = PortUse { port: port as u32, bytes: ports[port] };
+        let port_use = PortUse { port: port as u32, bytes: ports[port], ..PortUse::default() };
         let taken = model.admit(Instant::ZERO, &packet, port_use, pool).is_ok();
         if taken {
             ports[port] += u64::from(packet.size);
@@ -167,10 +160,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let context = SwitchContext { switch: SwitchId(0), seeds: Seeds::new(1), ports: Vec::new() };
         for (size, alpha, path) in [(1499, 1.0, "size"), (B, 0.0, "alpha"), (B, -1.0, "alpha"), (B, f64::NAN, "alpha")]
         {
-            let refused = Model::build(&Config { size: Bytes(size), alpha }, &context).unwrap_err();
+            let refused = Model::build(&Config { size: Bytes(size), alpha }, &context(0)).unwrap_err();
             assert!(refused.path == path && refused.help.is_some(), "{refused}");
         }
     }

@@ -13,6 +13,10 @@ impl Memory for Model {
         None
     }
 
+    fn listens(&self) -> bool {
+        false
+    }
+
     fn admit(&mut self, _: Instant, _: &Packet, _: PortUse, _: Pool) -> Result<(), DropReason> {
         Ok(())
     }

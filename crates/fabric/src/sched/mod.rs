@@ -30,6 +30,17 @@ impl PortScheduler for SchedulerSeat {
     fn pop(&mut self, arena: &mut Arena) -> Option<PacketId> {
         match_scheduler!(self, model => model.pop(arena))
     }
+    fn pop_allowed(
+        &mut self,
+        arena: &mut Arena,
+        may_go: &mut dyn FnMut(Option<&Packet>, u8) -> bool,
+    ) -> Option<PacketId> {
+        match_scheduler!(self, model => model.pop_allowed(arena, may_go))
+    }
+    #[inline]
+    fn upcoming(&self) -> Option<PacketId> {
+        match_scheduler!(self, model => model.upcoming())
+    }
     fn evict(&mut self, arena: &mut Arena) -> Option<PacketId> {
         match_scheduler!(self, model => model.evict(arena))
     }

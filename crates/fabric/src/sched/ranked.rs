@@ -8,7 +8,10 @@ use tailcut_model::{Arena, Build, Invalid, Packet, PacketId, Thing};
 
 use crate::PortContext;
 
-tailcut_model::no_parameters!(|facts| { facts.idle_without(Thing::Rank, "hosts write none: every packet has rank 0") });
+tailcut_model::no_parameters!(|facts| {
+    facts.excludes(Thing::LookAhead, "it skips no packet");
+    facts.idle_without(Thing::Rank, "hosts write none: every packet has rank 0")
+});
 
 /// The queue of one port.
 #[derive(Debug, Default)]

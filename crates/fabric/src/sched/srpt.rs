@@ -14,7 +14,10 @@ use tailcut_model::{Arena, Build, FlowId, Invalid, List, Packet, PacketId, Thing
 
 use crate::PortContext;
 
-tailcut_model::no_parameters!(|facts| { facts.idle_without(Thing::Rank, "hosts write none: every packet has rank 0") });
+tailcut_model::no_parameters!(|facts| {
+    facts.excludes(Thing::LookAhead, "it skips no packet");
+    facts.idle_without(Thing::Rank, "hosts write none: every packet has rank 0")
+});
 
 /// Rank of the earliest packet of a flow, how many flows began to wait before, and the flow.
 type Turn = (u64, u64, FlowId);

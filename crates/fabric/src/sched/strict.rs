@@ -78,6 +78,45 @@ impl PortScheduler for Model {
         Some(self.taken(arena, class, id))
     }
 
+    fn pop_allowed(
+        &mut self,
+        arena: &mut Arena,
+        may_go: &mut dyn FnMut(Option<&Packet>, u8) -> bool,
+    ) -> Option<PacketId> {
+        let waiting = self.waiting;
+        for class in (0..8usize).filter(|class| waiting >> class & 1 != 0) {
+            if !may_go(None, class as u8) {
+                continue;
+            }
+            // Those in front of the one that goes are taken out and put back before those behind it.
+            let queue = self.queue(class);
+            let mut stay = List::new();
+            let mut goes = None;
+            while let Some(id) = queue.packets.pop_front(arena) {
+                if goes.is_none() && may_go(Some(arena.get(id)), class as u8) {
+                    goes = Some(id);
+                    if stay.is_empty() {
+                        break;
+                    }
+                } else {
+                    stay.push_back(arena, id);
+                }
+            }
+            if !stay.is_empty() {
+                queue.packets = stay;
+            }
+            if let Some(id) = goes {
+                return Some(self.taken(arena, class, id));
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn upcoming(&self) -> Option<PacketId> {
+        self.first.packets.front()
+    }
+
     fn evict(&mut self, arena: &mut Arena) -> Option<PacketId> {
         if self.waiting == 0 {
             return None;

@@ -133,7 +133,8 @@ fn adjusted() -> impl Strategy<Value = PortConfig> {
                     false => Room::Shared,
                 };
                 let reserved = part(&parts[0]).min(limit - if room == Room::Inside { 1500 } else { 0 });
-                BufferConfig::Reserved(buffer::reserved::Config { limit: Threshold::Bytes(Bytes(reserved)), room })
+                let (limit, push_out) = (Threshold::Bytes(Bytes(reserved)), parts[2] < 0.3);
+                BufferConfig::Reserved(buffer::reserved::Config { limit, room, push_out })
             };
         }
         config

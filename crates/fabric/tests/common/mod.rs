@@ -100,7 +100,7 @@ pub fn divided(port: PortConfig, packets: Option<&[u64]>, overflow: Overflow) ->
 /// `port` with so many bytes for class 0.
 pub fn reserved(port: PortConfig, bytes: u64, room: Room) -> PortConfig {
     let limit = Threshold::Bytes(Bytes(bytes));
-    PortConfig { buffer: BufferConfig::Reserved(buffer::reserved::Config { limit, room }), ..port }
+    PortConfig { buffer: BufferConfig::Reserved(buffer::reserved::Config { limit, room, push_out: false }), ..port }
 }
 
 pub fn ranked(limit: u64) -> PortConfig {

@@ -322,6 +322,9 @@ impl SlowPort {
             _ if self.believes => self.classifier.classify(packet, classes),
             ClassifierConfig::Single(_) => 0,
             ClassifierConfig::Tag(_) => packet.class.min(classes - 1),
+            ClassifierConfig::TagOrCe(of) => {
+                packet.class.min(classes - 1).min(if is_marked(packet) { of.marked } else { u8::MAX })
+            }
             ClassifierConfig::CeOrAck(of) => {
                 let is_large = |largest: tailcut_base::Bytes| packet.flow_bytes() > largest.0;
                 let is_of_large_flow = packet.kind == Kind::DATA && of.largest_flow.is_some_and(is_large);
@@ -362,7 +365,9 @@ impl SlowPort {
                     Room::Beside => (u64::MAX, limit),
                     Room::Shared => (limit, limit),
                 };
+                let has_room = after <= all && others <= rest;
                 match class {
+                    1.. if part.push_out && !has_room && self.queue.has_worse(packet, class) => Admission::PushOut,
                     _ if after > all => Admission::Drop(DropReason::PortFull),
                     0 => unless(in_class > reserved, DropReason::ClassFull),
                     _ => unless(others > rest, DropReason::PortFull),

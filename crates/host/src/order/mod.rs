@@ -94,6 +94,14 @@ impl SendOrder for OrderSeat {
     fn is_empty(&self) -> bool {
         match_order!(self, model => model.is_empty())
     }
+    #[inline]
+    fn upcoming(&self) -> Option<u32> {
+        match_order!(self, model => model.upcoming())
+    }
+    #[inline]
+    fn prefetch(&self) {
+        match_order!(self, model => model.prefetch());
+    }
     fn forget(&mut self, slot: u32) {
         match_order!(self, model => model.forget(slot));
     }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use tailcut_base::Instant;
+use tailcut_base::{Instant, prefetch};
 use tailcut_model::seat::{SendOrder, Turn};
 use tailcut_model::{Build, Invalid};
 
@@ -58,6 +58,18 @@ impl SendOrder for Model {
 
     fn is_empty(&self) -> bool {
         self.turn.is_empty()
+    }
+
+    fn upcoming(&self) -> Option<u32> {
+        let slot = *self.turn.front()?;
+        prefetch(self.credit.get(slot as usize)?);
+        Some(slot)
+    }
+
+    fn prefetch(&self) {
+        if let Some(first) = self.turn.front() {
+            prefetch(first);
+        }
     }
 
     fn forget(&mut self, slot: u32) {

@@ -5,7 +5,7 @@
 
 use tailcut_base::Instant;
 use tailcut_model::register;
-use tailcut_model::seat::{Awareness, PaceView, Pacer};
+use tailcut_model::seat::{Awareness, Leave, Outgoing, PaceView, Pacer};
 
 use crate::HostContext;
 
@@ -18,6 +18,8 @@ register! {
     Off in off,
     /// A window is spread over a round trip, and over all hosts that answer the same query: ICON and IA-ICON.
     Icon in icon,
+    /// So many bytes of each class in an epoch: Qjump.
+    Qjump in qjump,
 }
 
 impl Pacer for PaceSeat {
@@ -35,5 +37,14 @@ impl Pacer for PaceSeat {
     }
     fn shares_clock(&self) -> bool {
         match_pace!(self, model => model.shares_clock())
+    }
+    fn limits(&self) -> bool {
+        match_pace!(self, model => model.limits())
+    }
+    fn leave(&mut self, now: Instant, packet: Outgoing) -> Leave {
+        match_pace!(self, model => model.leave(now, packet))
+    }
+    fn on_close(&mut self, slot: u32) {
+        match_pace!(self, model => model.on_close(slot));
     }
 }

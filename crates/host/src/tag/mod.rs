@@ -20,6 +20,8 @@ register! {
     Resqueue in resqueue,
     /// By the size of the flow, in two classes: the two-queue ideal of Slytherin's authors.
     FlowSize in flow_size,
+    /// By the size of the flow, in several classes: Qjump.
+    SizeLevels in size_levels,
     /// By the size of the flow, one priority for each size.
     FlowRank in flow_rank,
     /// By bytes sent, one priority for each number of them.

@@ -2,12 +2,13 @@
 
 #[cfg(test)]
 mod around;
+pub mod explicit;
 mod reassembly;
 mod slots;
 
 use tailcut_base::Span;
-use tailcut_model::seat::{HostCx, Message, Transport, Unfinished};
-use tailcut_model::{FlowId, FlowSpec, Packet, PacketId, register};
+use tailcut_model::seat::{HostCx, Message, Soon, Transport, Unfinished};
+use tailcut_model::{FlowId, FlowSpec, FlowTable, Packet, PacketId, register};
 
 use crate::HostContext;
 
@@ -20,6 +21,14 @@ register! {
     Tcp in tcp,
     /// Messages that their receiver grants, in priority classes: Homa.
     Homa in homa,
+    /// At the rate that the slowest link on the way gives to each flow, written into headers by switches: RCP.
+    Rcp in rcp,
+    /// At the rate that all switches on the way accept, mostly all of the link or nothing: PDQ.
+    Pdq in pdq,
+    /// At the rate that a flow asks for to meet its deadline, as far as switches grant it: D3.
+    D3 in d3,
+    /// Small flows by TCP, large ones by permission of a controller, at line rate: HyLine.
+    Hyline in hyline,
 }
 
 /// What happens for every packet, where the transport is known to be a registered one: in the loop of a plain network.
@@ -53,6 +62,12 @@ impl Transport for TransportSeat {
     fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
         match_transport!(self, model => model.on_send(cx, flow, spec));
     }
+    fn connections(&self) -> u32 {
+        match_transport!(self, model => model.connections())
+    }
+    fn on_interfaces(&mut self, cx: &mut HostCx<'_>, flow: FlowId, nics: &[u8]) {
+        match_transport!(self, model => model.on_interfaces(cx, flow, nics));
+    }
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
         match_transport!(self, model => model.on_expect(cx, flow, spec));
     }
@@ -79,5 +94,9 @@ impl Transport for TransportSeat {
     }
     fn unfinished(&self) -> Vec<Unfinished> {
         match_transport!(self, model => model.unfinished())
+    }
+    #[inline]
+    fn prefetch(&self, soon: Soon, flows: &FlowTable) {
+        match_transport!(self, model => model.prefetch(soon, flows));
     }
 }

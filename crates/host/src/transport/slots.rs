@@ -1,5 +1,7 @@
 //! Where a transport keeps the ends of its flows: the flow table finds them by their slot.
 
+use tailcut_base::prefetch_all;
+
 /// No slot: the end of the list of free ones.
 const NO_SLOT: u32 = u32::MAX;
 
@@ -38,6 +40,14 @@ impl<T> Slots<T> {
         }
         self.slots.push(Slot::Used(item));
         u32::try_from(self.slots.len() - 1).expect("fewer than 2^32 flows at a time on a host")
+    }
+
+    /// Calls a slot into the cache.
+    #[inline]
+    pub(super) fn prefetch(&self, slot: u32) {
+        if let Some(place) = self.slots.get(slot as usize) {
+            prefetch_all(place);
+        }
     }
 
     #[inline]

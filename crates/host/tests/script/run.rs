@@ -228,7 +228,7 @@ impl Host<'_> {
                 Wish::Received { .. } | Wish::Acknowledged { .. } => done = true,
                 Wish::Discarded { .. } => unreachable!("the usual order discards nothing"),
                 Wish::Abandoned { .. } | Wish::LetGo { .. } => unreachable!("TCP never gives up"),
-                Wish::Tell { .. } => unreachable!("TCP asks no controller"),
+                Wish::Tell { .. } | Wish::Permitted { .. } => unreachable!("TCP asks no controller"),
             }
         }
         for end in self.transport.unfinished() {

@@ -251,7 +251,8 @@ mod tests {
         assert!(step["$ref"].is_string() && step["description"].is_string(), "{step}");
         assert!(!names("Sizes").contains(&json!("fixed")), "a size has no default");
         assert!(names("Jitter").contains(&json!("none")));
-        let load_of = schema["$defs"]["LoadOf"]["oneOf"].as_array().unwrap();
-        assert!(load_of.iter().any(|variant| variant["const"] == "fabric"), "names alone stay as they are");
+        assert!(names("LoadOf").contains(&json!("fabric")) && !names("LoadOf").contains(&json!("rate")));
+        let load_bytes = schema["$defs"]["LoadBytes"]["oneOf"].as_array().unwrap();
+        assert!(load_bytes.iter().any(|variant| variant["const"] == "wire"), "names alone stay as they are");
     }
 }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use tailcut_base::Bytes;
 use tailcut_results::{Axis, ClassSet, Point};
 use tailcut_sim::config::suggest;
-use tailcut_sim::{Config, DEFAULTS, Files, Problem, SCHEME_TABLES, Scenario, Scheme, Tree};
+use tailcut_sim::{Config, DEFAULTS, Files, Origin, Problem, SCHEME_TABLES, Scenario, Scheme, Source, Tree};
 
 pub use self::differences::{Difference, Differences};
 pub use self::documented::{RunKeys, scenario_schema};
@@ -177,6 +177,41 @@ impl Plan {
         plan.expand()?;
         plan.effective = plan.spell_out()?;
         Ok(plan)
+    }
+
+    /// The same with further swept parameters, of which the last changes fastest: their paths and values. A parameter
+    /// that is swept already is swept over these values instead.
+    ///
+    /// # Errors
+    /// If a value does not fit the scenario, or no scheme takes it.
+    pub(crate) fn with_axes(&self, axes: &[Axis]) -> Result<Plan, Problem> {
+        let mut plan = self.clone();
+        for axis in axes {
+            plan.layers.axes.retain(|swept| swept.axis.path != axis.path);
+            let text = format!("{} = {:?}", axis.path, axis.values);
+            let source = Arc::new(Source { name: "the search".to_owned(), text });
+            let origin = Origin { range: 0..axis.path.len(), source };
+            let value = |text: &String| Tree { origin: Some(origin.clone()), ..Tree::text(text) };
+            let values = axis.values.iter().map(value).collect();
+            plan.layers.axes.push(SweptAxis { axis: axis.clone(), values, origin });
+        }
+        plan.axes = plan.layers.axes.iter().map(|swept| swept.axis.clone()).collect();
+        plan.with_seeds(&self.seeds)
+    }
+
+    /// The first scheme of which the value at this path is a part, by its preset or by what the scenario says of it by
+    /// its name, so that no sweep over all schemes changes it.
+    pub(crate) fn keeper_of(&self, path: &str) -> Option<&str> {
+        let keeps =
+            |scheme: &&RunScheme| [&scheme.scheme.identity, &scheme.own].iter().any(|of| sweep::exists(of, path));
+        self.layers.schemes.iter().find(keeps).map(|scheme| scheme.name.as_str())
+    }
+
+    /// Whether the command line sets this parameter, so that it cannot be swept.
+    pub(crate) fn is_set(&self, path: &str) -> bool {
+        let Over { surroundings, schemes } = &self.layers.over;
+        let own = path.strip_prefix("scheme.").is_some_and(|path| sweep::exists(schemes, path));
+        own || sweep::exists(surroundings, path)
     }
 
     /// The command that runs `point` and nothing else; `saved` is where the effective scenario stands, for a plan that

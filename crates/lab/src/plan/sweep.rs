@@ -60,6 +60,7 @@ fn collect(tree: &Tree, prefix: &str, axes: &mut Vec<SweptAxis>) -> Result<(), P
     Ok(())
 }
 
-fn exists(tree: &Tree, path: &str) -> bool {
+/// Whether something stands at a dotted path.
+pub(super) fn exists(tree: &Tree, path: &str) -> bool {
     path.split('.').try_fold(tree, |tree, key| tree.get(key)).is_some()
 }

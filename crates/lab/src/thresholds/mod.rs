@@ -1,9 +1,11 @@
 //! Thresholds of PIAS for a size distribution: the best ones for the exact feedback queue, beside the published ones
-//! and a single queue.
+//! and a single queue; and the band of the one threshold of HyLine.
 
+mod band;
 mod optimum;
 mod queue;
 
+pub use band::{BandQuery, BandRow, BandTable, SrptQueue};
 use queue::FeedbackQueue;
 use serde::Serialize;
 use tailcut_base::{BitRate, Bytes, MSS_BYTES};

@@ -27,7 +27,29 @@ pub enum Awareness {
     Active,
 }
 
-/// Spaces the packets of a flow.
+/// A packet that its host is about to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Outgoing {
+    /// The number of its flow at the host, which another flow has when that one is over.
+    pub slot: u32,
+    /// Its class.
+    pub class: u8,
+    /// Its bytes on the wire.
+    pub bytes: u64,
+}
+
+/// Whether a packet may leave its host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leave {
+    /// It may.
+    Go,
+    /// Not before then, and it has to ask again.
+    Wait(Instant),
+    /// Never: the host discards it.
+    Discard,
+}
+
+/// Spaces the packets of a flow, or limits what a host sends.
 pub trait Pacer {
     /// Whether packets may have to wait.
     fn is_on(&self) -> bool;
@@ -41,5 +63,18 @@ pub trait Pacer {
     /// Whether all flows from one host to another wait for one another, as packets of one flow do.
     fn shares_clock(&self) -> bool {
         false
+    }
+    /// Whether it is asked about every packet that is about to leave.
+    fn limits(&self) -> bool {
+        false
+    }
+    /// Whether this packet may leave now; if so it counts as gone.
+    fn leave(&mut self, now: Instant, packet: Outgoing) -> Leave {
+        let _ = (now, packet);
+        Leave::Go
+    }
+    /// The flow with this number is over.
+    fn on_close(&mut self, slot: u32) {
+        let _ = slot;
     }
 }

@@ -172,6 +172,11 @@ impl Canvas {
         self.marker_in(marker(style), at, 0.55 * radius, WHITE);
     }
 
+    /// A marker of any colour, without a rim.
+    pub(crate) fn dot(&mut self, marker: Marker, at: (f64, f64), radius: f64, colour: Colour) {
+        self.marker_in(marker, at, radius, colour);
+    }
+
     fn marker_in(&mut self, marker: Marker, (x, y): (f64, f64), r: f64, colour: Colour) {
         let regular = |corners: u32, turn: f64, r: f64| {
             (0..corners).map(move |i| {

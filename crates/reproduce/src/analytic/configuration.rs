@@ -12,7 +12,13 @@ pub(super) fn matches(expected: &[(&str, &str)], scenario: &str) -> Result<Compu
     let differs: Vec<String> = expected
         .iter()
         .filter_map(|(path, wanted)| {
-            let found = path.split('.').try_fold(schemes, |table, key| table.get(key));
+            let of = |table, path: &str| path.split('.').try_fold(table, |table: &toml::Value, key| table.get(key));
+            // What the identity of a scheme leaves to scenarios stands in a table of its own.
+            let shared = || {
+                let (scheme, rest) = path.split_once('.')?;
+                of(schemes.get(scheme)?.get("defaults")?, rest)
+            };
+            let found = of(schemes, path).or_else(shared);
             let text = found.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
             let is_same = text.as_ref().is_some_and(|text| is_same(text, wanted));
             (!is_same).then(|| format!("{path} is {}, not {wanted}", text.as_deref().unwrap_or("not there")))
@@ -43,6 +49,13 @@ mod tests {
         let other = of("250us");
         assert_eq!(other.values, [0.5]);
         assert!(other.note.unwrap().contains("min_rto is 2ms, not 250us"));
+        // A value that is not the scheme's own, and one that nobody has.
+        let shared = format!("{scenario}[scheme.spq.defaults.port]\nclasses = 2\nlimit = \"1MB\"\n");
+        let of = |path: &'static str, value: &'static str| matches(&[(path, value)], &shared).unwrap().values[0];
+        assert_eq!(
+            (of("spq.port.classes", "2"), of("spq.port.limit", "240pkt"), of("spq.nic", "pull")),
+            (1.0, 1.0, 0.0)
+        );
         assert!(matches(&[], "schemes = [").is_err());
     }
 }

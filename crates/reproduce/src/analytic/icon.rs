@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn the_pacer_pauses_and_sends_as_the_document_computes() {
-        let context = Context { point: &SweepPoint::new(), scenario: "" };
+        let context = Context { subject: "", point: &SweepPoint::new(), scenario: "" };
         let pause = pause_between_packets(&context).unwrap().values;
         assert!(pause.len() == 1 && (pause[0] - 10.8).abs() < 1e-9, "{pause:?}");
         let rates = rate_of_1_and_26_senders(&context).unwrap().values;

@@ -5,13 +5,18 @@
 //! that file.
 
 mod configuration;
+mod hyline;
 mod icon;
+mod pdq;
 mod spq;
+mod superways;
 
 use tailcut_claims::SweepPoint;
 
 /// Where a quantity is computed.
 pub(crate) struct Context<'a> {
+    /// What it is computed of, by the claims' name.
+    pub(crate) subject: &'a str,
     /// The sweep point.
     pub(crate) point: &'a SweepPoint,
     /// The text of the scenario, spelled out.
@@ -43,7 +48,8 @@ impl Computed {
 pub(crate) type Function = fn(&Context<'_>) -> Result<Computed, String>;
 
 /// Every function by its name, document by document.
-const FUNCTIONS: &[&[(&str, Function)]] = &[spq::FUNCTIONS, icon::FUNCTIONS];
+const FUNCTIONS: &[&[(&str, Function)]] =
+    &[spq::FUNCTIONS, hyline::FUNCTIONS, icon::FUNCTIONS, pdq::FUNCTIONS, superways::FUNCTIONS];
 
 /// The function of this name.
 ///

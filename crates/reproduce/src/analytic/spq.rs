@@ -27,6 +27,9 @@ fn sizes(context: &Context<'_>) -> Result<Distribution, String> {
         "web-search" => "websearch",
         "data-mining" => "datamining",
         "hybrid" => "hybrid",
+        // Those of HyLine.
+        "heavy" => "heavy",
+        "light" => "light",
         other => return Err(format!("there is no distribution for {other}")),
     };
     let found = tailcut_workload::distribution(name);
@@ -116,7 +119,7 @@ mod tests {
 
     fn at(workload: &str, function: Function) -> Result<f64, String> {
         let point = [("workload".to_owned(), Coordinate::Text(workload.to_owned()))].into();
-        function(&Context { point: &point, scenario: "" }).map(|computed| computed.values[0])
+        function(&Context { subject: "", point: &point, scenario: "" }).map(|computed| computed.values[0])
     }
 
     /// The numbers are those that the tables of sizes give by hand.
@@ -136,7 +139,7 @@ mod tests {
     fn a_flow_ends_in_the_queue_of_its_last_packet() {
         let sizes = ["100MB", "1MB", "100KB", "5KB", "1460B"].map(|text| text.parse().unwrap());
         assert_eq!(queues(&[kb(5), kb(45)], &sizes), [3.0, 3.0, 3.0, 1.0, 1.0]);
-        let context = Context { point: &Default::default(), scenario: "" };
+        let context = Context { subject: "", point: &Default::default(), scenario: "" };
         assert_eq!(queues_after_a_change(&context).unwrap().values, [3.0; 3]);
         assert_eq!(queues_of_similar_flows(&context).unwrap().values, [1.0; 3]);
     }

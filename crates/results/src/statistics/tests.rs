@@ -1,11 +1,11 @@
 //! Statistics of made-up flows.
 
 use tailcut_base::Span;
-use tailcut_record::QueryRow;
+use tailcut_record::{PermissionReport, QueryRow};
 
 use super::*;
 use crate::metrics::{METRICS, describe};
-use crate::testing::{estimate, flow, flow_sets, query, replication, value};
+use crate::testing::{burst, estimate, flow, flow_sets, query, replication, value};
 
 #[test]
 fn flows_of_all_seeds_are_pooled_by_class() {
@@ -130,6 +130,11 @@ fn the_network_stands_with_all_flows_only() {
     assert_eq!(value("all", "refused", &replications), Some((12.0, 2)));
     assert_eq!(value("all", "marks_leaf_to_host", &replications), Some((12.0, 2)));
     assert_eq!(value("all", "drops_at_leaf_to_host", &replications), Some((6.0, 2)));
+    assert_eq!(value("all", "pause_frames", &replications), Some((4.0, 2)));
+    assert_eq!(value("all", "pause_frames_host_to_leaf", &replications), Some((0.0, 2)));
+    assert_eq!(value("all", "paused", &replications), Some((6.0, 2)));
+    assert_eq!(value("all", "paused_leaf_to_host", &replications), Some((3.0, 2)));
+    assert_eq!(value("all", "held", &replications), Some((4.0, 2)));
     assert_eq!(value("all", "sink_queue_p99", &replications), Some((4_500.0, 4)));
     assert_eq!(value("all", "dropped_share_fabric", &replications), Some((0.1, 140)));
     assert_eq!(value("all", "dropped_share_leaf", &replications), Some((0.07, 200)));
@@ -142,9 +147,15 @@ fn the_network_stands_with_all_flows_only() {
 
 #[test]
 fn rows_stand_in_the_order_of_the_table_of_metrics() {
-    let row = FlowRow { deadline: Some(Span::from_us(1)), drops: 2, max_packet_drops: 2, ..flow(0, 0, Some(20)) };
+    let permission = Some(Box::new(PermissionReport::default()));
+    let deadline = Some(Span::from_us(1));
+    let row = FlowRow { deadline, permission, drops: 2, max_packet_drops: 2, ..flow(0, 0, Some(20)) };
     let query = QueryRow { deadline: Some(Span::from_us(1)), ..query(0, 0, Some(20)) };
-    let replications = [Replication { queries: vec![query], ..replication(&[row]) }];
+    let mut bursts: Vec<_> = (1..4).map(|fan_in| burst(Some(900), 1000 * u64::from(fan_in), Some(fan_in))).collect();
+    bursts[0].burst.gradient = 0.0;
+    let mut one = Replication { queries: vec![query], bursts, ..replication(&[row]) };
+    one.summary.controller = ["requests", "ways"].map(|name| (name.to_owned(), 5)).into();
+    let replications = [one];
     let set = flow_sets(&[]).pop().unwrap();
     let mut places: Vec<usize> = FlowSetStatistics::of(&set, &replications)
         .all
@@ -155,6 +166,31 @@ fn rows_stand_in_the_order_of_the_table_of_metrics() {
     // Some have a row for each pair of tiers, or for each tier.
     places.dedup();
     assert_eq!(places.len(), METRICS.len(), "a run with queries and deadlines has every metric");
+}
+
+/// Of two flows that a controller permitted, one was stopped; a third needed no permission, and a fourth is not
+/// finished.
+#[test]
+fn waits_for_permission_are_shares_of_the_completion_time() {
+    let permitted = |nth, fct_us, waited, stopped, preemptions| {
+        let report = PermissionReport { waited: Span::from_us(waited), stopped: Span::from_us(stopped), preemptions };
+        FlowRow { permission: Some(Box::new(report)), ..flow(nth, 0, fct_us) }
+    };
+    let rows =
+        [permitted(0, Some(20), 5, 0, 0), permitted(1, Some(40), 4, 20, 3), flow(2, 0, Some(7)), flow(3, 0, None)];
+    let mut one = replication(&rows);
+    one.summary.controller = [("requests".to_owned(), 6)].into();
+    one.summary.simulated_ns = 2e9;
+    let replications = [one];
+    let value = |set: &str, metric: &str| value(set, metric, &replications);
+    assert_eq!(value("short", "waited_mean"), Some((4.5, 2)));
+    assert_eq!(value("short", "waited_share"), Some(((0.25 + 0.1) / 2.0, 2)));
+    assert_eq!(value("short", "stopped_mean"), Some((10.0, 2)));
+    assert_eq!(value("short", "stopped_share"), Some((0.25, 2)));
+    assert_eq!(value("short", "preemptions_mean"), Some((1.5, 2)));
+    assert_eq!(value("all", "controller_requests"), Some((6.0, 1)));
+    assert_eq!(value("all", "controller_requests_rate"), Some((3.0, 1)));
+    assert!(estimate("short", "waited_mean", &[replication(&[flow(0, 0, Some(20))])]).is_none());
 }
 
 /// The same flows in one seed and over several: the value is that of all flows, whatever the intervals.

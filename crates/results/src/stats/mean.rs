@@ -35,8 +35,13 @@ pub fn ratio(parts: &[(f64, f64)]) -> Option<Estimate> {
 
 /// The 97.5th percentile of Student's t.
 pub fn t975(degrees_of_freedom: f64) -> f64 {
+    t_quantile(0.975, degrees_of_freedom)
+}
+
+/// The quantile of Student's t at this probability.
+pub fn t_quantile(probability: f64, degrees_of_freedom: f64) -> f64 {
     let t = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("there are two values at least");
-    t.inverse_cdf(0.975)
+    t.inverse_cdf(probability)
 }
 
 #[cfg(test)]
@@ -48,6 +53,10 @@ mod tests {
     fn quantiles_of_student_agree_with_tables() {
         for (freedom, t) in [(1.0, 12.706), (2.0, 4.303), (4.0, 2.776), (9.0, 2.262), (19.0, 2.093), (1000.0, 1.962)] {
             assert!((t975(freedom) - t).abs() < 5e-4, "{freedom}: {}", t975(freedom));
+        }
+        for (probability, t) in [(0.95, 2.132), (0.99, 3.747), (0.995, 4.604), (0.9995, 8.610)] {
+            let found = t_quantile(probability, 4.0);
+            assert!((found - t).abs() < 5e-4, "{probability}: {found}");
         }
     }
 

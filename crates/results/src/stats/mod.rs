@@ -54,7 +54,7 @@ mod percentile;
 mod quotient;
 mod resample;
 
-pub use mean::{ratio, sectioned, t975};
+pub use mean::{ratio, sectioned, t_quantile, t975};
 pub use percentile::{nearest_rank, order_ranks, percentile_name, quantile, rank};
 pub use quotient::{Difference, Method, QuotientEstimate, SeedValues, quotient};
 pub use resample::{Resample, bootstrap, jackknife, without};

@@ -10,6 +10,7 @@ mod tiered;
 use std::collections::BTreeMap;
 
 use crate::controller::{self, ControllerConfig};
+use crate::ideal::Order;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Span};
@@ -17,8 +18,8 @@ use tailcut_fabric::{PortConfig, SwitchConfig};
 use tailcut_host::HostConfig;
 use tailcut_model::schema::Shape;
 use tailcut_model::{Around, Demand, Facts, Invalid, Seat, Speaker};
-use tailcut_topology::TopologyConfig;
 use tailcut_topology::path::{self, PathConfig};
+use tailcut_topology::{NetworkConfig, TopologyConfig};
 
 pub use de::from_tree;
 pub use document::{Tree, Value};
@@ -34,6 +35,9 @@ pub use tiered::{Keyed, Tiered};
 pub struct Config {
     /// The network.
     pub topology: TopologyConfig,
+    /// What the network gets on top of its topology: further links of some hosts, other costs, static routes.
+    #[serde(default, skip_serializing_if = "NetworkConfig::is_default")]
+    pub network: NetworkConfig,
     /// How packets choose among equal paths.
     #[serde(default = "flow_ecmp")]
     pub path: PathConfig,
@@ -58,6 +62,9 @@ pub struct Config {
     /// What every host does.
     #[serde(default)]
     pub host: HostConfig,
+    /// What is simulated: `"packet"`, every packet on every link, or an `"ideal"` of one link.
+    #[serde(default, skip_serializing_if = "Fidelity::is_packet")]
+    pub fidelity: Fidelity,
     /// The flows.
     pub workload: tailcut_workload::Config,
     /// How long the simulation goes on.
@@ -66,6 +73,25 @@ pub struct Config {
     /// What is recorded.
     #[serde(default)]
     pub record: RecordConfig,
+}
+
+/// What is simulated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fidelity {
+    /// Every packet on every link.
+    #[default]
+    Packet,
+    /// What would be best, for flows that share a link: it is served by an order that knows everything, `"srpt"`,
+    /// `"edf"`, `"fair"` or `"most-deadlines"`. Switches and hosts do nothing then.
+    Ideal(Order),
+}
+
+impl Fidelity {
+    /// Not written out then, and run by [`World`](crate::World).
+    pub fn is_packet(&self) -> bool {
+        *self == Fidelity::Packet
+    }
 }
 
 /// How a host hands packets to a link.
@@ -183,6 +209,15 @@ pub enum Completion {
     Acknowledged,
 }
 
+impl From<Completion> for tailcut_record::Completion {
+    fn from(completion: Completion) -> tailcut_record::Completion {
+        match completion {
+            Completion::Received => tailcut_record::Completion::Received,
+            Completion::Acknowledged => tailcut_record::Completion::Acknowledged,
+        }
+    }
+}
+
 impl Completion {
     /// Not written out then, so that what was configured before there was a choice is configured the same.
     fn is_default(&self) -> bool {
@@ -203,6 +238,10 @@ pub struct RecordConfig {
     pub queue_histogram: bool,
     /// Whether the samples of each port are also kept over time, in `queue_series.parquet`.
     pub queue_series: bool,
+    /// Whether the memories that ports of a switch share are also kept over time, with the threshold and the state of
+    /// each port, in `memory_series.parquet`, and the bursts that they saw in `bursts.parquet`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub memory: bool,
     /// Width of the bins of time in which the payload that arrives at the receivers is added up for each traffic class,
     /// in `throughput.parquet`; without it, none is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -216,6 +255,7 @@ impl Default for RecordConfig {
             queue_sample: Span::from_us(100),
             queue_histogram: false,
             queue_series: false,
+            memory: false,
             throughput: None,
         }
     }
@@ -291,6 +331,11 @@ impl Config {
         }
         facts.speaker(Speaker { path: "workload".to_owned(), model: String::new(), is_default: false });
         self.workload.facts(&mut facts);
+        for (name, pfc) in self.port.each().filter_map(|(name, port)| Some((name, port.pfc.as_ref()?))) {
+            let path = format!("{}.pfc", table("port", name));
+            facts.speaker(Speaker { path, model: String::new(), is_default: false });
+            pfc.facts(&mut facts);
+        }
         facts
     }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use tailcut_base::{HostId, Instant, Seeds, Span};
-use tailcut_model::seat::{Answer, Controller, ControllerCx, Message};
+use tailcut_model::seat::{Answer, Controller, ControllerCounts, ControllerCx, Message};
 use tailcut_model::{FlowId, register};
 use tailcut_topology::Network;
 
@@ -18,6 +18,8 @@ register! {
     model ControllerSeat, dispatch match_controller, build(ControllerContext), custom dyn Controller;
     /// None.
     Off in off,
+    /// Stop and go for large flows, each on a way of its own at line rate: HyLine's MAN.
+    Hyline in hyline,
 }
 
 /// What a controller knows when it is made.
@@ -32,6 +34,9 @@ pub struct ControllerContext {
 impl Controller for ControllerSeat {
     fn delay(&self) -> Option<Span> {
         match_controller!(self, model => model.delay())
+    }
+    fn counts(&self) -> Option<ControllerCounts> {
+        match_controller!(self, model => model.counts())
     }
     fn on_message(&mut self, cx: &mut ControllerCx<'_>, from: HostId, flow: FlowId, message: Message) {
         match_controller!(self, model => model.on_message(cx, from, flow, message));
@@ -73,6 +78,11 @@ impl Control {
     /// How long a message takes.
     pub(crate) fn delay(&self) -> Span {
         self.delay
+    }
+
+    /// What it has counted, if it counts anything.
+    pub(crate) fn counts(&self) -> Option<ControllerCounts> {
+        self.seat.counts()
     }
 
     /// When it has something to do next.

@@ -2,7 +2,7 @@
 //! flows.
 
 use tailcut_base::{Instant, PortId};
-use tailcut_model::seat::{DropReason, ReceiverReport, SenderReport};
+use tailcut_model::seat::{DropReason, PermissionReport, ReceiverReport, SenderReport};
 use tailcut_model::{FlowId, FlowSpec, Header, Packet};
 
 /// A flow that is about to start.
@@ -21,6 +21,19 @@ pub(super) struct Mail {
     pub(super) packets: Vec<Packet>,
     /// The header of each packet, where packets have headers.
     pub(super) headers: Vec<Header>,
+    /// Pause frames.
+    pub(super) frames: Vec<Frame>,
+}
+
+/// A pause frame on its way.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    /// The port that sent it.
+    pub(super) port: PortId,
+    /// When it is at the far end.
+    pub(super) at: Instant,
+    /// The classes that are to stop on the link in the other direction: bit c for class c. All others go on.
+    pub(super) classes: u8,
 }
 
 impl Mail {
@@ -44,6 +57,7 @@ pub(super) enum FlowEvent {
     Dropped { flow: FlowId, seq: u64, reason: DropReason },
     Received { flow: FlowId, report: ReceiverReport },
     Acknowledged { flow: FlowId, report: SenderReport },
+    Permitted { flow: FlowId, report: PermissionReport },
     Abandoned { flow: FlowId, report: SenderReport },
     LetGo { flow: FlowId, report: ReceiverReport },
 }

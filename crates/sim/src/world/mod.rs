@@ -8,6 +8,7 @@ mod active;
 mod cut;
 mod exchange;
 mod part;
+mod pauses;
 mod threads;
 
 use std::ops::ControlFlow;
@@ -16,20 +17,22 @@ use std::sync::Mutex;
 use tailcut_base::{Id, Instant, PortId, Span, mix64};
 use tailcut_fabric::QueueHistogram;
 use tailcut_model::seat::{DropReason, Unfinished};
-use tailcut_model::{FlowId, FlowSpec};
+use tailcut_model::{FlowId, FlowSpec, Thing};
 use tailcut_record::{
-    Completion, DropCounts, FlowRow, PortRow, QueuePoint, QueueSamples, QueueStatistics, Recorder, ThroughputBin,
+    BurstRow, DropCounts, FlowRow, MemoryPoint, PortRow, QueuePoint, QueueSamples, QueueStatistics, Recorder,
+    ThroughputBin,
 };
 use tailcut_topology::{Node, Route};
 use tailcut_workload::{Realised, Workload};
 
 pub use cut::Cut;
 
-use crate::config;
 use crate::controller::Control;
+use crate::scenario::with_deadline;
 use crate::{EndReason, Engine, Outcome, Scenario, Stopped};
 use exchange::{FlowEvent, LogEntry, Start};
 use part::Part;
+use pauses::Pauses;
 use threads::{Exchange, OnePart, Rounds};
 
 /// Flows that are pulled from the workload at a time while one part is alone, which no lookahead binds.
@@ -38,6 +41,9 @@ const FLOWS_AHEAD: usize = 64;
 const ROUND_EVENTS: u64 = 1 << 18;
 /// Events between two calls of `progress`: some tenths of a second.
 const PROGRESS_EVENTS: u64 = 1 << 20;
+
+/// Time between two looks whether pauses wait for each other: no result depends on it but when a deadlock is seen.
+const LOOK_PERIOD: Span = Span::from_us(100);
 
 /// One simulation.
 ///
@@ -83,20 +89,22 @@ struct Coordinator<'s> {
     log: Vec<LogEntry>,
     controller: Option<Control>,
     route: Route,
+    /// When pauses are looked at next, if there are any.
+    next_look: Option<Instant>,
 }
 
 impl<'s> World<'s> {
     /// A scenario before its first event, to be run by one thread. Completed flows go to `recorder`.
+    ///
+    /// # Panics
+    /// If the scenario is not one of packets.
     pub fn new(scenario: &'s Scenario, recorder: Recorder) -> World<'s> {
-        let completion = match scenario.config().record.completion {
-            config::Completion::Received => Completion::Received,
-            config::Completion::Acknowledged => Completion::Acknowledged,
-        };
+        assert!(scenario.config().fidelity.is_packet(), "the scenario is not one of packets");
         let mut coordinator = Coordinator {
             scenario,
             workload: scenario.workload(),
             next: None,
-            recorder: recorder.with_completion(completion),
+            recorder: recorder.with_completion(scenario.config().record.completion.into()),
             realised: Realised::new(&scenario.host_links()),
             started: 0,
             last_start: Instant::ZERO,
@@ -105,6 +113,7 @@ impl<'s> World<'s> {
             log: Vec::new(),
             controller: scenario.controller(),
             route: Route::default(),
+            next_look: scenario.has_pfc().then_some(Instant::ZERO + LOOK_PERIOD),
         };
         coordinator.fetch_flow();
         World { scenario, cut: Cut::whole(scenario.network()), coordinator }
@@ -117,9 +126,11 @@ impl<'s> World<'s> {
         self.with_cut(cut)
     }
 
-    /// The same, to be run by a thread for each part of this cut. The outcome is the same.
+    /// The same, to be run by a thread for each part of this cut. The outcome is the same. A network in which something
+    /// happens at a distance in no time, an ideal PFC, is not cut.
     #[must_use]
     pub fn with_cut(self, cut: Cut) -> World<'s> {
+        let cut = if self.scenario.is_indivisible() { Cut::whole(self.scenario.network()) } else { cut };
         World { cut, ..self }
     }
 
@@ -181,12 +192,14 @@ impl Coordinator<'_> {
             let next_start = self.next.as_ref().map(|spec| spec.start);
             let next_decision = self.controller.as_ref().and_then(Control::next);
             let next = next_event.into_iter().chain(next_start).chain(next_decision).min();
+            self.look_at_pauses(rounds, next)?;
             let Some(now) = next else { return Ok(EndReason::Finished) };
             let deadline = self.deadline();
             if now > deadline {
                 return Ok(EndReason::CutOff);
             }
-            let horizon = self.pull_flows(rounds, cut, lookahead.map(|lookahead| now + lookahead));
+            let bound = lookahead.map(|lookahead| now + lookahead).into_iter().chain(self.next_look).min();
+            let horizon = self.pull_flows(rounds, cut, bound);
             if let Some(controller) = &mut self.controller {
                 for answer in controller.run_until(horizon) {
                     rounds.exchange(cut.part_of_host(answer.to) as usize).answers.push(answer);
@@ -211,6 +224,32 @@ impl Coordinator<'_> {
                 }
             }
         }
+    }
+
+    /// Looks whether pauses wait for each other, if everything before the moment of the next look has happened, or
+    /// nothing will any more: `next` says when something does.
+    fn look_at_pauses(&mut self, rounds: &mut dyn Rounds, next: Option<Instant>) -> Result<(), Stopped> {
+        let Some(look) = self.next_look else { return Ok(()) };
+        if next.is_some_and(|now| now < look && now <= self.deadline()) {
+            return Ok(());
+        }
+        // A round in which nothing happens: the parts tell what they know.
+        (0..rounds.parts()).for_each(|part| rounds.exchange(part).look = true);
+        rounds.round(next.map_or(look, |now| now.min(look)), ROUND_EVENTS);
+        let mut pauses = Pauses::default();
+        for part in 0..rounds.parts() {
+            pauses.append(std::mem::take(&mut rounds.exchange(part).pauses));
+        }
+        if let Some(circle) = pauses.circle() {
+            let network = self.scenario.network();
+            let ports = circle.ports.iter().map(|&port| network.port_name(port).to_string()).collect();
+            return Err(Stopped::Deadlock { at: look, class: circle.class, ports });
+        }
+        if let Some(now) = next {
+            let periods = now.as_ps() / LOOK_PERIOD.as_ps();
+            self.next_look = Some(Instant::from_ps((periods + 1).saturating_mul(LOOK_PERIOD.as_ps())));
+        }
+        Ok(())
     }
 
     /// Nothing happens after this.
@@ -242,14 +281,8 @@ impl Coordinator<'_> {
 
     /// Takes the next flow from the workload. A deadline that depends on the network is set here.
     fn fetch_flow(&mut self) {
-        self.next = self.workload.next_with_slack().map(|(mut spec, slack)| {
-            if let Some(slack) = slack {
-                self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
-                let ideal = self.route.ideal_fct(spec.size);
-                spec.deadline = Some(Span::from_secs_f64(ideal.as_secs_f64() * slack));
-            }
-            spec
-        });
+        let next = self.workload.next_with_slack();
+        self.next = next.map(|(spec, slack)| with_deadline(self.scenario.network(), spec, slack, &mut self.route));
     }
 
     fn pull_flow(&mut self, rounds: &mut dyn Rounds, cut: &Cut) {
@@ -296,6 +329,7 @@ impl Coordinator<'_> {
         match event {
             FlowEvent::Dropped { flow, seq, reason } => self.recorder.drop(flow, seq, reason),
             FlowEvent::Acknowledged { flow, report } => self.recorder.acknowledged(flow, at, report),
+            FlowEvent::Permitted { flow, report } => self.recorder.permitted(flow, report),
             FlowEvent::Abandoned { flow, report } => self.recorder.abandoned(flow, report),
             FlowEvent::LetGo { flow, report } => self.recorder.let_go(flow, report),
             FlowEvent::Received { flow, report } => {
@@ -336,6 +370,11 @@ impl Coordinator<'_> {
         }
         let mut queue_series: Vec<QueuePoint> = parts.iter_mut().flat_map(Part::take_queue_series).collect();
         queue_series.sort_unstable();
+        let mut memory_series: Vec<MemoryPoint> = parts.iter_mut().flat_map(Part::take_memory_series).collect();
+        memory_series.sort_unstable();
+        let mut bursts: Vec<BurstRow> = parts.iter_mut().flat_map(Part::take_bursts).collect();
+        // Those of one switch are in one part, and in order.
+        bursts.sort_by_key(|row| row.switch);
         let throughput = ThroughputBin::sum(parts.iter_mut().map(Part::take_throughput));
         let sum = |count: fn(&Part<'_>) -> u64| parts.iter().map(count).sum::<u64>();
         let held = sum(|part| part.arena().len() as u64) + in_the_mail;
@@ -365,13 +404,18 @@ impl Coordinator<'_> {
             ports,
             queues,
             queue_series,
+            memory_series,
+            bursts,
             throughput,
             totals,
             control_drops: sum(|part| part.counts().control_drops),
+            controller: self.controller.as_ref().and_then(Control::counts),
             realised: self.realised.loads(self.last_start.saturating_since(Instant::ZERO)),
             engine: Engine {
                 packet_hops,
                 events: packet_hops + u64::from(self.started) + sum(|part| part.counts().calls),
+                pending: sum(|part| part.counts().pending()),
+                packets: sum(|part| part.arena().peak() as u64),
                 peak_bytes,
                 digest: mix64(digest),
             },
@@ -389,14 +433,29 @@ impl Coordinator<'_> {
             let (first, last) = (self.route.links[0], self.route.links[self.route.links.len() - 1]);
             self.route.links.clear();
             self.route.links.extend([first, last]);
+            // A host with several links may send by any of them.
+            let nics = network.nics(Id::new(row.src as usize)).map(|nic| &network.ports()[PortId(nic)]);
+            for nic in nics {
+                let first = &mut self.route.links[0];
+                (first.rate, first.delay) = (first.rate.max(nic.rate), first.delay.min(nic.delay));
+            }
         }
         if network.nics(Id::new(row.dst as usize)).len() > 1 {
             // Packets may come by several links at a time: only the link of the sender is known to carry them all.
             self.route.links.truncate(1);
         }
-        let floor = self.route.fct_floor(row.size);
-        let fct = row.fct().expect("a flow that was received has a completion time");
-        assert!(fct >= floor, "flow {} of {} B took {fct}, and nothing can be faster than {floor}", row.flow, row.size);
+        // Of a flow that goes several ways the links of the sender carry a part each.
+        let several = self.scenario.facts().has(Thing::Spraying);
+        let links = if several { network.nics(Id::new(row.src as usize)).len() } else { 1 };
+        let floor = self.route.fct_floor(row.size.div_ceil(links as u64));
+        // Its time may end later, with an ACK.
+        let taken = row.received.and_then(|at| at.since(row.start)).expect("it was received after its start");
+        assert!(
+            taken >= floor,
+            "flow {} of {} B took {taken}, and nothing can be faster than {floor}",
+            row.flow,
+            row.size
+        );
     }
 
     /// What must hold after every run.
@@ -463,6 +522,7 @@ impl Coordinator<'_> {
                 drops,
                 demotions: port.stats().demotions,
                 marks: port.stats().marks,
+                pauses: parts[cut.part_of(spec.owner) as usize].pause_counts(id, ended_at),
                 queue: QueueStatistics::of(samples),
                 queue_histogram: histogram.map(QueueHistogram::bins),
             }

@@ -18,6 +18,7 @@ use tailcut_model::seat::Answer;
 use super::active::ActiveThreads;
 use super::exchange::{LogEntry, Mail, Start};
 use super::part::Part;
+use super::pauses::Pauses;
 use crate::controller::Told;
 
 /// What a part is told before a round, and what it answers.
@@ -37,6 +38,9 @@ pub(super) struct Exchange {
     pub(super) log: Vec<LogEntry>,
     /// Events handled since the coordinator last looked.
     pub(super) handled: u64,
+    /// Whether the part is to tell what is paused, and what it tells.
+    pub(super) look: bool,
+    pub(super) pauses: Pauses,
     /// When something happens next, in the part or where it has sent packets to.
     pub(super) next: Option<Instant>,
 }
@@ -79,6 +83,7 @@ impl Rounds for OnePart<'_, '_> {
         self.part.take_log(&mut exchange.log);
         self.part.take_told(&mut exchange.told);
         exchange.next = self.part.next_time();
+        tell_pauses(self.part, exchange);
     }
 
     fn in_the_mail(&self) -> u64 {
@@ -94,6 +99,12 @@ fn take_orders(part: &mut Part<'_>, exchange: &mut Exchange) {
     }
     if let Some(at) = exchange.measure_until.take() {
         part.measure_until(at);
+    }
+}
+
+fn tell_pauses(part: &mut Part<'_>, exchange: &mut Exchange) {
+    if std::mem::take(&mut exchange.look) {
+        exchange.pauses = part.pauses();
     }
 }
 
@@ -206,6 +217,7 @@ impl<'s, M: Fn(u32) -> Part<'s> + Sync> Shared<'s, M> {
         exchange.next = part.next_time().into_iter().chain(due).min();
         part.take_log(&mut exchange.log);
         part.take_told(&mut exchange.told);
+        tell_pauses(part, &mut exchange);
     }
 
     /// Thread `number` of so many that run a round does its share of it.

@@ -140,13 +140,18 @@ struct Seats {
 
 /// A preset, or models on top of none.
 fn schemes() -> impl Strategy<Value = Seats> {
-    let preset =
-        (prop::sample::select(super::schemes()), tcp(), homa(), room()).prop_map(|(preset, tcp, homa, room)| {
+    let preset = (prop::sample::select(super::schemes()), tcp(), homa(), hyline(), room()).prop_map(
+        |(preset, tcp, homa, hyline, room)| {
             let layer = Preset::layer(preset).expect("a preset");
-            let is_homa = layer
-                .get("host")
-                .is_some_and(|host| host.get("transport").is_some_and(|t| t.to_text().contains("homa")));
-            let mut transport = if is_homa { homa } else { tcp };
+            let transport = layer.get("host").and_then(|host| host.get("transport"));
+            let is = |name: &str| transport.is_some_and(|transport| transport.to_text().contains(name));
+            let mut transport = match () {
+                // A transport whose rates come from switches goes with those of its preset only.
+                () if has_agent(preset) => String::new(),
+                () if is("homa") => homa,
+                () if is_permitted(preset) => hyline,
+                () => tcp,
+            };
             if preset.starts_with("pfabric") && !transport.contains("max_window") {
                 // Its presets have a largest window, which may be below the initial one here.
                 transport = transport.replace("tcp = { ", "tcp = { max_window = 100, ");
@@ -154,8 +159,25 @@ fn schemes() -> impl Strategy<Value = Seats> {
             // The ports of some cases hold less than what is reserved usually.
             let port = if preset == "resqueue" { "buffer.reserved.limit = \"50%\"\n" } else { "" };
             Seats { preset, port: room + port, host: String::new(), transport }
-        });
+        },
+    );
     prop_oneof![4 => preset, 5 => composition()]
+}
+
+/// Whether the switches of a preset read and write headers.
+pub fn has_agent(preset: &str) -> bool {
+    let layer = Preset::layer(preset).expect("a preset");
+    layer.get("switch").is_some_and(|switch| switch.get("agent").is_some())
+}
+
+/// Whether flows of a preset need the permission of a controller.
+pub fn is_permitted(preset: &str) -> bool {
+    preset.starts_with("hyline")
+}
+
+/// The cases of HyLine's hosts.
+fn hyline() -> impl Strategy<Value = String> {
+    model_on("host.transport", "transport").prop_filter("of HyLine", |line| line.contains("hyline"))
 }
 
 /// How much waits in a port, and what it loses by chance.
@@ -230,14 +252,42 @@ fn flows(hosts: u32) -> impl Strategy<Value = Vec<(u32, u32, u64, u64)>> {
     })
 }
 
+/// Further links of some hosts, other costs of links, and a static route, in a network of these switches and hosts.
+fn extra_links(switches: Vec<String>, hosts: u32) -> impl Strategy<Value = String> {
+    let aggregation = prop::sample::select(vec!["fat", "hash"]);
+    let rate = prop::sample::select(vec!["1Gbps", "10Gbps", "40Gbps"]);
+    let switch = move || prop::sample::select(switches.clone());
+    let link =
+        (0..hosts, switch(), 1u32..4, rate, 0u32..9, aggregation).prop_map(|(host, switch, links, rate, us, by)| {
+            format!(
+                "[[network.extra_links]]\nhosts = [{host}]\nswitch = \"{switch}\"\nlinks = {links}\n\
+             rate = \"{rate}\"\ndelay = \"{us}us\"\naggregation = \"{by}\"\n"
+            )
+        });
+    let route = (switch(), 0..hosts, 0..hosts, switch()).prop_map(|(at, from, to, via)| {
+        format!("[[network.static_routes]]\nat = \"{at}\"\nfrom = [{from}]\nto = {to}\nvia = \"{via}\"\n")
+    });
+    let routing =
+        (prop::sample::select(vec!["hops", "inverse-rate"]), prop::sample::select(vec!["host", "leaf"]), any::<bool>());
+    let routing = routing.prop_map(|(cost, address, forward)| {
+        format!("[network]\ncost = \"{cost}\"\naddress = \"{address}\"\nhosts_forward = {forward}\n")
+    });
+    let links = prop::collection::vec(link, 1..3).prop_map(|links| links.concat());
+    let route = prop_oneof![2 => Just(String::new()), 1 => route];
+    (routing, links, route).prop_map(|(routing, links, route)| routing + &links + &route)
+}
+
 /// What a scenario says beside its scheme: queues in the NICs, single links and tiers that are different, switches
-/// whose ports have something in common, failures. Mostly none of that; and whether the network is disturbed.
+/// whose ports have something in common, failures, further links of hosts. Mostly none of that; and whether the network
+/// is disturbed.
 fn surroundings(network: &str) -> impl Strategy<Value = (String, bool)> + use<> {
     let text = format!("{network}{}", listed(&[(0, 1, 1, 0)]));
     let scenario = Scenario::new(&tree("tcp", &text), 0, Path::new(".")).expect("it is a network");
     let network = scenario.network();
     let names: Vec<String> = network.ports().ids().map(|port| network.port_name(port).to_string()).collect();
     let tiers = network.tiers().to_vec();
+    let switches = network.switches().iter().map(|switch| switch.name.clone()).collect();
+    let extra = extra_links(switches, network.hosts()).prop_map(|extra| (extra, true));
     let between_switches = names.iter().any(|name| !name.contains("host"));
     let name = || prop::sample::select(names.clone());
     let link = (name(), prop::sample::select(vec!["rate = \"3Gbps\"", "delay = \"7us\""]));
@@ -269,8 +319,9 @@ fn surroundings(network: &str) -> impl Strategy<Value = (String, bool)> + use<> 
     let plain = Just((String::new(), false)).boxed();
     let one = move |some: BoxedStrategy<(String, bool)>| prop_oneof![4 => plain.clone(), 1 => some];
     let failure = prop_oneof![failure, drawn].boxed();
-    (one(nic.boxed()), one(shared.boxed()), one(link.boxed()), one(tier.boxed()), one(failure)).prop_map(|parts| {
-        let parts: [(String, bool); 5] = parts.into();
+    let tables = (one(nic.boxed()), one(shared.boxed()), one(link.boxed()), one(tier.boxed()), one(failure));
+    (tables, one(extra.boxed())).prop_map(|((nic, shared, link, tier, failure), extra)| {
+        let parts: [(String, bool); 6] = [nic, shared, link, tier, failure, extra];
         (parts.iter().map(|part| part.0.as_str()).collect(), parts.iter().any(|part| part.1))
     })
 }
@@ -278,9 +329,28 @@ fn surroundings(network: &str) -> impl Strategy<Value = (String, bool)> + use<> 
 pub fn cases() -> impl Strategy<Value = Case> {
     let order = (model_on("host.order", "order"), seldom("host.delay", "delay"));
     let order = order.prop_map(|(order, delay)| order + &delay);
-    let drawn = (networks(), schemes(), order, model_on("path", "path"), 0u64..4, 0u64..3_000);
-    drawn.prop_flat_map(|((network, count, one_path), seats, order, path, seed, drain_us)| {
+    let controller = model_on("controller", "controller").prop_filter("it decides", |line| !line.contains("off"));
+    let choice = (model_on("path", "path"), controller);
+    let drawn = (networks(), schemes(), order, choice, 0u64..4, 0u64..3_000);
+    drawn.prop_flat_map(|((network, count, one_path), seats, order, (path, controller), seed, drain_us)| {
         let Seats { preset, port, host, transport } = seats;
+        // Timeouts that never grow keep flows in step for ever whose host drops what it has no room for.
+        let steady = order.contains("limit = \"3pkt\"");
+        let transport = if steady { transport.replace("fixed_rto = true", "fixed_rto = false") } else { transport };
+        // Switches that write rates hear of a flow on its way back.
+        let path = if has_agent(preset) { "path = { symmetric = {  } }\n".to_owned() } else { path };
+        let (path, network, count, one_path) = if is_permitted(preset) {
+            // Ways begin at the only link of a host.
+            let ways = format!("path = {{ assigned = {{  }} }}\n{controller}");
+            let text = |network: &str| format!("{ways}{network}{}", listed(&[(0, 1, 1, 0)]));
+            if Scenario::new(&tree(preset, &text(&network)), 0, Path::new(".")).is_ok() {
+                (ways, network, count, one_path)
+            } else {
+                (ways, super::SMALL.to_owned(), 16, false)
+            }
+        } else {
+            (path, network, count, one_path)
+        };
         let host_marks = order.contains("mark");
         (flows(count), surroundings(&network)).prop_map(move |(flows, (around, is_disturbed))| {
             let own = format!("{path}{network}[port]\n{port}[host]\n{order}{host}{transport}");
@@ -323,5 +393,13 @@ impl Case {
 /// So many cases, or what the environment asks for.
 pub fn config(usual: u32) -> ProptestConfig {
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { ProptestConfig::default().cases } else { usual };
-    ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 2_000, ..ProptestConfig::default() }
+    // A property may leave out most of what is drawn.
+    let max_global_rejects = 20 * cases;
+    ProptestConfig {
+        cases,
+        max_global_rejects,
+        failure_persistence: None,
+        max_shrink_iters: 2_000,
+        ..ProptestConfig::default()
+    }
 }

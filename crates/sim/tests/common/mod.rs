@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use tailcut_record::{FlowRow, PortRow, Recorder};
-use tailcut_sim::{Outcome, PRESETS, Preset, Scenario, Tree, World};
+use tailcut_sim::{EndReason, Outcome, Preset, Scenario, Tree, World};
 
 /// P1: 400 hosts, 20 leaves, 10 spines, 10 Gb/s, 10 us.
 pub const P1: &str = r#"
@@ -71,8 +71,20 @@ pub fn bottleneck(senders: u32, rate: &str, delay: &str) -> String {
     )
 }
 
-/// Every preset, alone and with each of its profiles.
+/// Every preset, alone and with each of its profiles, but those that pause links: these go with fewer networks, and
+/// have tests of their own in `pfc.rs`.
 pub fn schemes() -> Vec<&'static str> {
+    all_schemes().into_iter().filter(|scheme| !is_lossless(scheme)).collect()
+}
+
+/// Whether a preset pauses links rather than drop packets.
+fn is_lossless(preset: &str) -> bool {
+    let layer = Preset::layer(preset).expect("a preset of the tests");
+    layer.get("port").is_some_and(|port| port.get("pfc").is_some())
+}
+
+/// Every preset, alone and with each of its profiles.
+pub fn all_schemes() -> Vec<&'static str> {
     static ALL: LazyLock<Vec<String>> = LazyLock::new(|| {
         let with_profiles = |preset: &Preset| {
             let profile = |profile: String| format!("{}@{profile}", preset.name);
@@ -80,12 +92,13 @@ pub fn schemes() -> Vec<&'static str> {
                 .chain(preset.profiles().into_iter().map(profile))
                 .collect::<Vec<_>>()
         };
-        PRESETS.iter().flat_map(with_profiles).collect()
+        Preset::of_packets().flat_map(with_profiles).collect()
     });
     ALL.iter().map(String::as_str).collect()
 }
 
-/// Whether more than a window of congestion control and the link decides when a packet of the preset goes.
+/// Whether more than a window of congestion control and the link decides when a packet of the preset goes: a pacer, its
+/// receiver, or switches, which it asks first.
 pub fn is_held_back(preset: &str) -> bool {
     let layer = Preset::layer(preset).expect("a preset of the tests");
     let host = layer.get("host");
@@ -94,7 +107,20 @@ pub fn is_held_back(preset: &str) -> bool {
         let seat = host.and_then(|host| host.get(seat));
         seat.is_some_and(|seat| seat.as_str() == Some(model) || seat.get(model).is_some())
     };
-    has("pace", "icon") || has("receive", "ictcp") || has("congestion", "swift")
+    cases::has_agent(preset)
+        || has("pace", "icon")
+        || has("pace", "qjump")
+        || has("receive", "ictcp")
+        || has("congestion", "swift")
+}
+
+/// What a text says of flow ECMP and TCP, in the words of a preset that has them under other names.
+pub fn in_words_of(preset: &str, text: &str) -> String {
+    if !cases::is_permitted(preset) {
+        return text.to_owned();
+    }
+    text.replace("path = \"flow-ecmp\"", "path = \"assigned\"")
+        .replace("[host.transport.tcp]", "[host.transport.hyline.first]")
 }
 
 /// A scenario's tree: a preset below, `text` on top.
@@ -112,6 +138,18 @@ pub fn scenario(preset: &str, text: &str, seed: u64) -> Scenario {
 /// Runs a scenario to its end, or until its time to drain is over.
 pub fn run(preset: &str, text: &str, seed: u64) -> Outcome {
     World::new(&scenario(preset, text, seed), Recorder::new()).run()
+}
+
+/// Runs a scenario to its end, in which every flow arrives, and again on two and three threads, which see the same.
+pub fn run_on_threads(scenario: &Scenario, what: &str) -> Outcome {
+    let one = World::new(scenario, Recorder::new()).run();
+    assert_eq!(one.end, EndReason::Finished, "{what}");
+    assert!(rows(&one).iter().all(|row| row.received.is_some()), "{what}");
+    for threads in [2, 3] {
+        let other = World::new(scenario, Recorder::new()).with_threads(threads).run();
+        assert_eq!((other.engine.digest, rows(&other)), (one.engine.digest, rows(&one)), "{what} on {threads}");
+    }
+    one
 }
 
 /// The row of the port from `owner` to `peer`.

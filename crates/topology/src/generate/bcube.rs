@@ -18,13 +18,15 @@ use crate::wiring::Wiring;
 /// switch. Hosts pass packets on: each switch on the way sets one digit right, in any order, so that there are `d!`
 /// equal ways between hosts that differ in `d` digits.
 ///
-/// A rack is a switch of level 0 with its hosts. What hosts pass on waits in the interface, before what they send
-/// themselves, and takes no time of their processors; `[port.host]` says what such an interface does with it, and
-/// `[port]` if that is not given.
+/// A rack is a switch of level 0 with its hosts. What hosts pass on waits in the interface, and takes no time of their
+/// processors: control packets of the host's own go before it, and its data takes turns with it. `[port.host]` says
+/// what such an interface does with it, and `[port]` if that is not given. Where switches have an agent, each host has
+/// one for its own links.
 ///
 /// Published sizes: n = 8, k = 3, 4096 hosts with links of 1 Gb/s (BCube); n = 20, k = 1, 400 hosts with links of 10
 /// Gb/s, as many as the leaf-spine of Rezaei's thesis (University of Illinois at Chicago, 2021, section 4.4.1), whose
-/// text calls another network BCube.
+/// text calls another network BCube: the public scripts (hrezae2/Superways-WWW-21) give each host `i` of the
+/// leaf-spine a further link to leaf `i mod 10`, as `[network]` can.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct Config {

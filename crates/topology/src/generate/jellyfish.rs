@@ -35,6 +35,9 @@ pub struct Config {
     /// Links of each switch without hosts to other switches: given if and only if there are such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inner_ports: Option<u32>,
+    /// What is drawn.
+    #[serde(default, skip_serializing_if = "Wired::is_graph")]
+    pub wired: Wired,
     /// Which random network: the same seed gives the same one, whatever the seed of the run.
     #[serde(default = "first_seed")]
     pub seed: u64,
@@ -47,6 +50,26 @@ pub struct Config {
     pub switch_delay: Span,
 }
 
+/// What is drawn of a Jellyfish.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wired {
+    /// A random graph with these links of each switch, the hosts evenly on the switches: the paper, and the default.
+    #[default]
+    Graph,
+    /// What the public scripts of Superways call Jellyfish (hrezae2/Superways-WWW-21): each host on a switch of its
+    /// own draw, so that some have half as many hosts again as others; the switches with hosts in a line; and each
+    /// link of an inner switch to a switch of its own draw, maybe to the same one twice. `network_ports` is then the
+    /// average, and the line comes on top.
+    Scripts,
+}
+
+impl Wired {
+    fn is_graph(&self) -> bool {
+        *self == Wired::Graph
+    }
+}
+
 fn first_seed() -> u64 {
     1
 }
@@ -54,6 +77,7 @@ fn first_seed() -> u64 {
 impl Parameters for Config {
     const CASES: &'static [&'static str] = &[
         "switches = 5, hosts = 7, network_ports = 2, host_link = { rate = \"10Gbps\", delay = \"1us\" }, core_link = { rate = \"10Gbps\", delay = \"1us\" }",
+        "switches = 3, hosts = 6, network_ports = 2, inner_switches = 2, inner_ports = 3, wired = \"scripts\", host_link = { rate = \"10Gbps\", delay = \"1us\" }, core_link = { rate = \"40Gbps\", delay = \"1us\" }",
         "switches = 4, hosts = 8, network_ports = 3, inner_switches = 2, inner_ports = 2, seed = 3, host_link = { rate = \"10Gbps\", delay = \"0ns\" }, core_link = { rate = \"7777777777bps\", delay = \"2us\" }, switch_delay = \"100ns\"",
     ];
 }
@@ -68,7 +92,7 @@ pub(super) fn build(config: &Config, _: &Files) -> Result<Network, Invalid> {
     at_least("hosts", hosts, switches).map_err(|e| e.help("expected one host on each switch, or `inner_switches`"))?;
     at_least("network_ports", network_ports, 1)?;
     let inner_ports = match (inner_switches, inner_ports) {
-        (0, None) => 0,
+        (0, None | Some(0)) => 0,
         (0, Some(_)) => {
             return Err(Invalid::new("inner_ports", "there are no inner switches that could have ports")
                 .help("expected `inner_switches` of at least 1, or no `inner_ports`"));
@@ -99,6 +123,9 @@ pub(super) fn build(config: &Config, _: &Files) -> Result<Network, Invalid> {
     core_link.check("core_link")?;
     plausible("switch_delay", config.switch_delay)?;
 
+    if config.wired == Wired::Scripts {
+        return as_scripts(config, inner_ports);
+    }
     let degrees: Vec<u32> =
         (0..switches).map(|_| network_ports).chain((0..inner_switches).map(|_| inner_ports)).collect();
     let mut draws = (0..ATTEMPTS).map(|nth| Graph::draw(&degrees, Seeds::new(seed).stream("topology.jellyfish", nth)));
@@ -128,6 +155,40 @@ pub(super) fn build(config: &Config, _: &Files) -> Result<Network, Invalid> {
         wiring.join(SwitchId(a), SwitchId(b), core_link);
     }
     let uplinks = u64::from(switches) * u64::from(network_ports);
+    Network::new(wiring, None, Some(core_link.rate.as_bps().saturating_mul(uplinks)))
+}
+
+/// The network of Superways' scripts, whose inner switches have so many links each.
+fn as_scripts(config: &Config, inner_ports: u32) -> Result<Network, Invalid> {
+    let &Config { switches, hosts, network_ports, inner_switches, host_link, core_link, .. } = config;
+    let ends = u64::from(inner_switches) * u64::from(inner_ports);
+    if u64::from(switches) * u64::from(network_ports) != ends {
+        let message =
+            format!("{switches} switches with {network_ports} links each do not meet {ends} of inner switches");
+        return Err(Invalid::new("network_ports", message)
+            .help("expected the average: `inner_switches` times `inner_ports` over `switches`"));
+    }
+    let mut draws = Seeds::new(config.seed).stream("topology.jellyfish.scripts", 0);
+    let mut wiring = Wiring::new(hosts, config.switch_delay);
+    let (leaf, inner) = (wiring.tier("leaf"), wiring.tier("inner"));
+    for number in 0..switches {
+        wiring.switch(format!("switch{number}"), leaf);
+    }
+    for number in 0..inner_switches {
+        wiring.switch(format!("inner{number}"), inner);
+    }
+    for host in 0..hosts {
+        wiring.hosts(host, 1, SwitchId(draws.below(switches)), host_link);
+    }
+    for number in 1..switches {
+        wiring.join(SwitchId(number - 1), SwitchId(number), core_link);
+    }
+    for number in 0..inner_switches {
+        for _ in 0..inner_ports {
+            wiring.join(SwitchId(draws.below(switches)), SwitchId(switches + number), core_link);
+        }
+    }
+    let uplinks = ends + 2 * u64::from(switches - 1);
     Network::new(wiring, None, Some(core_link.rate.as_bps().saturating_mul(uplinks)))
 }
 
@@ -239,6 +300,7 @@ mod tests {
             network_ports,
             inner_switches: 0,
             inner_ports: None,
+            wired: Wired::Graph,
             seed: 1,
             host_link: link("10Gbps", "10us"),
             core_link: link("10Gbps", "10us"),
@@ -289,6 +351,27 @@ mod tests {
         }
         networks.dedup();
         assert_eq!(networks.len(), 5, "another seed gives another network");
+    }
+
+    #[test]
+    fn what_the_scripts_of_superways_call_jellyfish() {
+        let config = Config { inner_switches: 10, inner_ports: Some(20), wired: Wired::Scripts, ..config(20, 400, 10) };
+        let network = build(&config).unwrap();
+        assert_eq!((network.hosts(), network.switches().len()), (400, 30));
+        assert_eq!(network.ports().len(), 2 * (400 + 19 + 200));
+        let around = neighbours(&network);
+        assert!((1..20).all(|at| around[at].contains(&(at as u32 - 1))), "a line of switches");
+        assert!(around[20..].iter().all(|links| links.len() == 20 && links.iter().all(|&to| to < 20)));
+        let has_twice = |links: &Vec<u32>| links.iter().collect::<BTreeSet<_>>().len() < links.len();
+        assert!(around[20..].iter().any(has_twice), "links are drawn without a look at others");
+        let sizes: Vec<usize> = (0..network.racks()).map(|rack| network.hosts_of_rack(rack).count()).collect();
+        assert_eq!(sizes.iter().sum::<usize>(), 400);
+        assert!(sizes.iter().max() > sizes.iter().min(), "{sizes:?}");
+        assert!((1..400).all(|dst| network.route(HostId(0), HostId(dst)).links.len() >= 2));
+        let odd = Config { inner_ports: Some(19), ..config };
+        assert_eq!(build(&odd).unwrap_err().path, "jellyfish.network_ports");
+        let none = Config { inner_switches: 0, inner_ports: None, ..odd };
+        assert_eq!(build(&none).unwrap_err().path, "jellyfish.network_ports");
     }
 
     #[test]

@@ -41,6 +41,8 @@ register! {
     Jellyfish in jellyfish,
     /// Hosts with several links that pass packets on between small switches.
     Bcube in bcube,
+    /// Racks in a ring, whose hosts have links to the leaves of several racks: fewer packets pass the spines.
+    Subways in subways,
     /// Whatever a file says: tailcut's own TOML, HPCC's topology.txt, htsim's .topo, or GraphML.
     File in file,
     /// Two groups of hosts on either side of one link, or of a line of switches.
@@ -68,7 +70,7 @@ fn at_most(path: &str, value: u32, most: u32) -> Result<(), Invalid> {
 }
 
 /// Ports of a network of `links` links must be countable.
-fn countable(links: u128) -> Result<(), Invalid> {
+pub(crate) fn countable(links: u128) -> Result<(), Invalid> {
     let ports = 2 * links;
     if ports <= u128::from(MAX_PORTS) {
         return Ok(());
@@ -86,7 +88,7 @@ fn plausible(path: &str, delay: Span) -> Result<(), Invalid> {
 
 impl LinkConfig {
     /// Checks the link of the key `path`.
-    fn check(&self, path: &str) -> Result<(), Invalid> {
+    pub(crate) fn check(&self, path: &str) -> Result<(), Invalid> {
         plausible("delay", self.delay).map_err(|invalid| invalid.within(path))
     }
 }

@@ -41,6 +41,8 @@ register! {
     Symmetric in symmetric,
     /// Source routes: the connection is the number of a way, which its packets take in both directions.
     Source in source,
+    /// Assigned ways: what a controller has given a way takes it, and all else goes by flow ECMP.
+    Assigned in assigned,
 }
 
 impl PathChoice for Path {

@@ -1,14 +1,17 @@
 //! Source routes: the sender of a flow decides on the whole way, by a number that each of its packets carries.
 //!
 //! The number of a way is written to a mixed base: the choice at the first node that has one is its last digit, to the
-//! base of the alternatives there, the choice at the second node the one before, and so on. Numbers that follow each
-//! other are different ways, and as many of them as there are ways are all of them where every way has as many
-//! alternatives at its first node with a choice, at its second and so on, as in trees.
+//! base of the alternatives there, the choice at the second node the one before, and so on. To each digit the choice
+//! before is added, or nothing if there are not so many alternatives. Numbers that follow each other are different
+//! ways, and as many of them as there are ways are all of them where every way has as many alternatives at its first
+//! node with a choice, at its second and so on, as in trees. In a BCube they set the levels right in a cyclic order,
+//! each from another one on: as many ways share no link as there are levels to be set right.
 //!
 //! A packet carries its number as that of its connection, to which each pair of hosts adds one of its own, drawn from
-//! the seed: the connections of a pair take its ways in turns, and different pairs begin anywhere. So a sender that
-//! wants another way for some packets gives them another connection. What comes back has the same number and takes the
-//! same way, reversed: ways are counted from the host with the smaller number.
+//! the seed: the connections of a pair take its ways in turns, and different pairs begin anywhere (in the digits after
+//! the first one not where a node has one alternative fewer than the one before, or the cycle would be lost). So a
+//! sender that wants another way for some packets gives them another connection. What comes back has the same number
+//! and takes the same way, reversed: ways are counted from the host with the smaller number.
 
 use tailcut_base::mix64;
 use tailcut_model::seat::{PathChoice, Ways};
@@ -39,13 +42,13 @@ impl Build for Model {
 impl PathChoice for Model {
     /// By the last digit alone, where the whole way cannot be seen, or does not come by.
     fn choose(&mut self, packet: &Packet, _: u32, alternatives: u32) -> u32 {
-        Digits::of(self.number(packet)).next(alternatives)
+        self.digits(packet).next(alternatives)
     }
 
     // Called, not inlined: the loop is that of the many who do not look.
     #[inline(never)]
     fn choose_way(&mut self, packet: &Packet, destination: u32, alternatives: u32, ways: &dyn Ways) -> u32 {
-        let mut digits = Digits::of(self.number(packet));
+        let mut digits = self.digits(packet);
         let mut pick = |_: u32, count: u32| digits.next(count);
         let choice = if packet.src < packet.dst {
             ways.along(packet.src, packet.dst, &mut pick)
@@ -58,26 +61,38 @@ impl PathChoice for Model {
 
 impl Model {
     /// The number of a packet's way.
-    fn number(&self, packet: &Packet) -> u64 {
+    fn digits(&self, packet: &Packet) -> Digits {
         let (low, high) = (packet.src.min(packet.dst), packet.src.max(packet.dst));
         let pair = u64::from(low.0) << 32 | u64::from(high.0);
+        let connection = u64::from(packet.connection);
         // Half of the bits are room for the connections to be counted in.
-        (mix64(pair ^ self.salt) >> 1) + u64::from(packet.connection)
+        Digits { number: (mix64(pair ^ self.salt) >> 1) + connection, connection, before: (0, 0) }
     }
 }
 
-/// The digits of a number to bases that become known one by one.
-struct Digits(u64);
+/// The choices that a number stands for, of alternatives that become known one by one.
+struct Digits {
+    /// What is left of the number of the way.
+    number: u64,
+    /// What is left of the connection alone.
+    connection: u64,
+    /// The choice before, and of how many.
+    before: (u32, u32),
+}
 
 impl Digits {
-    fn of(number: u64) -> Digits {
-        Digits(number)
-    }
-
     fn next(&mut self, base: u32) -> u32 {
-        let digit = self.0 % u64::from(base);
-        self.0 /= u64::from(base);
-        digit as u32
+        let (choice, of) = self.before;
+        let number = if base + 1 == of { self.connection } else { self.number };
+        let from = if choice < base { choice } else { 0 };
+        let digit = (number % u64::from(base)) as u32;
+        self.number /= u64::from(base);
+        self.connection /= u64::from(base);
+        // Nodes without a choice are no step of the cycle.
+        if base > 1 {
+            self.before = ((digit + from) % base, base);
+        }
+        (digit + from) % base
     }
 }
 
@@ -135,6 +150,24 @@ mod tests {
                     let taken: BTreeSet<Vec<PortId>> = (first..first + ways as u32).map(&mut take).collect();
                     assert_eq!(taken.len(), ways, "{text}: host{src} to host{dst} from {first}");
                     assert_eq!(take(first), take(first + ways as u32), "and from the first one again");
+                }
+            }
+        }
+    }
+
+    /// In a BCube, connections that follow each other share no link, as many as there are levels to be set right.
+    #[test]
+    fn ways_of_a_bcube_are_disjoint() {
+        let network = network("bcube = { n = 2, k = 3, host_link = { rate = \"1Gbps\", delay = \"1us\" } }");
+        for seed in 0..20 {
+            let mut paths = paths(&network, "source", seed);
+            for (src, dst, levels) in [(0, 15, 4), (15, 0, 4), (3, 12, 4), (0, 7, 3), (1, 2, 2), (6, 7, 1)] {
+                let mut used: BTreeSet<PortId> = BTreeSet::new();
+                for connection in 0..levels {
+                    let taken = way(&network, network.router(), &mut paths, &packet(src, dst, connection));
+                    for port in taken {
+                        assert!(used.insert(port), "host{src} to host{dst}, connection {connection}, seed {seed}");
+                    }
                 }
             }
         }

@@ -31,7 +31,7 @@ impl View<'_> {
         while at != Node::Host(to) {
             let hops = match at {
                 Node::Host(host) => self.router.next_hops_of_host(host, to),
-                Node::Switch(switch) => self.router.next_hops(switch, to),
+                Node::Switch(switch) => self.router.next_hops_from(switch, from, to),
             };
             let taken = match hops.count {
                 0 => return None,

@@ -68,6 +68,15 @@ impl Router {
         }
     }
 
+    /// As [`Router::next_hops`], for packets of `src`: static routes may send them another way than those of others.
+    #[inline]
+    pub fn next_hops_from(&self, at: SwitchId, src: HostId, dst: HostId) -> NextHops {
+        match self {
+            Router::Table(table) => table.next_hops_from(at, src, dst),
+            other => other.next_hops(at, dst),
+        }
+    }
+
     #[inline(never)]
     fn looked_up(&self, at: SwitchId, dst: HostId) -> NextHops {
         match self {

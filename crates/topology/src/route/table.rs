@@ -3,12 +3,14 @@
 //! Hosts with one link to the same switch are one group; a host with several links is a group of its own. Most switches
 //! have the same ports toward many groups (all their uplinks), so that each set of ports is stored once for each node.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use tailcut_base::{HostId, Id, IdVec, PortId, SwitchId};
 use tailcut_model::Invalid;
 
 use super::NextHops;
+use crate::extra::{Cost, Rules};
 use crate::network::Node;
 use crate::wiring::Ports;
 
@@ -28,6 +30,8 @@ pub struct RoutingTable {
     first_nic: Option<Vec<u32>>,
     /// The number of each host among the nodes, if some host has several links; those with one link are no nodes.
     node_of_host: Option<IdVec<HostId, u32>>,
+    /// The ports of static routes, by switch, source and destination.
+    fixed: BTreeMap<(SwitchId, HostId, HostId), Slice>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,11 +87,20 @@ impl RoutingTable {
         (wired.switches.len() + hosts) as u64 * roots.len() as u64
     }
 
-    /// Searches the network breadth first, once from each group of hosts, without the ports that are `dead`.
+    /// The ways with the fewest links.
     ///
     /// # Errors
     /// If there are more than [`RoutingTable::MOST_SLICES`].
-    pub(crate) fn shortest_paths(wired: &Ports, dead: &dyn Fn(PortId) -> bool) -> Result<RoutingTable, Invalid> {
+    pub(crate) fn shortest_paths(wired: &Ports) -> Result<RoutingTable, Invalid> {
+        RoutingTable::find(wired, &Rules::default(), &|_| false)
+    }
+
+    /// Searches the network, once from each group of hosts, for the ways of the least cost without the ports that are
+    /// `dead`.
+    ///
+    /// # Errors
+    /// If there are more than [`RoutingTable::MOST_SLICES`].
+    pub(crate) fn find(wired: &Ports, rules: &Rules, dead: &dyn Fn(PortId) -> bool) -> Result<RoutingTable, Invalid> {
         let slices = RoutingTable::slices_of(wired);
         if slices > RoutingTable::MOST_SLICES {
             let message = format!("the ways through this network are {slices} entries of a table");
@@ -120,31 +133,40 @@ impl RoutingTable {
         pool.extend((0..nics).map(PortId));
         let mut slices = vec![Slice::NONE; nodes.len() * roots.len()];
         let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); nodes.len()];
-        let links = Links::new(wired, &nodes, &number, dead);
+        let links = Links::new(wired, &nodes, &number, rules.cost, dead);
         let mut set: Vec<PortId> = Vec::new();
         for (to, &root) in roots.iter().enumerate() {
             let root_number = match root {
                 Root::Switch(switch) => number(Node::Switch(switch)),
                 Root::Host(host) => number(Node::Host(host)),
             };
-            let distance = links.distances(root_number);
+            // A host that is known by its link with its leaf is as near as the leaf, while that link works.
+            let leaf_side = match root {
+                Root::Host(host) => rules.at_leaf.get(&host).copied().filter(|&port| !dead(port)),
+                Root::Switch(_) => None,
+            };
+            let leaf = leaf_side.map(|port| number(wired.ports[port].owner));
+            let distance = links.distances(root_number, leaf);
             for (at, &here) in distance.iter().enumerate() {
                 let slice = &mut slices[at * roots.len() + to];
+                set.clear();
                 if here == 0 {
                     if let Root::Switch(_) = root {
                         *slice = Slice::ATTACHED;
                     }
+                    if leaf != Some(at as u32) {
+                        continue;
+                    }
+                    set.extend(leaf_side);
+                } else if here == NOWHERE {
                     continue;
+                } else {
+                    let is_next = |&&(_, peer, cost): &&(PortId, u32, u32)| {
+                        let beyond = distance[peer as usize];
+                        here.checked_sub(cost) == Some(beyond) && (beyond == 0 || links.passes[peer as usize])
+                    };
+                    set.extend(links.out(at).iter().filter(is_next).map(|&(port, ..)| port));
                 }
-                if here == NOWHERE {
-                    continue;
-                }
-                let is_next = |&&(_, peer): &&(PortId, u32)| {
-                    let beyond = distance[peer as usize];
-                    beyond == here - 1 && (beyond == 0 || links.passes[peer as usize])
-                };
-                set.clear();
-                set.extend(links.out(at).iter().filter(is_next).map(|&(port, _)| port));
                 let first = match known[at].get(&set) {
                     Some(&first) => first,
                     None => {
@@ -157,6 +179,16 @@ impl RoutingTable {
                 *slice = Slice { first, count: set.len() as u32 };
             }
         }
+        let mut fixed = BTreeMap::new();
+        for (&(at, src, dst), &via) in &rules.fixed {
+            let ports = wired.of(Node::Switch(at)).map(PortId);
+            let first = pool.len() as u32;
+            pool.extend(ports.filter(|&port| wired.ports[port].peer == via && !dead(port)));
+            let count = pool.len() as u32 - first;
+            if count > 0 {
+                fixed.insert((at, src, dst), Slice { first, count });
+            }
+        }
         let has_host_nodes = nodes.len() > wired.switches.len();
         Ok(RoutingTable {
             pool,
@@ -166,6 +198,7 @@ impl RoutingTable {
             nics,
             first_nic: wired.first_nic.clone(),
             node_of_host: has_host_nodes.then_some(node_of_host),
+            fixed,
         })
     }
 
@@ -187,6 +220,13 @@ impl RoutingTable {
             return NextHops { destination, first: self.nic_of(dst), count: 1 };
         }
         NextHops { destination, first, count }
+    }
+
+    pub(super) fn next_hops_from(&self, at: SwitchId, src: HostId, dst: HostId) -> NextHops {
+        match self.fixed.get(&(at, src, dst)) {
+            Some(&Slice { first, count }) => NextHops { destination: self.group_of[dst], first, count },
+            None => self.next_hops(at, dst),
+        }
     }
 
     #[inline]
@@ -216,25 +256,34 @@ impl RoutingTable {
             + self.group_of.heap_bytes()
             + self.first_nic.as_ref().map_or(0, |first| first.capacity() * size_of::<u32>())
             + self.node_of_host.as_ref().map_or(0, IdVec::heap_bytes)
+            + self.fixed.len() * size_of::<((SwitchId, HostId, HostId), Slice)>()
     }
 }
 
 /// The links between nodes that carry something, as the search goes through them.
 struct Links {
-    /// The ports of all nodes whose links lead to nodes, with the number of that node.
-    out: Vec<(PortId, u32)>,
+    /// The ports of all nodes whose links lead to nodes, with the number of that node and the cost of the link.
+    out: Vec<(PortId, u32, u32)>,
     /// Where those of each node begin, and the end.
     first_out: Vec<u32>,
-    /// The nodes whose links lead to each node.
-    back: Vec<u32>,
+    /// The nodes whose links lead to each node, and what these cost.
+    back: Vec<(u32, u32)>,
     /// Where those of each node begin, and the end.
     first_back: Vec<u32>,
     /// Whether ways may pass the node.
     passes: Vec<bool>,
+    /// Whether each link costs one.
+    counts_hops: bool,
 }
 
 impl Links {
-    fn new(wired: &Ports, nodes: &[Node], number: &dyn Fn(Node) -> u32, dead: &dyn Fn(PortId) -> bool) -> Links {
+    fn new(
+        wired: &Ports,
+        nodes: &[Node],
+        number: &dyn Fn(Node) -> u32,
+        cost: Cost,
+        dead: &dyn Fn(PortId) -> bool,
+    ) -> Links {
         let (mut out, mut first_out) = (Vec::new(), vec![0]);
         let (mut back, mut first_back) = (Vec::new(), vec![0]);
         for &node in nodes {
@@ -242,37 +291,61 @@ impl Links {
                 let spec = &wired.ports[port];
                 let peer = number(spec.peer);
                 if peer != NOWHERE && !dead(port) {
-                    out.push((port, peer));
+                    out.push((port, peer, cost.of(spec.rate)));
                 }
                 if peer != NOWHERE && !dead(spec.reverse) {
-                    back.push(peer);
+                    back.push((peer, cost.of(wired.ports[spec.reverse].rate)));
                 }
             }
             first_out.push(out.len() as u32);
             first_back.push(back.len() as u32);
         }
         let passes = nodes.iter().map(|node| matches!(node, Node::Switch(_)) || wired.relays).collect();
-        Links { out, first_out, back, first_back, passes }
+        Links { out, first_out, back, first_back, passes, counts_hops: cost == Cost::Hops }
     }
 
-    fn out(&self, node: usize) -> &[(PortId, u32)] {
+    fn out(&self, node: usize) -> &[(PortId, u32, u32)] {
         &self.out[self.first_out[node] as usize..self.first_out[node + 1] as usize]
     }
 
-    /// Links between each node and `root`, on ways that lead to it.
-    fn distances(&self, root: u32) -> Vec<u32> {
+    fn back(&self, node: u32) -> &[(u32, u32)] {
+        let node = node as usize;
+        &self.back[self.first_back[node] as usize..self.first_back[node + 1] as usize]
+    }
+
+    /// What the ways cost that lead from each node to `root`, or to `other` if there is one.
+    fn distances(&self, root: u32, other: Option<u32>) -> Vec<u32> {
         let mut distance = vec![NOWHERE; self.passes.len()];
-        distance[root as usize] = 0;
-        let mut frontier = VecDeque::from([root]);
-        while let Some(node) = frontier.pop_front() {
-            let node = node as usize;
-            if node != root as usize && !self.passes[node] {
+        let roots = [Some(root), other].into_iter().flatten();
+        roots.clone().for_each(|root| distance[root as usize] = 0);
+        if self.counts_hops {
+            let mut frontier: VecDeque<u32> = roots.collect();
+            while let Some(node) = frontier.pop_front() {
+                let here = distance[node as usize];
+                if here > 0 && !self.passes[node as usize] {
+                    continue;
+                }
+                for &(peer, _) in self.back(node) {
+                    if distance[peer as usize] == NOWHERE {
+                        distance[peer as usize] = here + 1;
+                        frontier.push_back(peer);
+                    }
+                }
+            }
+            return distance;
+        }
+        // Dijkstra: the nearest node that is not done comes next.
+        let mut open: BinaryHeap<Reverse<(u32, u32)>> = roots.map(|root| Reverse((0, root))).collect();
+        while let Some(Reverse((here, node))) = open.pop() {
+            let is_old = here > distance[node as usize];
+            if is_old || here > 0 && !self.passes[node as usize] {
                 continue;
             }
-            for &peer in &self.back[self.first_back[node] as usize..self.first_back[node + 1] as usize] {
-                if distance[peer as usize] == NOWHERE {
-                    distance[peer as usize] = distance[node] + 1;
-                    frontier.push_back(peer);
+            for &(peer, cost) in self.back(node) {
+                let there = here + cost;
+                if there < distance[peer as usize] {
+                    distance[peer as usize] = there;
+                    open.push(Reverse((there, peer)));
                 }
             }
         }

@@ -62,6 +62,7 @@ impl Case {
         let places = HostLinks {
             rack_of: (0..network.hosts()).map(|host| network.rack_of(HostId(host))).collect(),
             host_link: network.host_link(),
+            wider: Default::default(),
             uplinks: network.uplink_capacity_bps(),
         };
         let workload = Workload::new(&scenario.config().workload, &places, Seeds::new(SEED), folder().as_path())

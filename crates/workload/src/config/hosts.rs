@@ -19,6 +19,17 @@ pub enum Endpoints {
     Descending,
     /// The source is uniform over a set of senders, the destination over a set of receivers without the source.
     Roles(Roles),
+    /// The source is uniform over the hosts, the destination over those that are not in its block of consecutive hosts,
+    /// such as its pod of a fat-tree (HyLine's public scripts: traffic between pods alone).
+    Apart(Apart),
+}
+
+/// Hosts that send nothing to one another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct Apart {
+    /// So many consecutive hosts are a block, from host 0 on; in a fat-tree a pod has `k/2` times `hosts_per_edge`.
+    pub block: u32,
 }
 
 /// Which hosts send and which receive; a host may do both.

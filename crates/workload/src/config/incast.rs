@@ -28,6 +28,15 @@ pub struct Incast {
     /// instead of others for each query. A query with a smaller degree than another goes to the first of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fixed_workers: bool,
+    /// Whether each host that asks has a degree of its own, drawn once for the run, instead of another for each query:
+    /// "incast degree varies in the range of 48 to 96 among all incast applications" (Rezaei, PhD thesis, University of
+    /// Illinois at Chicago, 2021, section 4.4.2). Loads are those of the degrees that were drawn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fixed_degrees: bool,
+    /// The applications one by one, each on a server and with workers of its own, in place of `aggregators`, `workers`
+    /// and `fixed_workers`. Several may be on one server. `tailcut place` writes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applications: Option<Vec<Application>>,
     /// The first answer of each query, where it is not like the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<FirstAnswer>,
@@ -44,6 +53,20 @@ pub struct Incast {
     /// query. Without it queries have no deadline. It is not one of the answers, which have that of the traffic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Deadlines>,
+}
+
+/// One application that asks queries (Superways: Rezaei, PhD thesis, University of Illinois at Chicago, 2021, section
+/// 3.4.1, which moves applications to other servers).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct Application {
+    /// The host that it is on.
+    pub server: u32,
+    /// The hosts that answer it, in the order in which they answer; at least as many as its largest degree.
+    pub workers: Vec<u32>,
+    /// How many of them answer a query, if not as many as `degree` of the incast says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degree: Option<Degree>,
 }
 
 /// The first answer of each query, as in ICON's public script, whose first answer of 64 KiB counts as a long flow.

@@ -11,6 +11,8 @@
 mod clock;
 mod connections;
 mod degrees;
+mod extra;
+mod held;
 pub mod packets;
 mod receiver;
 mod scoreboard;
@@ -19,27 +21,27 @@ mod sender;
 mod tests;
 mod warnings;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, HostId, Instant, Span};
-use tailcut_model::seat::{CongestionControl, HostCx, Pacer, ReceiveWindow, SendOrder, Transport, Unfinished, Wish};
+use tailcut_base::{Bytes, HostId, Span};
+use tailcut_model::seat::{
+    CongestionControl, HostCx, Leave, Pacer, ReceiveWindow, SendOrder, Soon, Transport, Unfinished, Wish,
+};
 use tailcut_model::{
-    Around, Build, Direction, Facts, Flags, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
+    Around, Build, Direction, Facts, Flags, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId, Parameters,
+    Thing,
 };
 
 use crate::congestion::FlowContext;
 use crate::order::Orders;
-use crate::pace::PaceSeat;
-use crate::receive::ReceiveSeat;
 use crate::transport::TransportConfig;
 use crate::transport::slots::{Slot, Slots};
 use crate::{HostConfig, HostContext};
 use clock::Clock;
 use connections::Connections;
-use degrees::Degrees;
+use extra::Extra;
 use receiver::Receiver;
 use sender::{Fired, Seats, Sender};
 
@@ -285,66 +287,6 @@ pub struct Model {
     has_seen_timeout: bool,
 }
 
-/// Seats that most schemes leave empty.
-#[derive(Debug)]
-struct Extra {
-    pace: PaceSeat,
-    receive: ReceiveSeat,
-    /// Incast degrees, if the pacer wants to know them.
-    degrees: Option<Degrees>,
-    /// When the next packet to each host may go, if flows to one host wait for one another.
-    clocks: Option<BTreeMap<HostId, Instant>>,
-}
-
-impl Extra {
-    /// The seats, if one of them does anything.
-    fn new(context: &HostContext) -> Result<Option<Box<Extra>>, Invalid> {
-        let pace = context.config.pace.build(context).map_err(|e| e.within("pace"))?;
-        let receive = context.config.receive.build(context).map_err(|e| e.within("receive"))?;
-        let is_needed = pace.is_on() || receive.initial_window().is_some();
-        let degrees = Degrees::new(pace.awareness());
-        let clocks = pace.shares_clock().then(BTreeMap::new);
-        Ok(is_needed.then(|| Box::new(Extra { pace, receive, degrees, clocks })))
-    }
-
-    /// When the next packet to `host` may go, if another flow to it has said so.
-    fn clock(&self, host: HostId) -> Option<Instant> {
-        self.clocks.as_ref()?.get(&host).copied()
-    }
-
-    /// The receiver takes in a data packet, and its ACKs say how much more may come.
-    #[cold]
-    fn on_data(
-        &mut self,
-        cx: &mut HostCx<'_>,
-        slot: u32,
-        receiver: &mut Receiver,
-        id: PacketId,
-        delayed: Option<&DelayedAck>,
-    ) {
-        let packet = cx.arena.get(id).clone();
-        self.receive.on_data(cx.now, slot, &packet);
-        receiver.on_data(cx.now, &packet, delayed, |mut ack| {
-            self.advertise(cx.now, slot, &mut ack);
-            cx.answer(id, ack);
-        });
-    }
-
-    /// Lets an ACK or SYN-ACK say how much may come.
-    #[cold]
-    fn advertise(&mut self, now: Instant, slot: u32, answer: &mut Packet) {
-        if let Some(window) = self.receive.advertise(now, slot, answer.seq) {
-            packets::set_advertised(answer, window);
-        }
-    }
-
-    fn heap_bytes(&self) -> usize {
-        // A map holds its items in blocks that are between half and wholly full.
-        let clocks = self.clocks.as_ref().map_or(0, |clocks| 2 * clocks.len() * size_of::<(HostId, Instant)>());
-        size_of::<Extra>() + self.receive.heap_bytes() + self.degrees.as_ref().map_or(0, Degrees::heap_bytes) + clocks
-    }
-}
-
 const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
 const _: () = assert!(size_of::<Slot<Sender>>() + size_of::<Slot<Receiver>>() <= 480, "a flow has both");
 
@@ -466,6 +408,9 @@ impl Model {
             if let Some(connections) = &mut self.connections {
                 connections.leave(sender.receiver(), sender.keep());
             }
+            if let Some(extra) = &mut self.extra {
+                extra.pace.on_close(slot);
+            }
             self.senders.remove(slot);
             self.orders.of_mut(nic).forget(slot);
         } else {
@@ -547,6 +492,7 @@ impl Transport for Model {
             queued: self.orders.of(0).is_queue(),
             nic: cx.nic,
             paced: self.extra.as_ref().is_some_and(|extra| extra.pace.is_on()),
+            limited: self.extra.as_ref().is_some_and(|extra| extra.pace.limits()),
             receive_window: self.extra.as_ref().and_then(|extra| extra.receive.initial_window()),
         };
         let mut sender = Sender::new(flow, spec, &self.config, tcp(&self.config), &seats);
@@ -621,16 +567,20 @@ impl Transport for Model {
     fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
         while let Some(turn) = self.orders.of_mut(nic).next() {
             let sender = self.senders.get_mut(turn.slot);
-            if let Some(extra) = &self.extra
-                && let Some(at) = extra.clock(sender.receiver())
-                && at > cx.now
-            {
-                sender.hold_until(at);
-                sender.take_back();
-                if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
-                    cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
+            let mut discards = turn.drop;
+            if let Some(extra) = &mut self.extra {
+                match extra.leave(cx.now, turn.slot, sender) {
+                    Leave::Go => {}
+                    Leave::Discard => discards = true,
+                    Leave::Wait(at) => {
+                        sender.hold_until(at);
+                        sender.take_back();
+                        if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
+                            cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
+                        }
+                        continue;
+                    }
                 }
-                continue;
             }
             // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
             if let Some(mut packet) = sender.next_packet(cx.now, self.extra.as_ref().map(|extra| &extra.pace)) {
@@ -642,7 +592,7 @@ impl Transport for Model {
                 if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
                     cx.wishes.push(Wish::Timer { at, flow: packet.flow });
                 }
-                if turn.drop {
+                if discards {
                     cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
                     continue;
                 }
@@ -665,7 +615,7 @@ impl Transport for Model {
     fn shortest_timer(&self) -> Span {
         // Whatever paces may let the next packet go at any time.
         let congestion = self.config.congestion.build(&FlowContext::default());
-        let paces = self.extra.as_ref().is_some_and(|extra| extra.pace.is_on()) || congestion.is_ok_and(|c| c.paces());
+        let paces = self.extra.as_ref().is_some_and(|extra| extra.paces()) || congestion.is_ok_and(|c| c.paces());
         if paces { Span::ZERO } else { tcp(&self.config).min_rto }
     }
 
@@ -673,5 +623,17 @@ impl Transport for Model {
         let senders = self.senders.iter().map(|s| Unfinished::Sender(s.flow(), s.report()));
         let receivers = self.receivers.iter().map(|r| Unfinished::Receiver(r.flow(), r.report()));
         senders.chain(receivers).collect()
+    }
+
+    fn prefetch(&self, soon: Soon, flows: &FlowTable) {
+        match soon {
+            Soon::Choose => self.orders.of(0).prefetch(),
+            Soon::Send => self.orders.of(0).upcoming().into_iter().for_each(|slot| self.senders.prefetch(slot)),
+            Soon::Arrive(flow) => {
+                // Which of the two ends is here the table does not say; the other one's slot is of another host.
+                flows.sender(flow).into_iter().for_each(|slot| self.senders.prefetch(slot));
+                flows.receiver(flow).into_iter().for_each(|slot| self.receivers.prefetch(slot));
+            }
+        }
     }
 }

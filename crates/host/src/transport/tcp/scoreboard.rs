@@ -32,7 +32,7 @@ impl Segment {
 }
 
 /// State of the outstanding segments.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Scoreboard {
     /// Number in its flow of the segment in front.
     first: u64,

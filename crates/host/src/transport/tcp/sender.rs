@@ -1,7 +1,9 @@
 //! The sending end of a flow: when a packet may go, what it is, and what an ACK or a silence means.
 
 use tailcut_base::{HostId, Instant, MSS_BYTES, Span};
-use tailcut_model::seat::{AckSample, CongestionControl, PaceView, Pacer, SenderReport, Tag, TagView, Window};
+use tailcut_model::seat::{
+    AckSample, CongestionControl, PaceView, Pacer, Priority, SenderReport, Tag, TagView, Window,
+};
 use tailcut_model::{Flags, FlowId, FlowSpec, Header, Packet};
 
 use super::clock::Clock;
@@ -35,6 +37,8 @@ enum Gate {
     Probing,
     /// A probe.
     ProbeDue,
+    /// Nothing: its permission was taken back.
+    Held,
 }
 
 /// What a timer did.
@@ -57,6 +61,8 @@ pub(super) struct Seats {
     pub(super) nic: u8,
     /// Whether packets are spaced.
     pub(super) paced: bool,
+    /// Whether packets may be held back.
+    pub(super) limited: bool,
     /// The receive window in segments before anything is advertised, if anything ever is.
     pub(super) receive_window: Option<u16>,
 }
@@ -85,7 +91,7 @@ impl Pacing {
     /// has one packet in flight would follow each ACK by a packet too late if it were the one that held then.
     #[inline]
     fn next(&self, gap: Span) -> Instant {
-        if self.by_host { self.release } else { self.sent + gap }
+        if self.by_host { self.release } else { self.release.max(self.sent + gap) }
     }
 }
 
@@ -174,7 +180,7 @@ impl Sender {
                 max: tcp.max_window.map_or(f64::INFINITY, packets),
                 gap: Span::ZERO,
             },
-            pacing: (seats.paced || congestion.paces()).then(|| Box::new(Pacing::new(seats.paced))),
+            pacing: (seats.paced || seats.limited || congestion.paces()).then(|| Box::new(Pacing::new(seats.paced))),
             congestion,
             cwr: false,
             offered: 0,
@@ -379,6 +385,11 @@ impl Sender {
         if now < self.deadline {
             return Fired::Nothing;
         }
+        if self.gate == Gate::Held {
+            // What is on its way may be late; nothing may be sent again, so nothing is made of it.
+            self.start_timer(now);
+            return Fired::Nothing;
+        }
         self.report.timeouts += 1;
         self.timeouts_in_row += 1;
         let limit = u32::try_from(self.max_rto.as_ps() / self.rto.as_ps()).unwrap_or(u32::MAX).max(1);
@@ -438,24 +449,6 @@ impl Sender {
         Some(packet)
     }
 
-    /// Nothing goes before then, because of another flow to the same host.
-    pub(super) fn hold_until(&mut self, at: Instant) {
-        if let Some(pacing) = &mut self.pacing {
-            pacing.release = pacing.release.max(at);
-        }
-    }
-
-    /// When the host's pacer lets the next packet go.
-    pub(super) fn release(&self) -> Option<Instant> {
-        self.pacing.as_ref().map(|pacing| pacing.release)
-    }
-
-    /// Takes back the packet that was offered, because it may not go yet.
-    pub(super) fn take_back(&mut self) {
-        self.offered -= 1;
-        self.waits = true;
-    }
-
     /// A packet goes now: the next one has to wait.
     fn pace(&mut self, now: Instant, pacer: Option<&PaceSeat>) {
         let gap = self.window.gap;
@@ -507,41 +500,24 @@ impl Sender {
         packet
     }
 
+    /// The priority of a packet at this offset.
+    #[inline(always)]
+    fn priority(&mut self, seq: u64) -> Priority {
+        let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
+        let acknowledged = self.una + sacked * MSS_BYTES;
+        let view = TagView { offset: seq, highest_sent: self.nxt, acknowledged, flow_bytes: self.size };
+        self.tag.tag(&view)
+    }
+
     /// A data packet with its priority.
     #[inline(always)]
     fn data(&mut self, now: Instant, seq: u64, payload: u16) -> Packet {
         let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload, self.size, now);
-        let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
-        let acknowledged = self.una + sacked * MSS_BYTES;
-        let view = TagView { offset: seq, highest_sent: self.nxt, acknowledged, flow_bytes: self.size };
-        let priority = self.tag.tag(&view);
+        let priority = self.priority(seq);
         packet.connection = self.connection;
         packet.class = priority.class;
         packet.set_rank(priority.rank);
         packet
-    }
-
-    /// The next probe: a data packet of which one byte is on the wire and none is the flow's. It stands at the first
-    /// byte that is not acknowledged, which its receiver has or expects, so that there is nothing to take in and the
-    /// answer is an ACK.
-    #[cold]
-    fn probe(&mut self, now: Instant) -> Packet {
-        self.gate = Gate::Probing;
-        let mut probe = self.data(now, self.una, 0);
-        probe.size += 1;
-        probe.flags.set(Flags::RETRANSMITTED);
-        self.report.packets += 1;
-        self.report.retransmissions += 1;
-        probe
-    }
-
-    /// Something arrives: the flow begins again with one segment.
-    #[cold]
-    fn end_probing(&mut self, now: Instant) {
-        self.gate = Gate::Open;
-        self.timeouts_in_row = 0;
-        self.window.cwnd = MSS_BYTES as f64;
-        self.restart_timer(now);
     }
 
     /// Bytes that are still to send: new ones, and lost ones that are not on their way again.
@@ -692,6 +668,8 @@ impl Sender {
     }
 }
 
+mod closed;
+mod held;
 mod kept;
 mod recovery;
 #[cfg(test)]

@@ -6,18 +6,20 @@ use std::sync::Arc;
 use tailcut_base::{HostId, PortId, Seeds, SwitchId, prefer_large_pages};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::loss::LossContext;
-use tailcut_fabric::{Link, Port, PortConfig};
+use tailcut_fabric::{Link, Port};
 use tailcut_host::HostContext;
 use tailcut_host::delay::{Delay, DelayContext};
 use tailcut_model::seat::{Agent, Memory, Transport};
 use tailcut_model::{Arena, FlowTable, Header, List, Thing};
-use tailcut_record::{Histogram, QueueSamples, QueueSeries, Throughput};
+use tailcut_record::{Histogram, MemorySeries, QueueSamples, QueueSeries, Throughput};
 use tailcut_topology::path::{Path, PathContext};
 use tailcut_topology::{Node, PortSpec};
 
 use super::delays::{Delays, HostDelays};
+use super::host_agents::HostAgent;
 use super::hosts::Interfaces;
 use super::measure::{Measured, Sampling};
+use super::pfc::{self, Pfc};
 use super::switches::Managed;
 use super::ties::Ties;
 use super::{Counts, Host, Part, Switch};
@@ -42,11 +44,15 @@ impl<'s> Part<'s> {
         let host_ids: Vec<HostId> = (0..network.hosts()).map(HostId).filter(|&id| is_here(Node::Host(id))).collect();
         let host = |&id: &HostId| {
             let nics = network.nics(id).map(|nic| &specs[PortId(nic)]);
-            let context =
-                HostContext { config: host_config.clone(), nic: specs[network.nic(id)].rate, nics: nics.len() as u8 };
+            let context = HostContext {
+                config: host_config.clone(),
+                nic: specs[network.nic(id)].rate,
+                nics: nics.len() as u8,
+                hosts: network.hosts(),
+            };
             let transport = context.build().expect(VALID);
             let shortest = transport.shortest_timer();
-            let is_called = { nics }.any(|nic| !is_here(nic.peer) || shortest <= nic.delay);
+            let is_called = scenario.has_pfc() || { nics }.any(|nic| !is_here(nic.peer) || shortest <= nic.delay);
             Host { id, is_called, transport, control: List::new() }
         };
         let mut hosts: Vec<Host> = Vec::with_capacity(host_ids.len());
@@ -65,11 +71,11 @@ impl<'s> Part<'s> {
 
         // An interface that pulls has no queue of its own, and its seats are idle. So are those of the stand-in of a
         // port.
-        let idle = PortConfig::default();
+        let idle = pfc::nic(scenario);
         let behaviour = |id: PortId, owner: Node| match owner {
             _ if !is_here(owner) => &idle,
             Node::Switch(_) => scenario.port_config(id),
-            Node::Host(_) => scenario.nic_config().unwrap_or(&idle),
+            Node::Host(_) => scenario.nic_config(id).unwrap_or(&idle),
         };
         let port = |&id: &PortId| {
             let PortSpec { owner, peer, rate, delay, .. } = specs[id];
@@ -126,6 +132,7 @@ impl<'s> Part<'s> {
             ties: Ties::of(config.run.ties, seeds),
             interfaces: interfaces(scenario, &host_ids, &path),
             delays: delays(scenario, &host_ids),
+            pfc: scenario.has_pfc().then(|| Box::new(Pfc::new(scenario, &ids, number, cut))),
             has_custom_hosts: hosts.iter().any(|host| host.transport.is_custom()),
             hosts,
             control_class: scenario.facts().class_of_control(),
@@ -133,6 +140,7 @@ impl<'s> Part<'s> {
             switches,
             outward,
             is_large: ports.len() * size_of::<Port>() > CACHE_BYTES,
+            fetched: 0,
             flows: FlowTable::new(),
             agenda: VecDeque::new(),
             record_histograms: config.record.queue_histogram,
@@ -142,6 +150,7 @@ impl<'s> Part<'s> {
                 over_all: QueueSamples::new(network.tiers().iter().map(String::as_str)),
                 by_port: ports.iter().map(|_| Histogram::new()).collect(),
                 series: config.record.queue_series.then(QueueSeries::default),
+                memory: config.record.memory.then(MemorySeries::default),
             },
             ports,
             positions: if cut.parts() == 1 {
@@ -170,10 +179,13 @@ impl<'s> Part<'s> {
 fn managed_switch(scenario: &Scenario, switch: SwitchId, first: u32) -> Option<Box<Managed>> {
     let context = scenario.switch_context(switch);
     let config = scenario.switch_config(switch);
-    let memory = config.memory.build(&context).expect(VALID);
+    let mut memory = config.memory.build(&context).expect(VALID);
+    if scenario.config().record.memory {
+        memory.keep_bursts();
+    }
     let agent = config.agent.build(&context).expect(VALID);
     let is_needed = memory.size().is_some() || agent.is_on() || !scenario.outages().is_empty();
-    is_needed.then(|| Box::new(Managed::new(first, memory, agent)))
+    is_needed.then(|| Box::new(Managed::new(first, memory, agent, config.headroom.0, context.ports.len())))
 }
 
 /// The interfaces of these hosts, if hosts are not plain.
@@ -190,13 +202,26 @@ fn interfaces(scenario: &Scenario, hosts: &[HostId], path: &impl Fn(Node) -> Pat
         host.extend(network.nics(id).map(|_| at));
         first.push(host.len() as u32);
     }
+    let agents = match network.relays() {
+        true => hosts.iter().filter_map(|&id| host_agent(scenario, id)).collect(),
+        false => Vec::new(),
+    };
     Some(Interfaces {
+        agents,
+        own_turn: vec![false; host.len()],
         control: host.iter().map(|_| List::new()).collect(),
         first,
         host,
         paths: hosts.iter().map(|&id| path(Node::Host(id))).collect(),
         has_queues,
     })
+}
+
+/// The agent of a host that passes packets on, if switches have agents.
+fn host_agent(scenario: &Scenario, host: HostId) -> Option<HostAgent> {
+    let context = scenario.host_agent_context(host);
+    let agent = scenario.config().switch.agent.build(&context).expect(VALID);
+    agent.is_on().then(|| HostAgent::new(agent, context.switch))
 }
 
 /// The delays of these hosts, if they take any time.

@@ -2,16 +2,18 @@
 //!
 //! A plain host has one interface without a queue, whose packets are its own: it pulls them one by one. Where an
 //! interface has a queue, the host hands over at once whatever may go, as to the port of a switch. Where hosts pass
-//! packets on, these wait in the port of the interface, and go before what the host has of its own.
+//! packets on, these wait in the port of the interface. Control packets of the host's own go first, and its data takes
+//! turns with them: a stream that fills the link would leave nothing to the host, not even for its ACKs.
 
-use tailcut_base::Instant;
-use tailcut_fabric::Open;
+use tailcut_base::{Instant, PortId};
+use tailcut_fabric::{Offered, Open};
 use tailcut_model::seat::{DropReason, Transport};
 use tailcut_model::{FlowId, FlowSpec, Kind, List, Packet, PacketId};
 use tailcut_topology::Node;
 use tailcut_topology::path::Path;
 
 use super::Part;
+use super::host_agents::HostAgent;
 use crate::event::Event;
 
 /// The interfaces of the hosts of a part.
@@ -26,6 +28,10 @@ pub(super) struct Interfaces {
     pub(super) paths: Vec<Path>,
     /// Whether whatever may go goes into the queue of the interface at once.
     pub(super) has_queues: bool,
+    /// Whether the next packet of each interface is one of the host's own, if there are others as well.
+    pub(super) own_turn: Vec<bool>,
+    /// The agent of each host, if hosts have any.
+    pub(super) agents: Vec<HostAgent>,
 }
 
 impl Interfaces {
@@ -42,6 +48,8 @@ impl Interfaces {
         (self.first.capacity() + self.host.capacity()) * size_of::<u32>()
             + self.control.capacity() * size_of::<List>()
             + self.paths.capacity() * size_of::<Path>()
+            + self.agents.capacity() * size_of::<HostAgent>()
+            + self.agents.iter().map(HostAgent::heap_bytes).sum::<usize>()
     }
 }
 
@@ -64,14 +72,17 @@ impl Part<'_> {
         }
     }
 
-    /// The interface by which the packets of a flow leave for its receiver.
-    pub(super) fn nic_for(&mut self, host: usize, flow: FlowId, spec: &FlowSpec) -> u8 {
-        if self.interfaces.is_none() {
-            return 0;
-        }
+    /// The interfaces by which the packets of each connection of a flow leave for its receiver; `None` if the host has
+    /// one.
+    pub(super) fn nics_for(&mut self, host: usize, flow: FlowId, spec: &FlowSpec) -> Option<Vec<u8>> {
+        self.interfaces.as_ref()?;
         let mut packet = Packet::control(Kind::DATA, flow, spec.src, spec.dst, 0, spec.start);
-        packet.connection = spec.connection;
-        self.choose_nic(host, &packet).unwrap_or(0)
+        let connections = self.hosts[host].transport.connections();
+        let nic = |nth: u32| {
+            packet.connection = spec.connection.wrapping_add(nth);
+            self.choose_nic(host, &packet).unwrap_or(0)
+        };
+        Some((0..connections).map(nic).collect())
     }
 
     /// The interface of a host that leads to the host of a packet; `None` while none does.
@@ -114,33 +125,48 @@ impl Part<'_> {
         self.interfaces.as_ref().is_some_and(|interfaces| interfaces.has_queues)
     }
 
-    /// As [`Part::catch_up_host`], with all interfaces in the order of time: packets of others first.
+    /// As [`Part::catch_up_host`], with all interfaces in the order of time.
     #[cold]
     #[inline(never)]
     pub(super) fn catch_up_all(&mut self, now: Instant, host: usize) {
         loop {
-            let mut next: Option<(Instant, u8)> = None;
+            let mut next: Option<(Instant, u8, bool)> = None;
             for nic in 0..self.interface_count(host) {
-                let port = &self.ports[self.nic_at(host, nic)];
-                let (has_waiting, is_free) = (port.waiting() > 0, port.wire.is_free(now));
-                let free = port.wire.free_at();
-                let begins = if has_waiting { free } else { self.sends_from(host, free) };
-                let is_due = is_free && begins <= now && next.is_none_or(|(earliest, _)| begins < earliest);
-                if is_due && (has_waiting || !self.has_queues() && self.has_own(host, nic)) {
-                    next = Some((begins, nic));
+                let at = self.nic_at(host, nic);
+                let port = &self.ports[at];
+                let (has_waiting, is_free, free) = (port.waiting() > 0, port.wire.is_free(now), port.wire.free_at());
+                if !is_free {
+                    continue;
+                }
+                let own = !self.has_queues() && self.has_own(host, nic);
+                let own_begins = self.sends_from(host, free);
+                let is_own = own && (!has_waiting || own_begins == free && self.is_own_turn(host, nic, at));
+                let begins = if is_own { own_begins } else { free };
+                let is_due = begins <= now && next.is_none_or(|(earliest, ..)| begins < earliest);
+                if is_due && (has_waiting || own) {
+                    next = Some((begins, nic, is_own));
                 }
             }
-            let Some((begins, nic)) = next else { return };
+            let Some((begins, nic, is_own)) = next else { return };
             let at = self.nic_at(host, nic);
-            if self.ports[at].waiting() > 0 {
-                let (_, land) = self.ports[at].send_waiting(&mut self.arena);
+            let interfaces = self.interfaces.as_mut().expect("hosts are not plain");
+            interfaces.own_turn[at] = !is_own;
+            if is_own {
+                self.send_next::<false>(begins, host, nic, at);
+            } else {
+                let (id, land) = self.ports[at].send_waiting(&mut self.arena);
+                self.departs_from_agent(begins, host, at, id);
                 if let Some(land) = land {
                     self.push_landing::<false>(at, land);
                 }
-            } else {
-                self.send_next::<false>(begins, host, nic, at);
             }
         }
+    }
+
+    /// Whether a packet of a host's own goes before those that it passes on.
+    fn is_own_turn(&self, host: usize, nic: u8, at: usize) -> bool {
+        let interfaces = self.interfaces.as_ref().expect("hosts are not plain");
+        !interfaces.control[interfaces.first[host] as usize + usize::from(nic)].is_empty() || interfaces.own_turn[at]
     }
 
     /// As [`Part::pull`], by every interface. What the host has now and had not when it was caught up leaves now,
@@ -167,13 +193,14 @@ impl Part<'_> {
         }
     }
 
-    /// A packet of another host is to be passed on.
+    /// A packet of another host has come from the port `from` and is to be passed on.
     #[cold]
-    pub(super) fn relay(&mut self, now: Instant, host: usize, id: PacketId) {
+    pub(super) fn relay(&mut self, now: Instant, from: PortId, host: usize, id: PacketId) {
         let packet = self.arena.get(id).clone();
         match self.choose_nic(host, &packet) {
             Some(nic) => {
                 let at = self.nic_at(host, nic);
+                self.relayed_by_agent(now, host, from, at, id);
                 self.offer_at_host(now, at, id);
             }
             None => {
@@ -193,6 +220,9 @@ impl Part<'_> {
             return self.drop_packet(now, id, DropReason::LinkDown);
         }
         let offered = self.ports[at].offer_gated(now, &mut self.arena, id, &mut self.evicted, &mut Open);
+        if matches!(offered, Offered::Sent { .. }) {
+            self.departs_from_agent(now, self.host_of_nic(at), at, id);
+        }
         self.see_to::<false>(now, at, id, offered);
     }
 }

@@ -2,7 +2,9 @@
 
 use tailcut_base::{Instant, PortId, Span};
 use tailcut_fabric::{Port, QueueHistogram};
-use tailcut_record::{Histogram, QueuePoint, QueueSamples, QueueSeries, Throughput, ThroughputBin};
+use tailcut_record::{
+    Histogram, MemoryPoint, MemorySeries, QueuePoint, QueueSamples, QueueSeries, Throughput, ThroughputBin,
+};
 
 use super::Part;
 use crate::event::Event;
@@ -27,6 +29,8 @@ pub(super) struct Sampling {
     pub(super) by_port: Vec<Histogram>,
     /// The samples over time, if they are recorded.
     pub(super) series: Option<QueueSeries>,
+    /// The memories that ports share over time, if they are recorded.
+    pub(super) memory: Option<MemorySeries>,
 }
 
 impl Part<'_> {
@@ -34,7 +38,9 @@ impl Part<'_> {
         self.catch_up(now);
         self.measured.busy = self.ports.iter().map(|port| port.wire.busy(now)).collect();
         if self.record_histograms {
-            self.ports.iter_mut().for_each(|port| port.start_histogram(now));
+            for (at, port) in self.ports.iter_mut().enumerate() {
+                port.start_histogram(now, self.pfc.as_ref().map_or(0, |pfc| pfc.room_apart(at)));
+            }
         }
         self.calendar.push(now + self.sampling.period, Event::Sample.key());
     }
@@ -64,11 +70,16 @@ impl Part<'_> {
                 series.add(QueuePoint { at: now, port: id.0, bytes: port.backlog() });
             }
         }
+        self.sample_memories(now);
         self.calendar.push(now + self.sampling.period, Event::Sample.key());
     }
 
     /// Brings every host and port to `now`, so that its counts can be read.
     pub(in crate::world) fn catch_up(&mut self, now: Instant) {
+        if self.pfc.is_some() {
+            // Nothing is ever sent later than it was due.
+            return;
+        }
         for host in 0..self.hosts.len() {
             self.catch_up_host::<false>(now, host);
         }
@@ -99,6 +110,11 @@ impl Part<'_> {
     /// Queue lengths of the switch ports of this part over time, if they were recorded.
     pub(in crate::world) fn take_queue_series(&mut self) -> Vec<QueuePoint> {
         self.sampling.series.take().map_or(Vec::new(), QueueSeries::into_points)
+    }
+
+    /// The memories of the switches of this part over time, if they were recorded.
+    pub(in crate::world) fn take_memory_series(&mut self) -> Vec<MemoryPoint> {
+        self.sampling.memory.take().map_or(Vec::new(), MemorySeries::into_points)
     }
 
     /// What has arrived in this part over time, if that was recorded.

@@ -11,35 +11,39 @@
 //! A part knows nothing of the others. A port whose link ends elsewhere keeps its packets in flight until they are
 //! fetched ([`Part::send_mail`]); the other part has a wire of its own for that link, on which it puts them.
 
+mod ahead;
 mod build;
 mod delays;
+mod host_agents;
 mod hosts;
+mod mail;
 mod measure;
+mod pfc;
 mod switches;
 mod ties;
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
-use std::ops::DerefMut;
 
-use tailcut_base::{HostId, Instant, PortId, SwitchId, prefetch};
+use tailcut_base::{HostId, Instant, PortId, SwitchId};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::{Offered, Port};
 use tailcut_host::transport::TransportSeat;
-use tailcut_model::seat::{Answer, DropReason, HostCx, Message, PathChoice, Transport, Unfinished, Wish};
+use tailcut_model::seat::{Answer, DropReason, HostCx, Message, Transport, Unfinished, Wish};
 use tailcut_model::{Arena, FlowId, FlowTable, Header, Kind, List, PacketId};
 use tailcut_record::Throughput;
 use tailcut_topology::path::Path;
 use tailcut_topology::{Network, Node, Router};
 
 use super::cut::{Cut, Positions};
-use super::exchange::{FlowEvent, LogEntry, Mail, Start};
+use super::exchange::{FlowEvent, LogEntry, Start};
 use crate::controller::Told;
 use crate::event::{End, Event};
 use crate::failures::Outages;
 use delays::Delays;
 use hosts::Interfaces;
 use measure::{Measured, Sampling};
+use pfc::Pfc;
 use switches::Managed;
 use ties::Ties;
 
@@ -79,6 +83,9 @@ pub(super) struct Counts {
     pub(super) packet_hops: u64,
     /// Events that are neither landings nor starts of flows.
     pub(super) calls: u64,
+    /// Events of all classes, and for each the number of those that were pending when its round ended.
+    handled: u64,
+    pending: u64,
     /// Sum of the prints of all landings.
     pub(super) digest: u64,
     /// Packets that went to another part.
@@ -86,6 +93,13 @@ pub(super) struct Counts {
     /// Packets that came from another part.
     pub(super) arrived: u64,
     pub(super) last_landing: Instant,
+}
+
+impl Counts {
+    /// Events that are pending while the simulation is under way: the mean over events.
+    pub(super) fn pending(&self) -> u64 {
+        self.pending / self.handled.max(1)
+    }
 }
 
 /// The entities of a part.
@@ -118,6 +132,8 @@ pub(super) struct Part<'s> {
     interfaces: Option<Interfaces>,
     /// How long the hosts take, if they take any time.
     delays: Option<Delays>,
+    /// What is paused, if ports have priority flow control.
+    pfc: Option<Box<Pfc>>,
     /// The class that hosts give to control packets.
     control_class: u8,
     switches: Vec<Switch>,
@@ -129,6 +145,8 @@ pub(super) struct Part<'s> {
     outward: Vec<(u32, PortId, u32)>,
     /// Whether the ports are too many for the processor's cache, so that it pays to look ahead.
     is_large: bool,
+    /// The bucket of the calendar that was in use when something was last called into the cache.
+    fetched: u64,
     flows: FlowTable,
     /// Flows about to start of which this part has an end; the first one is an event.
     agenda: VecDeque<Start>,
@@ -156,8 +174,12 @@ impl Part<'_> {
     /// Returns how many were.
     pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
-        let is_plain = has_plain_hosts && !self.is_managed && self.ties.is_none();
-        if is_plain { self.run::<true>(horizon, budget) } else { self.run::<false>(horizon, budget) }
+        let has_plain_switches = !self.is_managed && !self.network.has_static_routes();
+        let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none() && self.pfc.is_none();
+        let handled = if is_plain { self.run::<true>(horizon, budget) } else { self.run::<false>(horizon, budget) };
+        self.counts.handled += handled;
+        self.counts.pending += handled * self.calendar.len() as u64;
+        handled
     }
 
     /// The loop of [`Part::run_until`]. `PLAIN` says that all hosts and switches are plain.
@@ -179,6 +201,8 @@ impl Part<'_> {
                 Event::Agent(switch) => self.agent_timer(now, switch),
                 Event::Message(host, flow) => self.hear_controller(now, host, flow),
                 Event::Take(host) => self.take(now, host),
+                Event::Freed(port) => self.freed(now, port),
+                Event::Pause(port) => self.hear_pause(now, port),
                 Event::NextFlow => self.start_flow(now),
                 Event::Change(nth) => self.change(now, nth),
                 Event::Sample => self.sample(now),
@@ -191,41 +215,6 @@ impl Part<'_> {
             }
         }
         budget - left
-    }
-
-    /// Calls into the cache what the next events will touch: first the port where a packet lands, an event later the
-    /// packet, and an event later where that goes. Each step reads what the one before has called.
-    #[inline]
-    fn fetch_ahead(&self) {
-        let landing = |others| self.calendar.upcoming_key(others).and_then(Event::landing);
-        if let Some((port, _)) = landing(2) {
-            prefetch(&self.ports[self.positions.port(port)]);
-        }
-        if let Some((port, _)) = landing(1)
-            && let Some(first) = self.ports[self.positions.port(port)].wire.first_in_flight()
-        {
-            self.arena.prefetch(first);
-        }
-        if let Some((port, end)) = landing(0)
-            && let Some(first) = self.ports[self.positions.port(port)].wire.first_in_flight()
-        {
-            match end {
-                End::Host(host) => prefetch(&self.hosts[host as usize]),
-                End::Switch(switch) => {
-                    let packet = self.arena.get(first);
-                    let Switch { id, path, .. } = &self.switches[switch as usize];
-                    let hops = self.router.next_hops(*id, packet.dst);
-                    let choice = match hops.count {
-                        0 => None,
-                        1 => Some(0),
-                        count => path.foresee(packet, hops.destination, count),
-                    };
-                    if let Some(choice) = choice {
-                        self.ports[self.positions.port(self.router.port(hops, choice))].prefetch();
-                    }
-                }
-            }
-        }
     }
 
     /// The time of the next event.
@@ -269,10 +258,15 @@ impl Part<'_> {
         }
         if let Some(src) = src {
             self.catch_up_host::<false>(now, src);
-            let nic = self.nic_for(src, flow, &spec);
+            let nics = self.nics_for(src, flow, &spec);
             self.with_host::<false, _>(now, src, |transport, cx| {
-                cx.nic = nic;
+                cx.nic = nics.as_ref().map_or(0, |nics| nics[0]);
                 transport.on_send(cx, flow, &spec);
+                if let Some(nics) = nics
+                    && nics.len() > 1
+                {
+                    transport.on_interfaces(cx, flow, &nics);
+                }
             });
             self.pull::<false>(now, src);
         }
@@ -282,7 +276,13 @@ impl Part<'_> {
     #[inline]
     fn land<const PLAIN: bool>(&mut self, now: Instant, port: PortId, end: End) {
         let at = self.positions.port(port);
-        let landed = if PLAIN || !self.is_managed {
+        if !PLAIN && at < self.nics && self.interfaces.is_some() {
+            // What waits behind the packet takes turns with what its host has of its own.
+            self.catch_up_all(now, self.host_of_nic(at));
+        }
+        let landed = if !PLAIN && self.pfc.is_some() {
+            self.ports[at].wire.land(&mut self.arena)
+        } else if PLAIN || !self.is_managed {
             self.ports[at].land(&mut self.arena)
         } else {
             self.land_managed(now, port, at)
@@ -307,7 +307,7 @@ impl Part<'_> {
         self.counts.digest = self.counts.digest.wrapping_add(print);
         match end {
             End::Switch(switch) => self.forward::<PLAIN>(now, port, switch as usize, id),
-            End::Host(host) => self.deliver::<PLAIN>(now, host as usize, id),
+            End::Host(host) => self.deliver::<PLAIN>(now, port, host as usize, id),
         }
     }
 
@@ -319,7 +319,13 @@ impl Part<'_> {
         if !PLAIN && managed.is_some() {
             return self.forward_managed(now, from, switch, id);
         }
-        let hops = self.router.next_hops(*number, packet.dst);
+        if !PLAIN && self.pfc.is_some() {
+            return self.forward_held(now, from, switch, id);
+        }
+        let hops = match PLAIN {
+            true => self.router.next_hops(*number, packet.dst),
+            false => self.router.next_hops_from(*number, packet.src, packet.dst),
+        };
         let choice = match hops.count {
             2.. => path.choose_at(packet, hops, Node::Switch(*number), self.router, self.network),
             _ => 0,
@@ -383,12 +389,15 @@ impl Part<'_> {
         self.pull_now::<PLAIN>(now, host);
     }
 
-    /// A packet has reached its host, or one that passes it on.
+    /// A packet has come from the port `from` to its host, or to one that passes it on.
     #[inline]
-    fn deliver<const PLAIN: bool>(&mut self, now: Instant, host: usize, id: PacketId) {
+    fn deliver<const PLAIN: bool>(&mut self, now: Instant, from: PortId, host: usize, id: PacketId) {
         self.catch_up_host::<PLAIN>(now, host);
-        if !PLAIN && self.arena.get(id).dst != self.hosts[host].id {
-            return self.relay(now, host, id);
+        if !PLAIN && self.interfaces.is_some() {
+            if self.arena.get(id).dst != self.hosts[host].id {
+                return self.relay(now, from, host, id);
+            }
+            self.received_by_agent(now, host, from, id);
         }
         if self.throughput.is_some() {
             self.count_payload(now, id);
@@ -435,6 +444,8 @@ impl Part<'_> {
     fn pull_now<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
         if !PLAIN && self.interfaces.is_some() {
             self.pull_by_all(now, host);
+        } else if !PLAIN && self.pfc.is_some() {
+            self.pull_held(now, host);
         } else if self.hosts[host].has_more::<PLAIN>() {
             self.pull_waiting::<PLAIN>(now, host);
         }
@@ -461,6 +472,8 @@ impl Part<'_> {
     fn catch_up_host<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
         if !PLAIN && self.interfaces.is_some() {
             self.catch_up_all(now, host);
+        } else if !PLAIN && self.pfc.is_some() {
+            // Interfaces and ports are called whenever they become free.
         } else if self.ports[host].wire.is_free(now) && self.hosts[host].has_more::<PLAIN>() {
             self.catch_up_waiting::<PLAIN>(now, host);
         }
@@ -484,12 +497,15 @@ impl Part<'_> {
     #[inline]
     fn send_next<const PLAIN: bool>(&mut self, begins: Instant, host: usize, nic: u8, at: usize) -> bool {
         let Some(id) = self.next_of_host::<PLAIN>(begins, host, nic) else { return false };
-        if !PLAIN
-            && let Some(interfaces) = &self.interfaces
-            && interfaces.has_queues
-        {
-            self.offer_at_host(begins, at, id);
-        } else if let Some(land) = self.ports[at].wire.transmit(begins, &mut self.arena, id) {
+        if !PLAIN && self.interfaces.is_some() {
+            self.sent_by_agent(begins, host, at, id);
+            if self.has_queues() {
+                self.offer_at_host(begins, at, id);
+                return true;
+            }
+            self.departs_from_agent(begins, host, at, id);
+        }
+        if let Some(land) = self.ports[at].wire.transmit(begins, &mut self.arena, id) {
             self.push_landing::<PLAIN>(at, land);
         }
         true
@@ -574,6 +590,7 @@ impl Part<'_> {
                 }
                 Wish::Received { flow, report } => FlowEvent::Received { flow, report },
                 Wish::Acknowledged { flow, report } => FlowEvent::Acknowledged { flow, report },
+                Wish::Permitted { flow, report } => FlowEvent::Permitted { flow, report },
                 Wish::Abandoned { flow, report } => FlowEvent::Abandoned { flow, report },
                 Wish::LetGo { flow, report } => FlowEvent::LetGo { flow, report },
             };
@@ -605,50 +622,6 @@ impl Part<'_> {
         self.catch_up_host::<false>(now, host);
         self.with_host::<false, _>(now, host, |transport, cx| transport.on_message(cx, flow, message));
         self.pull::<false>(now, host);
-    }
-
-    /// Puts every packet that has begun to leave for another part until `now` into the mail for it, by its number.
-    /// Returns when the first of them lands, or the next one begins to leave of those that wait: no event of the
-    /// calendar tells of it.
-    pub(super) fn send_mail(&mut self, now: Instant, mail: &mut [impl DerefMut<Target = Mail>]) -> Option<Instant> {
-        self.settle_all(now);
-        let mut next: Option<Instant> = None;
-        let mut is_due = |at: Instant| next = Some(next.map_or(at, |next| next.min(at)));
-        for &(at, port, part) in &self.outward {
-            let sender = &mut self.ports[at as usize];
-            sender.catch_up(now, &mut self.arena);
-            while let Some((land, id)) = sender.wire.fetch(&mut self.arena) {
-                let mail = &mut *mail[part as usize];
-                mail.landings.push((port, land));
-                mail.packets.push(self.arena.get(id).clone());
-                if self.arena.has_headers() {
-                    mail.headers.push(*self.arena.header(id));
-                }
-                self.arena.remove(id);
-                self.counts.sent += 1;
-                is_due(land);
-            }
-            if sender.waiting() > 0 {
-                is_due(sender.wire.free_at());
-            }
-        }
-        next
-    }
-
-    /// Takes in the mail from another part. The packets of one port are in the order in which they land.
-    pub(super) fn take_mail(&mut self, mail: &mut Mail) {
-        self.counts.arrived += mail.packets.len() as u64;
-        let mut headers = mail.headers.drain(..);
-        for ((port, at), packet) in mail.landings.drain(..).zip(mail.packets.drain(..)) {
-            let id = self.arena.insert(packet);
-            if let Some(header) = headers.next() {
-                self.arena.set_header(id, header);
-            }
-            let position = self.positions.port(port);
-            if let Some(land) = self.ports[position].wire.put(at, &mut self.arena, id) {
-                self.push_landing::<false>(position, land);
-            }
-        }
     }
 
     /// What happened to flows since the last call, in order.
@@ -686,6 +659,7 @@ impl Part<'_> {
             + self.hosts.capacity() * size_of::<Host>()
             + self.interfaces.as_ref().map_or(0, Interfaces::heap_bytes)
             + self.delays.as_ref().map_or(0, Delays::heap_bytes)
+            + self.pfc.as_ref().map_or(0, |pfc| pfc.heap_bytes())
             + self.ports_heap_bytes()
             + self.switches.capacity() * size_of::<Switch>()
             + managed.map(Managed::heap_bytes).sum::<usize>()

@@ -8,15 +8,16 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use tailcut_base::{Instant, PortId, SwitchId};
+use tailcut_base::{HostId, Instant, PortId, SwitchId};
 use tailcut_fabric::agent::AgentSeat;
 use tailcut_fabric::memory::MemorySeat;
 use tailcut_fabric::{Gate, Offered, Port};
-use tailcut_model::seat::{Agent, AgentPort, Crossing, DropReason, Memory, Pool, PortUse};
+use tailcut_model::seat::{Agent, AgentPort, Burst, Crossing, DropReason, Memory, Occupancy, Pool, PortUse};
 use tailcut_model::{Arena, Direction, Packet, PacketId};
+use tailcut_record::{BurstRow, MemoryPoint};
 use tailcut_topology::Node;
 
-use super::Part;
+use super::{Part, Switch};
 use crate::event::Event;
 use crate::failures::Change;
 
@@ -25,10 +26,14 @@ pub(super) struct Managed {
     /// Position of the switch's first port.
     pub(super) first: u32,
     pub(super) memory: MemorySeat,
-    /// Bytes of the memory; no end to them if each port has its own.
-    size: u64,
-    /// Bytes that wait in all ports.
-    pub(super) used: u64,
+    /// What waits in all ports and may, without their headrooms; no end to it if each port has its own memory.
+    pub(super) pool: Pool,
+    /// Whether the memory is asked about packets, and told of them.
+    has_memory: bool,
+    /// Whether it is told of them as well as asked.
+    listens: bool,
+    looks_at_classes: bool,
+    headrooms: Option<Headrooms>,
     pub(super) agent: AgentSeat,
     has_agent: bool,
     watches_departures: bool,
@@ -39,6 +44,16 @@ pub(super) struct Managed {
     departures: BinaryHeap<Reverse<Departure>>,
 }
 
+/// What is set apart for each port.
+struct Headrooms {
+    /// Bytes that may lie in each.
+    size: u64,
+    /// Bytes that lie in that of each port.
+    used: Vec<u64>,
+    /// Whether the packet that is let in lies there.
+    takes: bool,
+}
+
 /// When a port sends next, in picoseconds, and in the low 32 bits the port's position: one comparison orders them.
 type Departure = u128;
 
@@ -47,11 +62,28 @@ fn departure(begins: Instant, at: u32) -> Departure {
 }
 
 impl Managed {
-    pub(super) fn new(first: u32, memory: MemorySeat, agent: AgentSeat) -> Managed {
+    /// `headroom` bytes of the memory are set apart for each of so many `ports`.
+    pub(super) fn new(first: u32, memory: MemorySeat, agent: AgentSeat, headroom: u64, ports: usize) -> Managed {
         let size = memory.size().unwrap_or(u64::MAX);
+        let has_memory = memory.size().is_some();
+        let headrooms = (headroom > 0).then(|| Headrooms { size: headroom, used: vec![0; ports], takes: false });
+        // A memory without an end has no less for what is set apart.
+        let size = if size == u64::MAX { size } else { size - headroom * ports as u64 };
         let (has_agent, watches_departures) = (agent.is_on(), agent.is_on() && agent.watches_departures());
-        let departures = BinaryHeap::new();
-        Managed { first, memory, size, used: 0, agent, has_agent, watches_departures, agent_timer: None, departures }
+        Managed {
+            first,
+            pool: Pool { used: 0, size },
+            has_memory,
+            listens: memory.listens(),
+            looks_at_classes: memory.looks_at_classes(),
+            headrooms,
+            memory,
+            agent,
+            has_agent,
+            watches_departures,
+            agent_timer: None,
+            departures: BinaryHeap::new(),
+        }
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
@@ -59,10 +91,7 @@ impl Managed {
             + self.memory.heap_bytes()
             + self.agent.heap_bytes()
             + self.departures.capacity() * size_of::<Reverse<Departure>>()
-    }
-
-    fn pool(&self) -> Pool {
-        Pool { used: self.used, size: self.size }
+            + self.headrooms.as_ref().map_or(0, |rooms| size_of_val(&*rooms.used))
     }
 
     /// Sends what the ports were to send until `now`, in the order of time.
@@ -87,6 +116,7 @@ impl Managed {
                 PeekMut::pop(first);
                 continue;
             }
+            let before = self.looks_at_classes.then(|| port.class_bytes());
             let (id, land) = port.send_waiting(arena);
             debug_assert!(land.is_none(), "the packet in front lands later than this one begins");
             if port.waiting() > 0 {
@@ -95,7 +125,8 @@ impl Managed {
             } else {
                 PeekMut::pop(first);
             }
-            self.left(begins, u64::from(arena.get(id).size), at, port.backlog());
+            let class = before.map_or(0, |before| port.class_that_lost(&before));
+            self.left(begins, u64::from(arena.get(id).size), at, class, || port.occupancy(class));
             if self.watches_departures {
                 let state = agent_port(self.first, at, port);
                 let (packet, header) = arena.get_with_header(id);
@@ -104,15 +135,65 @@ impl Managed {
         }
     }
 
-    /// `size` bytes have left the port at `at`, in which so many wait now.
-    fn left(&mut self, now: Instant, size: u64, at: u32, bytes: u64) {
-        self.used -= size;
-        let pool = self.pool();
-        self.memory.on_dequeue(now, size, PortUse { port: at - self.first, bytes }, pool);
+    /// What waits in the port at `at`, for the memory.
+    pub(super) fn port_use(&self, at: u32, class: u8, occupancy: Occupancy) -> PortUse {
+        let port = at - self.first;
+        let apart = self.headrooms.as_ref().map_or(0, |rooms| rooms.used[port as usize]);
+        let (class, class_bytes) = if self.looks_at_classes { (class, occupancy.class) } else { (0, 0) };
+        PortUse { port, bytes: occupancy.port - apart, class, class_bytes }
+    }
+
+    /// `size` bytes of a class have left the port at `at`, which is as full as `occupancy` says now, if anybody asks.
+    /// What lies in its headroom goes first.
+    #[inline]
+    fn left(&mut self, now: Instant, mut size: u64, at: u32, class: u8, occupancy: impl FnOnce() -> Occupancy) {
+        if !self.has_memory {
+            return;
+        }
+        if let Some(rooms) = &mut self.headrooms {
+            let apart = &mut rooms.used[(at - self.first) as usize];
+            let freed = size.min(*apart);
+            *apart -= freed;
+            size -= freed;
+        }
+        self.pool.used -= size;
+        if self.listens {
+            self.memory.on_dequeue(now, size, self.port_use(at, class, occupancy()), self.pool);
+        }
+    }
+
+    /// `size` bytes that waited in the port at `at` are lost with its link: all that waits there is.
+    fn lost(&mut self, now: Instant, size: u64, at: u32) {
+        if let Some(rooms) = &mut self.headrooms {
+            // The port is empty: so is its headroom, of which nothing is told any longer.
+            let apart = std::mem::take(&mut rooms.used[(at - self.first) as usize]);
+            self.pool.used += apart;
+        }
+        self.left(now, size, at, 0, || Occupancy { port: 0, class: 0, limit: 0 });
+    }
+
+    /// A packet was let in to wait for the port at `at`, which is as full as `occupancy` says with it, if anybody asks.
+    #[inline]
+    fn came(&mut self, now: Instant, packet: &Packet, at: u32, class: u8, occupancy: impl FnOnce() -> Occupancy) {
+        if !self.has_memory {
+            return;
+        }
+        if let Some(rooms) = &mut self.headrooms
+            && std::mem::take(&mut rooms.takes)
+        {
+            // It waits beside the memory, which has refused it and hears no more of it.
+            rooms.used[(at - self.first) as usize] += u64::from(packet.size);
+            return;
+        }
+        self.pool.used += u64::from(packet.size);
+        if self.listens {
+            self.memory.on_enqueue(now, packet, self.port_use(at, class, occupancy()), self.pool);
+        }
     }
 }
 
-fn agent_port(first: u32, at: u32, port: &Port) -> AgentPort {
+/// What an agent may know of the port at `at`, whose owner's first one stands at `first`.
+pub(super) fn agent_port(first: u32, at: u32, port: &Port) -> AgentPort {
     AgentPort { port: at - first, rate: port.wire.link().rate, queue: port.backlog(), sent: port.wire.stats().bytes }
 }
 
@@ -121,23 +202,37 @@ struct Shared<'m> {
     managed: &'m mut Managed,
     now: Instant,
     at: u32,
+    /// Class of the packet.
+    class: u8,
 }
 
 impl Gate for Shared<'_> {
-    fn admit(&mut self, packet: &Packet, waiting: u64) -> Result<(), DropReason> {
-        let pool = self.managed.pool();
-        if pool.size == u64::MAX {
+    fn admit(&mut self, packet: &Packet, class: u8, occupancy: Occupancy) -> Result<(), DropReason> {
+        let managed = &mut *self.managed;
+        self.class = class;
+        if managed.pool.size == u64::MAX {
             return Ok(());
         }
-        if pool.used + u64::from(packet.size) > pool.size {
-            return Err(DropReason::MemoryFull);
+        let port = managed.port_use(self.at, class, occupancy);
+        let size = u64::from(packet.size);
+        let does_fit = managed.pool.used + size <= managed.pool.size;
+        let answer = managed.memory.admit(self.now, packet, port, managed.pool);
+        let answer = if does_fit { answer } else { Err(DropReason::MemoryFull) };
+        match &mut managed.headrooms {
+            Some(rooms) if answer.is_err() => {
+                rooms.takes = rooms.used[port.port as usize] + size <= rooms.size;
+                if rooms.takes { Ok(()) } else { answer }
+            }
+            _ => answer,
         }
-        let port = PortUse { port: self.at - self.managed.first, bytes: waiting };
-        self.managed.memory.admit(self.now, packet, port, pool)
     }
 
-    fn pushed_out(&mut self, size: u64, waiting: u64) {
-        self.managed.left(self.now, size, self.at, waiting);
+    fn pushed_out(&mut self, size: u64, class: u8, occupancy: Occupancy) {
+        self.managed.left(self.now, size, self.at, class, || occupancy);
+    }
+
+    fn looks_at_classes(&self) -> bool {
+        self.managed.looks_at_classes
     }
 }
 
@@ -176,7 +271,7 @@ impl Part<'_> {
     ) -> Result<usize, (usize, DropReason)> {
         let packet = self.arena.get(id);
         let super::Switch { id: number, path, .. } = &mut self.switches[switch];
-        let hops = self.router.next_hops(*number, packet.dst);
+        let hops = self.router.next_hops_from(*number, packet.src, packet.dst);
         let choice = match hops.count {
             0 => {
                 let back = self.network.ports()[from].reverse;
@@ -203,30 +298,38 @@ impl Part<'_> {
     }
 
     fn offer_to_managed(&mut self, now: Instant, at: usize, managed: &mut Managed, id: PacketId) {
-        let mut gate = Shared { managed, now, at: at as u32 };
+        let position = at as u32;
+        let mut gate = Shared { managed, now, at: position, class: 0 };
         let offered = self.ports[at].offer_gated(now, &mut self.arena, id, &mut self.evicted, &mut gate);
+        let class = gate.class;
         let port = &self.ports[at];
         let packet = self.arena.get(id);
-        let port_use = PortUse { port: at as u32 - managed.first, bytes: port.backlog() };
         match offered {
             Offered::Queued => {
-                managed.used += u64::from(packet.size);
-                let pool = managed.pool();
-                managed.memory.on_enqueue(now, packet, port_use, pool);
+                managed.came(now, packet, position, class, || port.occupancy(class));
                 if port.waiting() == 1 {
-                    managed.departures.push(Reverse(departure(port.wire.free_at(), at as u32)));
+                    managed.departures.push(Reverse(departure(port.wire.free_at(), position)));
                 }
             }
-            Offered::Sent { .. } if managed.watches_departures => {
-                let state = agent_port(managed.first, at as u32, port);
-                let (packet, header) = self.arena.get_with_header(id);
-                managed.agent.on_departure(now, packet, header, state);
+            Offered::Sent { .. } => {
+                // It has passed through the memory.
+                if managed.has_memory && (managed.listens || managed.headrooms.is_some()) {
+                    let (size, after) = (u64::from(packet.size), port.occupancy(class));
+                    let with = Occupancy { port: after.port + size, class: after.class + size, ..after };
+                    managed.came(now, packet, position, class, || with);
+                    managed.left(now, size, position, class, || after);
+                }
+                if managed.watches_departures {
+                    let state = agent_port(managed.first, position, port);
+                    let (packet, header) = self.arena.get_with_header(id);
+                    managed.agent.on_departure(now, packet, header, state);
+                }
             }
-            Offered::Sent { .. } => {}
-            Offered::Dropped(_) => {
-                let pool = managed.pool();
-                managed.memory.on_drop(now, packet, port_use, pool);
+            Offered::Dropped(_) if managed.listens => {
+                let port = managed.port_use(position, class, port.occupancy(class));
+                managed.memory.on_drop(now, packet, port, managed.pool);
             }
+            Offered::Dropped(_) => {}
         }
         self.see_to::<false>(now, at, id, offered);
     }
@@ -245,6 +348,10 @@ impl Part<'_> {
     #[inline(never)]
     pub(super) fn agent_timer(&mut self, now: Instant, switch: SwitchId) {
         self.counts.calls += 1;
+        let switches = self.network.switches().len() as u32;
+        if let Some(host) = switch.0.checked_sub(switches) {
+            return self.host_agent_timer(now, self.positions.host(HostId(host)));
+        }
         let switch = self.positions.switch(switch);
         let mut managed = self.switches[switch].managed.take().expect("only a managed switch has an agent");
         // It may have asked for an earlier moment since.
@@ -309,6 +416,60 @@ impl Part<'_> {
         }
     }
 
+    /// What waits in each memory that ports share is noted, and what each port may have of it, if that is recorded.
+    pub(super) fn sample_memories(&mut self, now: Instant) {
+        let Some(series) = &mut self.sampling.memory else { return };
+        for Switch { id, managed, .. } in &self.switches {
+            let Some(managed) = managed.as_deref().filter(|managed| managed.has_memory) else { continue };
+            let limited = |bytes: u64| (bytes < u64::MAX).then_some(bytes);
+            let numbers = self.network.switch_ports(*id);
+            let (mut full, mut over) = (0, 0);
+            for (at, number) in (managed.first..).zip(numbers) {
+                let port = &self.ports[at as usize];
+                let state = managed.port_use(at, 0, port.occupancy(0));
+                let drops = |reason| port.stats().drops(reason);
+                let (port_full, port_over) = (drops(DropReason::MemoryFull), drops(DropReason::OverThreshold));
+                (full, over) = (full + port_full, over + port_over);
+                series.add(MemoryPoint {
+                    at: now,
+                    switch: id.0,
+                    port: Some(number),
+                    used: state.bytes,
+                    threshold: limited(managed.memory.threshold(now, state, managed.pool))
+                        .map(|bytes| bytes.min(managed.pool.size)),
+                    state: managed.memory.state(now, state.port).into(),
+                    entries: 0,
+                    memory_full: port_full,
+                    over_threshold: port_over,
+                });
+            }
+            series.add(MemoryPoint {
+                at: now,
+                switch: id.0,
+                port: None,
+                used: managed.pool.used,
+                threshold: limited(managed.pool.size),
+                state: "".into(),
+                entries: managed.memory.entries(),
+                memory_full: full,
+                over_threshold: over,
+            });
+        }
+    }
+
+    /// The bursts that the memories of the switches of this part saw, if they were recorded.
+    pub(in crate::world) fn take_bursts(&mut self) -> Vec<BurstRow> {
+        let mut rows = Vec::new();
+        for Switch { id, managed, .. } in &mut self.switches {
+            let Some(managed) = managed else { continue };
+            let numbers: Vec<u32> = self.network.switch_ports(*id).collect();
+            let global = |burst: Burst| Burst { port: numbers[burst.port as usize], ..burst };
+            let bursts = managed.memory.take_bursts().into_iter();
+            rows.extend(bursts.map(|burst| BurstRow { switch: id.0, burst: global(burst) }));
+        }
+        rows
+    }
+
     /// Whether the link behind the port at `at` is down.
     pub(super) fn is_down(&self, at: usize, now: Instant) -> bool {
         !self.outages.is_empty() && self.outages.is_down(self.ids[at], now)
@@ -360,7 +521,7 @@ impl Part<'_> {
             if let Node::Switch(switch) = owner
                 && let Some(managed) = &mut self.switches[self.positions.switch(switch)].managed
             {
-                managed.left(now, u64::from(self.arena.get(id).size), at as u32, 0);
+                managed.lost(now, u64::from(self.arena.get(id).size), at as u32);
             }
             self.ports[at].count_drop(DropReason::LinkDown);
             self.drop_packet(now, id, DropReason::LinkDown);

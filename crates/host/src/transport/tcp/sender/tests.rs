@@ -51,7 +51,7 @@ impl Bench {
     fn on(bytes: u64, host: &HostConfig) -> Bench {
         let TransportConfig::Tcp(tcp) = &host.transport else { unreachable!("it is the default") };
         // Its send order is no queue, and nothing is paced.
-        let seats = Seats { queued: false, nic: 0, paced: false, receive_window: None };
+        let seats = Seats { queued: false, nic: 0, paced: false, limited: false, receive_window: None };
         Bench { sender: Sender::new(FlowId(0), &spec(bytes), host, tcp, &seats), now: Instant::from_ps(1) }
     }
 

@@ -1,0 +1,51 @@
+//! What a flow does that may not send as its window allows: it probes, or has no permission.
+
+use tailcut_base::{Instant, MSS_BYTES};
+use tailcut_model::{Flags, Packet};
+
+use super::{Gate, Sender};
+
+impl Sender {
+    /// The next probe: a data packet of which one byte is on the wire and none is the flow's. It stands at the first
+    /// byte that is not acknowledged, which its receiver has or expects, so that there is nothing to take in and the
+    /// answer is an ACK.
+    #[cold]
+    pub(super) fn probe(&mut self, now: Instant) -> Packet {
+        self.gate = Gate::Probing;
+        let mut probe = self.data(now, self.una, 0);
+        probe.size += 1;
+        probe.flags.set(Flags::RETRANSMITTED);
+        self.report.packets += 1;
+        self.report.retransmissions += 1;
+        probe
+    }
+
+    /// Something arrives: the flow begins again with one segment, unless it has no permission.
+    #[cold]
+    pub(super) fn end_probing(&mut self, now: Instant) {
+        if self.gate == Gate::Held {
+            return;
+        }
+        self.gate = Gate::Open;
+        self.timeouts_in_row = 0;
+        self.window.cwnd = MSS_BYTES as f64;
+        self.restart_timer(now);
+    }
+
+    /// Sends nothing from now on. What is on its way is acknowledged, and its timer starts again without effect.
+    pub(in crate::transport) fn hold(&mut self) {
+        self.gate = Gate::Held;
+    }
+
+    /// Sends again, with this connection and a window of so many packets.
+    pub(in crate::transport) fn go_on(&mut self, connection: u32, window: u32) {
+        self.gate = Gate::Open;
+        self.window.cwnd = f64::from(window) * MSS_BYTES as f64;
+        self.connection = connection;
+    }
+
+    /// Bytes that are not acknowledged, sent or not.
+    pub(in crate::transport) fn unacknowledged(&self) -> u64 {
+        self.size - self.una
+    }
+}

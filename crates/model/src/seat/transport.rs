@@ -1,0 +1,117 @@
+//! The transport of a host: what it is told, and what it answers.
+
+use tailcut_base::{HostId, Instant, Span};
+
+use super::{Message, ReceiverReport, SenderReport, Wish};
+use crate::{Arena, Direction, FlowId, FlowSpec, FlowTable, Header, List, Packet, PacketId};
+
+/// What a transport may touch while it handles an event.
+pub struct HostCx<'a> {
+    /// The time.
+    pub now: Instant,
+    /// The host whose transport is called.
+    pub host: HostId,
+    /// In `on_send`: the interface by which packets leave for the receiver; 0 in a host with one.
+    pub nic: u8,
+    /// All packets.
+    pub arena: &'a mut Arena,
+    /// Where each flow's ends are.
+    pub flows: &'a mut FlowTable,
+    /// Control packets (ACK, SYN) that wait for the NIC; they go before data. In a host with several interfaces they go
+    /// by the one that leads to their host.
+    pub control: &'a mut List,
+    /// What the transport asks for, in order.
+    pub wishes: &'a mut Vec<Wish>,
+    /// The header of the data packet that `poll_send` gives, where packets have headers: all zero before the call.
+    pub header: &'a mut Header,
+}
+
+impl HostCx<'_> {
+    /// Hands a control packet to the NIC.
+    #[inline(always)]
+    pub fn send_control(&mut self, packet: Packet) {
+        let id = self.arena.insert(packet);
+        self.control.push_back(self.arena, id);
+    }
+
+    /// Hands the answer to a packet to the NIC. Where packets have headers, it carries back what switches wrote into
+    /// that of the packet.
+    #[inline(always)]
+    pub fn answer(&mut self, packet: PacketId, answer: Packet) {
+        if self.arena.has_headers() { self.answer_with(packet, answer) } else { self.send_control(answer) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn answer_with(&mut self, packet: PacketId, answer: Packet) {
+        let header = Header { direction: Direction::Reverse, ..*self.arena.header(packet) };
+        self.send_control_with(answer, header);
+    }
+
+    /// Hands a control packet with a header to the NIC.
+    pub fn send_control_with(&mut self, packet: Packet, header: Header) {
+        let id = self.arena.insert(packet);
+        self.arena.set_header(id, header);
+        self.control.push_back(self.arena, id);
+    }
+}
+
+/// The transport of one host: all of its flows, sent and received.
+pub trait Transport {
+    /// `flow` starts here; this host sends it.
+    fn on_send(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec);
+    /// How many connections each flow has: subflows, each with a number and a way of its own. They are counted from
+    /// that of the flow on.
+    fn connections(&self) -> u32 {
+        1
+    }
+    /// In a host with several interfaces, if flows have several connections: those by which the packets of each
+    /// connection of `flow` leave. Told at once after [`Transport::on_send`].
+    fn on_interfaces(&mut self, cx: &mut HostCx<'_>, flow: FlowId, nics: &[u8]) {
+        let _ = (cx, flow, nics);
+    }
+    /// `flow` starts elsewhere; this host will receive it.
+    fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec);
+    /// A packet for this host has arrived. The caller removes it afterwards.
+    fn on_packet(&mut self, cx: &mut HostCx<'_>, packet: PacketId);
+    /// The controller has a word on `flow`, of which this host has an end.
+    fn on_message(&mut self, cx: &mut HostCx<'_>, flow: FlowId, message: Message) {
+        let _ = (cx, flow, message);
+    }
+    /// A timer that was wished for fires.
+    fn on_timer(&mut self, cx: &mut HostCx<'_>, flow: FlowId);
+    /// Interface `nic` is free: the next data packet, if any flow may send by it. The time is that at which the
+    /// interface became free, if something waited for it; the call may come later, but before any other call of this
+    /// host.
+    fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet>;
+    /// Whether `poll_send` might give a packet for interface `nic`.
+    fn wants_to_send(&self, nic: u8) -> bool;
+    /// No timer that `poll_send` wishes for fires sooner than this after the call.
+    fn shortest_timer(&self) -> Span;
+    /// Reports of the flows that have not ended, for a run that is cut off.
+    fn unfinished(&self) -> Vec<Unfinished>;
+    /// Calls into the cache what the transport will soon touch. Only a hint, in networks that no cache holds.
+    fn prefetch(&self, soon: Soon, flows: &FlowTable) {
+        let _ = (soon, flows);
+    }
+}
+
+/// What will soon happen at a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Soon {
+    /// A packet will be asked for; not so soon as with [`Soon::Send`], which comes later.
+    Choose,
+    /// A packet will be asked for, and who has the turn is in the cache.
+    Send,
+    /// A packet of this flow arrives, whose entry in the table of flows is in the cache.
+    Arrive(FlowId),
+}
+
+/// An end of a flow that is still open when the run is cut off.
+#[derive(Clone, Copy, Debug)]
+pub enum Unfinished {
+    /// The sender still waits for acknowledgements.
+    Sender(FlowId, SenderReport),
+    /// The receiver still waits for bytes.
+    Receiver(FlowId, ReceiverReport),
+}

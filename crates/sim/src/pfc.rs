@@ -1,0 +1,120 @@
+//! What a scenario with priority flow control must be like, and what is probably not meant by it.
+
+use tailcut_base::PortId;
+use tailcut_fabric::{Pfc, PortConfig};
+use tailcut_model::seat::PathChoice;
+use tailcut_model::{FlowId, Invalid, Kind, Packet};
+use tailcut_topology::path::PathContext;
+use tailcut_topology::{Network, Node};
+
+use crate::config::{Config, Failures, NicConfig};
+use crate::scenario::Scenario;
+
+/// Refuses what does not go together with priority flow control.
+///
+/// # Errors
+/// If ports do not agree about it, or something in the scenario cannot be beside it.
+pub(crate) fn check(config: &Config, network: &Network) -> Result<(), Invalid> {
+    if let NicConfig::Queue(queue) = &config.nic
+        && queue.pfc.is_some()
+    {
+        let message = "a NIC obeys pauses, and `[port]` says of which classes";
+        return Err(Invalid::new("nic.queue.pfc", message).help("expected it in `[port]`"));
+    }
+    let Some((_, Some(first))) =
+        config.port.each().map(|(name, port)| (name, port.pfc.as_ref())).find(|of| of.1.is_some())
+    else {
+        return Ok(());
+    };
+    let said = |pfc: &Pfc| (pfc.mask(), pfc.counts, pfc.ideal);
+    let all = &config.port.all;
+    for (name, port) in config.port.each() {
+        let key = |key: &str| name.map_or_else(|| format!("port.{key}"), |name| format!("port.{name}.{key}"));
+        if port.pfc.as_ref().map(said) != Some(said(first)) {
+            let message = "pauses go from hop to hop, and the ports do not agree on `classes`, `counts` and `ideal`";
+            return Err(
+                Invalid::new(key("pfc"), message).help("expected the same in `[port]` and all tables on top of it")
+            );
+        }
+        if (port.classes, &port.classifier) != (all.classes, &all.classifier) {
+            let message = "a packet may be of another class here, and another pause stops it";
+            return Err(Invalid::new(key("classes"), message)
+                .help("expected the same classes and classifier at all ports, or no `port.pfc`"));
+        }
+    }
+    let refuse = |path: &str, message: &str, help: &str| Err(Invalid::new(path, message).help(help));
+    if config.nic != NicConfig::default() {
+        let message = "where classes are paused, a host keeps its packets until its link may send them";
+        return refuse("nic", message, "expected `nic = \"pull\"`, or no `port.pfc`");
+    }
+    if let Some((key, ..)) =
+        config.switch.each().flat_map(|(_, switch)| switch.seats()).find(|(.., is_default)| !is_default)
+    {
+        let message = match key {
+            "memory" => "paused classes have room of their own, and a shared memory would drop in spite of it",
+            _ => "agents of switches look at queues that nobody stops",
+        };
+        return refuse(&format!("switch.{key}"), message, "expected the default, or no `port.pfc`");
+    }
+    if config.failures != Failures::default() {
+        let message = "a link that fails loses what was paused for its sake, and the pause frames on it";
+        return refuse("failures", message, "expected none, or no `port.pfc`");
+    }
+    if network.relays() || (0..network.hosts()).any(|host| network.nics(tailcut_base::HostId(host)).len() > 1) {
+        let message = "its hosts have several interfaces or pass on packets of others, and such hosts know no pauses";
+        let has_extra = network.hosts_with_extra_links().next().is_some();
+        let key = if has_extra { "network.extra_links" } else { "topology" };
+        return refuse(key, message, "expected hosts with one link, or no `port.pfc`");
+    }
+    if first.ideal {
+        let path = config.path.build(&PathContext { node: 0, seeds: tailcut_base::Seeds::new(0) });
+        let path = path.map_err(|e| e.within("path"))?;
+        let host = tailcut_base::HostId(0);
+        let packet = Packet::control(Kind::DATA, FlowId(0), host, host, 0, tailcut_base::Instant::ZERO);
+        if path.foresee(&packet, 0, 2).is_none() {
+            let message = "an ideal PFC looks into the next queue of a packet, and this choice is not known in advance";
+            return refuse("path", message, "expected `path = \"flow-ecmp\"`, or `port.pfc.ideal = false`");
+        }
+    }
+    Ok(())
+}
+
+/// For a port of a switch: of each link by which packets for it may come, how many bytes pause it and how many are on
+/// the way then.
+pub(crate) fn links_into(scenario: &Scenario, port: PortId) -> Vec<(u64, u64)> {
+    let network = scenario.network();
+    let ports = network.ports();
+    let Node::Switch(switch) = ports[port].owner else { return Vec::new() };
+    let others = network.switch_ports(switch).map(PortId).filter(|&other| other != port);
+    let link = |back: PortId| {
+        let (there, way_back) = (&ports[ports[back].reverse], &ports[back]);
+        let xoff = scenario.port_config(back).pfc.as_ref().map_or(0, |pfc| pfc.xoff.0);
+        (xoff, Pfc::on_the_way((there.rate, there.delay), (way_back.rate, way_back.delay)))
+    };
+    others.map(link).collect()
+}
+
+/// What is probably not meant.
+pub(crate) fn warnings(scenario: &Scenario) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let config = scenario.config();
+    let Some(pfc) = &config.port.all.pfc else { return warnings };
+    let network = scenario.network();
+    let missing = network.ports().ids().filter_map(|port| {
+        let headroom = scenario.port_config(port).pfc.as_ref()?.headroom?;
+        let needed: u64 = links_into(scenario, port).iter().map(|(_, bytes)| bytes).sum();
+        (needed > headroom.0).then_some((needed, std::cmp::Reverse(port), headroom))
+    });
+    if let Some((needed, port, headroom)) = missing.max_by_key(|&(needed, port, _)| (needed, port)) {
+        warnings.push(format!(
+            "`port.pfc.headroom` is {headroom}, and {needed} B may be on their way to {} when all links are paused: \
+             packets may be dropped in spite of it",
+            network.port_name(port.0)
+        ));
+    }
+    let PortConfig { classes, limit, .. } = &config.port.all;
+    if pfc.mask().count_ones() == u32::from(*classes) && *limit != PortConfig::default().limit {
+        warnings.push(format!("`port.limit` is {limit}, and holds for no class: all are paused rather than dropped"));
+    }
+    warnings
+}

@@ -1,0 +1,125 @@
+//! Reading ahead: what the next events will touch is called into the cache while others are handled.
+//!
+//! It pays in networks whose tables no cache holds, and costs time where one does. The events of a bucket of the
+//! calendar are known long before it comes into use; what is left of the bucket in use is too little, and too late, for
+//! memory that takes a hundred nanoseconds.
+
+use tailcut_base::{PortId, prefetch, prefetch_all};
+use tailcut_model::PacketId;
+use tailcut_model::seat::{PathChoice, Soon, Transport};
+
+use super::{Host, Part, Switch};
+use crate::event::{End, Event};
+
+impl Part<'_> {
+    /// Calls into the cache what the events of the next buckets will touch, when a bucket has come into use: four
+    /// buckets ahead ports and hosts, three ahead the packet that lands, two ahead where that goes, and one ahead the
+    /// state of its flow. Each step reads what the one before has called.
+    #[inline]
+    pub(super) fn fetch_ahead(&mut self) {
+        if self.calendar.bucket() != self.fetched {
+            self.fetched = self.calendar.bucket();
+            self.fetch_buckets();
+        }
+    }
+
+    #[inline(never)]
+    fn fetch_buckets(&self) {
+        let mut buckets = self.calendar.ahead();
+        for key in buckets.next().into_iter().flatten() {
+            if let Some((from, End::Host(host))) = Event::landing(key)
+                && let Some(first) = self.source(from).wire.first_in_flight()
+            {
+                let flow = self.arena.get(first).flow;
+                self.hosts[host as usize].transport.prefetch(Soon::Arrive(flow), &self.flows);
+            }
+        }
+        for key in buckets.next().into_iter().flatten() {
+            if let Some((from, end)) = Event::landing(key)
+                && let Some(first) = self.source(from).wire.first_in_flight()
+            {
+                self.arena.prefetch_next(first);
+                self.source(from).prefetch_waiting(&self.arena);
+                self.fetch_end(end, first);
+            }
+            self.fetch_sender(key, Soon::Send);
+        }
+        for key in buckets.next().into_iter().flatten() {
+            if let Some((from, _)) = Event::landing(key)
+                && let Some(first) = self.source(from).wire.first_in_flight()
+            {
+                self.arena.prefetch(first);
+            }
+            self.fetch_sender(key, Soon::Choose);
+        }
+        for key in buckets.next().into_iter().flatten() {
+            match Event::of_key(key) {
+                Event::Land(from, end) => {
+                    self.source(from).prefetch();
+                    prefetch(&self.landings[self.positions.port(from)]);
+                    if let End::Host(host) = end {
+                        self.fetch_host(host as usize);
+                    }
+                    if let Some(host) = self.host_of(from) {
+                        prefetch_all(host);
+                    }
+                }
+                Event::Free(host, _) | Event::Timer(host, _) => self.fetch_host(self.positions.host(host)),
+                _ => {}
+            }
+        }
+    }
+
+    #[inline]
+    fn source(&self, port: PortId) -> &tailcut_fabric::Port {
+        &self.ports[self.positions.port(port)]
+    }
+
+    /// The host whose first interface a port is.
+    #[inline]
+    fn host_of(&self, port: PortId) -> Option<&Host> {
+        self.hosts.get(self.positions.port(port))
+    }
+
+    /// Calls a host with one interface into the cache.
+    #[inline]
+    fn fetch_host(&self, host: usize) {
+        prefetch_all(&self.hosts[host]);
+        self.ports[host].prefetch();
+        prefetch(&self.landings[host]);
+    }
+
+    /// Calls into the cache what the host needs that will send when this event is handled, if one will.
+    #[inline]
+    fn fetch_sender(&self, key: u64, soon: Soon) {
+        let host = match Event::of_key(key) {
+            Event::Land(from, End::Switch(_)) => self.host_of(from),
+            Event::Land(_, End::Host(host)) => Some(&self.hosts[host as usize]),
+            Event::Free(host, _) => Some(&self.hosts[self.positions.host(host)]),
+            _ => None,
+        };
+        if let Some(host) = host {
+            host.transport.prefetch(soon, &self.flows);
+        }
+    }
+
+    /// Calls into the cache what a packet touches where its link ends: what the host knows of its flow, or the port by
+    /// which it leaves the switch.
+    #[inline]
+    fn fetch_end(&self, end: End, packet: PacketId) {
+        let packet = self.arena.get(packet);
+        let End::Switch(switch) = end else { return self.flows.prefetch(packet.flow) };
+        let Switch { id, path, .. } = &self.switches[switch as usize];
+        let hops = self.router.next_hops(*id, packet.dst);
+        let choice = match hops.count {
+            0 => None,
+            1 => Some(0),
+            count => path.foresee(packet, hops.destination, count),
+        };
+        if let Some(choice) = choice {
+            let at = self.positions.port(self.router.port(hops, choice));
+            self.ports[at].prefetch();
+            prefetch(&self.landings[at]);
+        }
+    }
+}

@@ -1,0 +1,610 @@
+//! Ports and hosts that obey pauses: priority flow control (IEEE 802.1Qbb).
+//!
+//! Elsewhere ports send what waits when they are next looked at. A port that may be paused cannot: what has left it
+//! decides when a frame goes out that stops others. So each port with packets waiting has an event when it becomes
+//! free. A paused port is idle although packets wait; the frame that lets it go on calls it.
+//!
+//! A host hands its NIC one packet at a time, as ever. One of a paused class waits in the NIC, and the next one is
+//! asked for, so that no class waits for another one; while all classes are paused, none is asked for.
+//!
+//! Two kinds of state stand beside each port: as the sender on its link, which of its classes are paused; and as the
+//! way back of the link that comes in, what has come by that link and which of its classes are to stop.
+
+use std::collections::VecDeque;
+
+use tailcut_base::{Instant, PortId, Span, SwitchId};
+use tailcut_fabric::{Counts, FRAME_BYTES, Lossless, PortConfig};
+use tailcut_model::seat::{MAX_CLASSES, PathChoice};
+use tailcut_model::{Packet, PacketId};
+use tailcut_record::PauseCounts;
+use tailcut_topology::{Network, Node, Router};
+
+use super::{Part, Switch};
+use crate::Scenario;
+use crate::event::Event;
+use crate::world::cut::{Cut, Positions};
+use crate::world::exchange::Frame;
+use crate::world::pauses::{Pauses, Wait};
+
+/// What is paused in a part, and why.
+pub(super) struct Pfc {
+    counts: Counts,
+    is_ideal: bool,
+    /// Number of classes of every port.
+    classes: usize,
+    /// Beside the ports of the part.
+    ports: Vec<PortState>,
+    /// Beside the packets of the arena: of those that wait at a switch or in a NIC.
+    waiting: Vec<Entry>,
+    /// Frames for other parts.
+    pub(super) outgoing: Vec<Frame>,
+}
+
+/// A packet that waits.
+#[derive(Clone, Copy)]
+struct Entry {
+    since: Instant,
+    /// Position of the port that leads back to where it came from; none in a NIC.
+    back: u32,
+    class: u8,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+struct PortState {
+    id: PortId,
+    /// Position of the first port of its switch, and how many that has; none at a NIC.
+    first: usize,
+    siblings: usize,
+    lossless: Lossless,
+    xoff: u64,
+    xon: u64,
+
+    /// Classes that the far end has stopped here.
+    paused: u8,
+    paused_since: Instant,
+    paused_for: Span,
+    /// When each class was last allowed to go on.
+    resumed: [Instant; MAX_CLASSES],
+    /// Packets that waited here while their class was paused, and have left.
+    held: u64,
+    /// At a NIC: whether what waits in it goes before what its host has.
+    is_turn_of_held: bool,
+
+    /// Classes that the far end is to stop, and what the last frame told it.
+    wanted: u8,
+    told: u8,
+    frames: u64,
+    /// Frames on their way to the far end.
+    flight: VecDeque<(Instant, u8)>,
+    /// Bytes of each class that came from the far end and wait in the switch.
+    came: [u64; MAX_CLASSES],
+    /// For each class how many full queues want the far end to stop.
+    holders: [u32; MAX_CLASSES],
+
+    /// Classes whose queue here has become too long.
+    full: u8,
+    /// Bytes that wait here, by the port back to where they came from and by class.
+    from: Vec<u64>,
+    /// For each such port, of which classes a full queue here holds the far end.
+    holds: Vec<u8>,
+}
+
+/// What a pull NIC is made of where classes may be paused: the classes of the ports, and room without an end.
+pub(super) fn nic(scenario: &Scenario) -> PortConfig {
+    let port = &scenario.config().port.all;
+    match scenario.has_pfc() {
+        true => PortConfig { classes: port.classes, classifier: port.classifier.clone(), ..PortConfig::default() },
+        false => PortConfig::default(),
+    }
+}
+
+impl Pfc {
+    /// For the ports of these numbers, in the order of their positions in part `number`.
+    pub(super) fn new(scenario: &Scenario, ids: &[PortId], number: u32, cut: &Cut) -> Pfc {
+        let network = scenario.network();
+        let all = &scenario.config().port.all;
+        let pfc = all.pfc.as_ref().expect("the scenario has it");
+        let mut of_switch = (SwitchId(u32::MAX), 0);
+        let state = |(at, &id): (usize, &PortId)| {
+            let mut state = PortState::new(id);
+            if let Node::Switch(switch) = network.ports()[id].owner
+                && cut.part_of(network.ports()[id].owner) == number
+            {
+                if of_switch.0 != switch {
+                    of_switch = (switch, at);
+                }
+                let own = scenario.port_config(id).pfc.as_ref().expect("every port has it");
+                state.first = of_switch.1;
+                state.siblings = network.switch_ports(switch).len();
+                state.lossless = Lossless { classes: own.mask(), room: scenario.pfc_room(id) };
+                (state.xoff, state.xon) = (own.xoff.0, own.xon());
+                state.from = vec![0; state.siblings * usize::from(all.classes)];
+                state.holds = vec![0; state.siblings];
+            }
+            state
+        };
+        Pfc {
+            counts: pfc.counts,
+            is_ideal: pfc.ideal,
+            classes: usize::from(all.classes),
+            ports: ids.iter().enumerate().map(state).collect(),
+            waiting: Vec::new(),
+            outgoing: Vec::new(),
+        }
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        let of_port = |port: &PortState| port.from.capacity() * size_of::<u64>() + port.holds.capacity();
+        size_of::<Pfc>()
+            + self.ports.capacity() * size_of::<PortState>()
+            + self.ports.iter().map(of_port).sum::<usize>()
+            + self.waiting.capacity() * size_of::<Entry>()
+    }
+
+    /// Bytes of all lossless classes that may wait in the port at `at`.
+    pub(super) fn room_apart(&self, at: usize) -> u64 {
+        let lossless = self.ports[at].lossless;
+        lossless.room * u64::from(lossless.classes.count_ones())
+    }
+
+    fn note(&mut self, id: PacketId, entry: Entry) {
+        if self.waiting.len() <= id.index() {
+            self.waiting.resize(id.index() + 1, Entry { since: Instant::ZERO, back: NOWHERE, class: 0 });
+        }
+        self.waiting[id.index()] = entry;
+    }
+
+    /// A packet that waits in the port at `at` leaves it. Returns what is known of it.
+    fn leaves(&mut self, at: usize, id: PacketId) -> Entry {
+        let entry = self.waiting[id.index()];
+        let port = &mut self.ports[at];
+        port.held += u64::from(entry.since < port.resumed[usize::from(entry.class)]);
+        entry
+    }
+
+    /// `size` bytes came to wait in the port at `at` (or left it, if that is less than none).
+    fn add(&mut self, at: usize, entry: Entry, change: impl Fn(&mut u64)) {
+        let (back, class) = (entry.back as usize, usize::from(entry.class));
+        change(&mut self.ports[back].came[class]);
+        let cell = (back - self.ports[at].first) * self.classes + class;
+        change(&mut self.ports[at].from[cell]);
+    }
+
+    /// A packet has come to wait in the port at `at`, in whose class `queue` bytes wait then: links may have to be
+    /// stopped. `tell` is handed the ports that have a frame to send.
+    fn rose(&mut self, at: usize, entry: Entry, queue: u64, tell: &mut Vec<usize>) {
+        let (back, class, bit) = (entry.back as usize, usize::from(entry.class), 1 << entry.class);
+        match self.counts {
+            Counts::Ingress => {
+                let link = &mut self.ports[back];
+                if link.wanted & bit == 0 && link.came[class] > link.xoff {
+                    link.wanted |= bit;
+                    tell.push(back);
+                }
+            }
+            Counts::Queue => {
+                let port = &mut self.ports[at];
+                if port.full & bit == 0 && queue <= port.xoff {
+                    return;
+                }
+                let (first, siblings, was_full) = (port.first, port.siblings, port.full & bit != 0);
+                port.full |= bit;
+                if self.is_ideal {
+                    return;
+                }
+                let links = if was_full { back..back + 1 } else { first..first + siblings };
+                for link in links {
+                    self.hold_link(at, link, class, tell);
+                }
+            }
+        }
+    }
+
+    /// The full queue of a class in the port at `at` stops a link of which packets wait in it.
+    fn hold_link(&mut self, at: usize, link: usize, class: usize, tell: &mut Vec<usize>) {
+        let port = &mut self.ports[at];
+        let sibling = link - port.first;
+        if port.from[sibling * self.classes + class] == 0 || port.holds[sibling] >> class & 1 != 0 {
+            return;
+        }
+        port.holds[sibling] |= 1 << class;
+        let link_state = &mut self.ports[link];
+        link_state.holders[class] += 1;
+        if link_state.holders[class] == 1 {
+            link_state.wanted |= 1 << class;
+            tell.push(link);
+        }
+    }
+
+    /// A packet has left the port at `at`, in whose class `queue` bytes wait then: links may go on. `tell` is handed
+    /// the ports that have a frame to send, or if the PFC is ideal, those of the links whose senders may go on.
+    fn fell(&mut self, at: usize, entry: Entry, queue: u64, tell: &mut Vec<usize>) {
+        let (back, class, bit) = (entry.back as usize, usize::from(entry.class), 1 << entry.class);
+        match self.counts {
+            Counts::Ingress => {
+                let link = &mut self.ports[back];
+                if link.wanted & bit != 0 && link.came[class] < link.xon {
+                    link.wanted &= !bit;
+                    tell.push(back);
+                }
+            }
+            Counts::Queue => {
+                let port = &mut self.ports[at];
+                if port.full & bit == 0 || queue >= port.xon {
+                    return;
+                }
+                port.full &= !bit;
+                let (first, siblings) = (port.first, port.siblings);
+                if self.is_ideal {
+                    tell.extend(first..first + siblings);
+                    return;
+                }
+                for link in first..first + siblings {
+                    if self.ports[at].holds[link - first] & bit == 0 {
+                        continue;
+                    }
+                    self.ports[at].holds[link - first] &= !bit;
+                    let link_state = &mut self.ports[link];
+                    link_state.holders[class] -= 1;
+                    if link_state.holders[class] == 0 {
+                        link_state.wanted &= !bit;
+                        tell.push(link);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl PortState {
+    fn new(id: PortId) -> PortState {
+        PortState {
+            id,
+            first: 0,
+            siblings: 0,
+            lossless: Lossless { classes: 0, room: 0 },
+            xoff: u64::MAX,
+            xon: 0,
+            paused: 0,
+            paused_since: Instant::ZERO,
+            paused_for: Span::ZERO,
+            resumed: [Instant::ZERO; MAX_CLASSES],
+            held: 0,
+            is_turn_of_held: false,
+            wanted: 0,
+            told: 0,
+            frames: 0,
+            flight: VecDeque::new(),
+            came: [0; MAX_CLASSES],
+            holders: [0; MAX_CLASSES],
+            full: 0,
+            from: Vec::new(),
+            holds: Vec::new(),
+        }
+    }
+}
+
+/// What it takes to know which queue a packet will join at the far end of its link.
+struct Ahead<'p> {
+    network: &'p Network,
+    router: &'p Router,
+    switches: &'p [Switch],
+    positions: &'p Positions,
+    ports: &'p [PortState],
+}
+
+impl Ahead<'_> {
+    /// Position of the port of the next switch by which a packet goes on that leaves by the port at `at`; `None` if
+    /// its next node is its host.
+    fn next_port(&self, at: usize, packet: &Packet) -> Option<usize> {
+        let Node::Switch(switch) = self.network.ports()[self.ports[at].id].peer else { return None };
+        let hops = self.router.next_hops_from(switch, packet.src, packet.dst);
+        let choice = match hops.count {
+            2.. => {
+                let path = &self.switches[self.positions.switch(switch)].path;
+                path.foresee(packet, hops.destination, hops.count)
+                    .expect("the scenario has a path that can be foreseen")
+            }
+            _ => 0,
+        };
+        Some(self.positions.port(self.router.port(hops, choice)))
+    }
+
+    /// Whether the queue that a packet will join is paused.
+    fn is_full(&self, at: usize, packet: &Packet, class: u8) -> bool {
+        self.next_port(at, packet).is_some_and(|next| self.ports[next].full >> class & 1 != 0)
+    }
+}
+
+impl Part<'_> {
+    /// As [`Part::forward`], where classes may be paused.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn forward_held(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
+        let packet = self.arena.get(id);
+        let size = u64::from(packet.size);
+        let Switch { id: number, path, .. } = &mut self.switches[switch];
+        let hops = self.router.next_hops_from(*number, packet.src, packet.dst);
+        let choice = match hops.count {
+            2.. => path.choose_at(packet, hops, Node::Switch(*number), self.router, self.network),
+            _ => 0,
+        };
+        let at = self.positions.port(self.router.port(hops, choice));
+        // What waited goes before what comes at the moment at which the port becomes free.
+        self.send_held(now, at);
+        let back = self.positions.port(self.network.ports()[from].reverse);
+        let lossless = self.pfc().ports[at].lossless;
+        let class = match self.ports[at].offer_held(now, &mut self.arena, id, lossless) {
+            Ok(class) => class,
+            Err(reason) => return self.drop_packet(now, id, reason),
+        };
+        let entry = Entry { since: now, back: back as u32, class };
+        self.pfc().note(id, entry);
+        if lossless.has(class) {
+            self.pfc().add(at, entry, |bytes| *bytes += size);
+        }
+        self.send_held(now, at);
+        if lossless.has(class) {
+            let queue = self.ports[at].occupancy(class).class;
+            let mut tell = Vec::new();
+            self.pfc().rose(at, entry, queue, &mut tell);
+            tell.into_iter().for_each(|link| self.send_held(now, link));
+        }
+    }
+
+    fn pfc(&mut self) -> &mut Pfc {
+        self.pfc.as_mut().expect("only called where classes may be paused")
+    }
+
+    /// The port of a switch is free, and something waits there.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn freed(&mut self, now: Instant, port: PortId) {
+        self.counts.calls += 1;
+        let at = self.positions.port(port);
+        self.ports[at].wire.freed();
+        self.send_held(now, at);
+    }
+
+    /// The port of a switch begins to send what may go next if it is free: a frame, else a packet. It is called again
+    /// when it has sent that and more waits.
+    fn send_held(&mut self, now: Instant, at: usize) {
+        let mut left = None;
+        if self.ports[at].wire.is_free(now) {
+            let state = &self.pfc().ports[at];
+            if state.wanted != state.told {
+                self.send_frame(now, at);
+            } else if self.ports[at].waiting() > 0 {
+                left = self.take_allowed(now, at);
+            }
+        }
+        if let Some(id) = left
+            && let Some(land) = self.ports[at].wire.transmit(now, &mut self.arena, id)
+        {
+            self.push_landing::<false>(at, land);
+        }
+        let state = &self.pfc().ports[at];
+        let (port, has_frame) = (state.id, state.wanted != state.told);
+        let wire = &mut self.ports[at].wire;
+        if !wire.is_free(now)
+            && (has_frame || self.ports[at].waiting() > 0)
+            && let Some(free) = self.ports[at].wire.agree_free()
+        {
+            self.calendar.push(free, Event::Freed(port).key());
+        }
+        if let Some(id) = left {
+            self.has_left(now, at, id);
+        }
+    }
+
+    /// Takes out the next packet of the port at `at` that no pause holds.
+    fn take_allowed(&mut self, now: Instant, at: usize) -> Option<PacketId> {
+        let Part { ports, arena, pfc, router, network, switches, positions, .. } = self;
+        let pfc = pfc.as_ref().expect("only called where classes may be paused");
+        let paused = pfc.ports[at].paused;
+        let ahead = Ahead { network, router, switches, positions, ports: &pfc.ports };
+        ports[at].take_allowed(now, arena, &mut |packet, class| match packet {
+            Some(packet) if pfc.is_ideal => !ahead.is_full(at, packet, class),
+            _ => paused >> class & 1 == 0,
+        })
+    }
+
+    /// A packet has left the port of a switch.
+    fn has_left(&mut self, now: Instant, at: usize, id: PacketId) {
+        let size = u64::from(self.arena.get(id).size);
+        let entry = self.pfc().leaves(at, id);
+        if !self.pfc().ports[at].lossless.has(entry.class) {
+            return;
+        }
+        self.pfc().add(at, entry, |bytes| *bytes -= size);
+        let queue = self.ports[at].occupancy(entry.class).class;
+        let mut tell = Vec::new();
+        self.pfc().fell(at, entry, queue, &mut tell);
+        for link in tell {
+            if !self.pfc().is_ideal {
+                self.send_held(now, link);
+                continue;
+            }
+            let port = self.pfc().ports[link].id;
+            let sender = self.network.ports()[port].reverse;
+            self.call_sender(now, sender);
+        }
+    }
+
+    /// Something may go again from a port: that of a switch, or of a host.
+    fn call_sender(&mut self, now: Instant, port: PortId) {
+        match self.network.ports()[port].owner {
+            Node::Switch(_) => self.send_held(now, self.positions.port(port)),
+            Node::Host(host) => self.pull::<false>(now, self.positions.host(host)),
+        }
+    }
+
+    /// Sends a frame by the port at `at`, which is free: it tells the far end which classes are to stop.
+    fn send_frame(&mut self, now: Instant, at: usize) {
+        let wire = &mut self.ports[at].wire;
+        let arrives = wire.occupy(now, FRAME_BYTES) + wire.link().delay;
+        let state = &mut self.pfc().ports[at];
+        state.told = state.wanted;
+        state.frames += 1;
+        let frame = Frame { port: state.id, at: arrives, classes: state.told };
+        if self.cut.part_of(self.network.ports()[frame.port].peer) == self.number {
+            self.expect_pause(frame);
+        } else {
+            self.pfc().outgoing.push(frame);
+        }
+    }
+
+    /// A frame is on its way to a node of this part.
+    pub(super) fn expect_pause(&mut self, frame: Frame) {
+        let at = self.positions.port(frame.port);
+        self.pfc().ports[at].flight.push_back((frame.at, frame.classes));
+        self.calendar.push(frame.at, Event::Pause(frame.port).key());
+    }
+
+    /// The first frame behind `port` is at the far end.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn hear_pause(&mut self, now: Instant, port: PortId) {
+        self.counts.calls += 1;
+        let from = self.positions.port(port);
+        let sender = self.network.ports()[port].reverse;
+        let at = self.positions.port(sender);
+        let (_, classes) = self.pfc().ports[from].flight.pop_front().expect("there is an event for each frame");
+        let state = &mut self.pfc().ports[at];
+        let before = std::mem::replace(&mut state.paused, classes);
+        match (before, classes) {
+            (0, 1..) => state.paused_since = now,
+            (1.., 0) => state.paused_for += now.saturating_since(state.paused_since),
+            _ => {}
+        }
+        for class in (0..MAX_CLASSES).filter(|class| (before & !classes) >> class & 1 != 0) {
+            state.resumed[class] = now;
+        }
+        if before & !classes != 0 {
+            self.call_sender(now, sender);
+        }
+    }
+
+    /// As [`Part::pull`], where classes may be paused: the NIC of a host sends what may go next if it is free, what
+    /// waits in it first. It is called again when it has sent that and there is more.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn pull_held(&mut self, now: Instant, host: usize) {
+        let at = self.nic_at(host, 0);
+        if self.ports[at].wire.is_free(now) {
+            // They take turns, so that a class does not wait for all that was held of another one.
+            let held_first = std::mem::replace(&mut self.pfc().ports[at].is_turn_of_held, false);
+            let mut sent = if held_first { self.take_held(now, at) } else { None };
+            if sent.is_none() {
+                sent = self.next_allowed(now, host, at);
+                self.pfc().ports[at].is_turn_of_held = true;
+            }
+            if let Some(id) = sent.or_else(|| self.take_held(now, at))
+                && let Some(land) = self.ports[at].wire.transmit(now, &mut self.arena, id)
+            {
+                self.push_landing::<false>(at, land);
+            }
+        }
+        let has_more = self.ports[at].waiting() > 0 || self.hosts[host].has_more::<false>();
+        let wire = &mut self.ports[at].wire;
+        if has_more
+            && !wire.is_free(now)
+            && let Some(free) = wire.agree_free()
+        {
+            self.calendar.push(free, Event::Free(self.hosts[host].id, 0).key());
+        }
+    }
+
+    /// The next packet that waits in the NIC at `at` and that no pause holds any longer.
+    fn take_held(&mut self, now: Instant, at: usize) -> Option<PacketId> {
+        if self.ports[at].waiting() == 0 {
+            return None;
+        }
+        let id = self.take_allowed(now, at)?;
+        self.pfc().leaves(at, id);
+        Some(id)
+    }
+
+    /// The next packet of a host that no pause holds, nor another one of its class that waits in the NIC. Those that a
+    /// pause holds wait in the NIC from now on.
+    fn next_allowed(&mut self, now: Instant, host: usize, at: usize) -> Option<PacketId> {
+        let all = ((1u16 << self.ports[at].classes()) - 1) as u8;
+        while self.pfc().ports[at].paused != all {
+            let id = self.next_of_host::<false>(now, host, 0)?;
+            let class = self.ports[at].class_of(self.arena.get(id));
+            let is_held = match self.pfc().is_ideal {
+                true => {
+                    let pfc = self.pfc.as_ref().expect("only called where classes may be paused");
+                    let Part { router, network, switches, positions, .. } = self;
+                    let ahead = Ahead { network, router, switches, positions, ports: &pfc.ports };
+                    ahead.is_full(at, self.arena.get(id), class)
+                }
+                false => self.pfc().ports[at].paused >> class & 1 != 0,
+            };
+            let is_behind = self.ports[at].occupancy(class).class > 0;
+            if !is_held && !is_behind {
+                return Some(id);
+            }
+            self.ports[at].hold(now, &mut self.arena, id, class);
+            self.pfc().note(id, Entry { since: now, back: NOWHERE, class });
+            if !is_held {
+                // Those in front of it go now.
+                return None;
+            }
+        }
+        None
+    }
+
+    /// What the pauses at a port came to; `None` where there are none.
+    pub(in crate::world) fn pause_counts(&self, port: PortId, ended: Instant) -> Option<PauseCounts> {
+        let state = &self.pfc.as_ref()?.ports[self.positions.port(port)];
+        let open = if state.paused == 0 { Span::ZERO } else { ended.saturating_since(state.paused_since) };
+        Some(PauseCounts { frames: state.frames, paused: state.paused_for + open, held: state.held })
+    }
+
+    /// What waits for what, of all that is paused by this part, and which ports of it are paused.
+    pub(in crate::world) fn pauses(&mut self) -> Pauses {
+        let mut pauses = Pauses::default();
+        let Part { ports, arena, pfc, router, network, switches, positions, .. } = self;
+        let Some(pfc) = pfc else { return pauses };
+        for (at, state) in pfc.ports.iter().enumerate() {
+            let of_mask = |mask: u8| (0..MAX_CLASSES).filter(move |class| mask >> class & 1 != 0);
+            if pfc.is_ideal {
+                let ahead = Ahead { network, router, switches, positions, ports: &pfc.ports };
+                for class in of_mask(state.full) {
+                    let mut behind = Vec::new();
+                    ports[at].visit_waiting(arena, &mut |packet, of| {
+                        if usize::from(of) == class
+                            && let Some(next) = ahead.next_port(at, packet)
+                        {
+                            behind.push((pfc.ports[next].id, u64::from(packet.size)));
+                        }
+                    });
+                    pauses.stopped.push((state.id, class as u8));
+                    pauses.waits.push(Wait { port: state.id, class: class as u8, resumes_below: state.xon, behind });
+                }
+                continue;
+            }
+            pauses.stopped.extend(of_mask(state.paused).map(|class| (state.id, class as u8)));
+            for class in of_mask(state.wanted) {
+                let siblings = &pfc.ports[state.first..state.first + state.siblings];
+                let sibling = at - state.first;
+                let (resumes_below, behind) = match pfc.counts {
+                    Counts::Ingress => (
+                        state.xon,
+                        siblings.iter().map(|port| port.from[sibling * pfc.classes + class]).collect::<Vec<_>>(),
+                    ),
+                    // Any full queue is enough to hold the link.
+                    Counts::Queue => {
+                        (1, siblings.iter().map(|port| u64::from(port.holds[sibling] >> class & 1)).collect())
+                    }
+                };
+                let behind = siblings.iter().map(|port| port.id).zip(behind).filter(|&(_, bytes)| bytes > 0).collect();
+                let port = network.ports()[state.id].reverse;
+                pauses.waits.push(Wait { port, class: class as u8, resumes_below, behind });
+            }
+        }
+        pauses
+    }
+}
