@@ -132,6 +132,11 @@ impl Outages {
         self.changes.is_empty()
     }
 
+    /// Whether anything fails for good.
+    pub(crate) fn has_lasting(&self) -> bool {
+        self.of_port.values().flatten().any(|outage| outage.up == Instant::MAX)
+    }
+
     /// What changes, in the order of time.
     pub(crate) fn changes(&self) -> &[(Instant, Change)] {
         &self.changes

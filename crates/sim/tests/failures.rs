@@ -1,6 +1,6 @@
 //! Links and switches that fail: what is lost, what goes another way, and what is said of it.
 
-use crate::common::{SMALL, bottleneck, fcts, listed, port, rows, run, scenario, tree};
+use crate::common::{SMALL, bottleneck, fcts, listed, port, rows, run, run_on_threads, scenario, schemes, tree};
 use tailcut_model::seat::DropReason;
 use tailcut_sim::{EndReason, Outcome, Scenario};
 
@@ -99,6 +99,33 @@ fn other_ways_are_taken_once_routing_has_converged() {
     let outcome = with(&repaired, &last);
     let later = |port: &&tailcut_record::PortRow| port.owner == "spine0";
     assert!(outcome.ports.iter().filter(later).map(|port| port.packets).sum::<u64>() > through("spine0") + 500);
+}
+
+/// Hosts 0 and 1 of a BCube each lose one of two links, in the middle of flows to and from all others.
+#[test]
+fn flows_leave_by_another_interface_when_theirs_fails_for_good() {
+    let flows: Vec<_> = (1..16).flat_map(|other| [(0, other, 60_000, 0), (other, 0, 60_000, 1_000)]).collect();
+    for preset in schemes() {
+        let text = format!(
+            "[topology.bcube]\nn = 4\nk = 1\nhost_link = {{ rate = \"10Gbps\", delay = \"2us\" }}\n\
+             [failures]\nconvergence = \"20us\"\n\
+             list = [{{ link = \"host0--switch0\", at = \"100us\" }}, {{ link = \"host1--switch4\", at = \"0us\" }}]\n{}",
+            listed(&flows)
+        );
+        let tree = tree(preset, &text);
+        let Ok(scenario) = Scenario::new(&tree, 1, std::path::Path::new(".")) else { continue };
+        let outcome = run_on_threads(&scenario, preset);
+        let lost: u64 = outcome.ports.iter().map(|port| port.drops.get(DropReason::LinkDown)).sum();
+        assert!(lost > 0, "{preset}: the link is lost in the middle");
+    }
+}
+
+/// The host has no other link, and its transport has no timer before it has sent something: nothing is left to happen.
+#[test]
+fn a_host_whose_only_link_is_down_for_good_leaves_its_flows_open() {
+    let outcome = one_packet("link = \"host0--switch0\", at = \"0us\"");
+    assert_eq!(outcome.end, EndReason::CutOff);
+    assert!(rows(&outcome)[0].received.is_none());
 }
 
 #[test]

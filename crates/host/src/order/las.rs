@@ -184,13 +184,18 @@ impl Queue {
         }
     }
 
-    /// Takes in packets of a flow; those that come while at least `unmarked` wait are marked.
-    fn offer(&mut self, slot: u32, packets: u32, unmarked: u32) {
+    /// Makes sure that there is an entry for a flow.
+    fn admit(&mut self, slot: u32) {
         let at = slot as usize;
         if at >= self.flows.len() {
             self.flows.resize_with(at + 1, Flow::default);
         }
-        let flow = &mut self.flows[at];
+    }
+
+    /// Takes in packets of a flow; those that come while at least `unmarked` wait are marked.
+    fn offer(&mut self, slot: u32, packets: u32, unmarked: u32) {
+        self.admit(slot);
+        let flow = &mut self.flows[slot as usize];
         if flow.turn == 0 {
             self.turns += 1;
             flow.turn = self.turns;
@@ -303,7 +308,9 @@ impl SendOrder for Model {
     }
 
     fn on_sent(&mut self, slot: u32, payload: u64) {
-        let Some(queue) = &mut self.queue else { return };
+        let queue = self.queue.get_or_insert_default();
+        // A flow may come from another interface, before it has a packet for this one.
+        queue.admit(slot);
         let before = queue.place(slot);
         queue.turns += 1;
         let flow = &mut queue.flows[slot as usize];

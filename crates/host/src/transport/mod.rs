@@ -7,7 +7,7 @@ mod reassembly;
 mod slots;
 
 use tailcut_base::Span;
-use tailcut_model::seat::{HostCx, Message, Soon, Transport, Unfinished};
+use tailcut_model::seat::{HostCx, Message, OpenConnection, Soon, Transport, Unfinished};
 use tailcut_model::{FlowId, FlowSpec, FlowTable, Packet, PacketId, register};
 
 use crate::HostContext;
@@ -67,6 +67,9 @@ impl Transport for TransportSeat {
     }
     fn on_interfaces(&mut self, cx: &mut HostCx<'_>, flow: FlowId, nics: &[u8]) {
         match_transport!(self, model => model.on_interfaces(cx, flow, nics));
+    }
+    fn open_connections(&self) -> Vec<OpenConnection> {
+        match_transport!(self, model => model.open_connections())
     }
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
         match_transport!(self, model => model.on_expect(cx, flow, spec));

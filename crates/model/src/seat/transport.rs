@@ -65,10 +65,16 @@ pub trait Transport {
     fn connections(&self) -> u32 {
         1
     }
-    /// In a host with several interfaces, if flows have several connections: those by which the packets of each
-    /// connection of `flow` leave. Told at once after [`Transport::on_send`].
+    /// In a host with several interfaces: those by which the packets of each connection of `flow` leave from now on.
+    /// Told at once after [`Transport::on_send`] if flows have several connections, and whenever the ways of the
+    /// network have changed so that one of its connections can no longer go by its interface.
     fn on_interfaces(&mut self, cx: &mut HostCx<'_>, flow: FlowId, nics: &[u8]) {
         let _ = (cx, flow, nics);
+    }
+    /// The connections of the flows that this host sends and that have not ended, those of a flow one after the other.
+    /// A transport that names none keeps its flows on the interfaces by which they started.
+    fn open_connections(&self) -> Vec<OpenConnection> {
+        Vec::new()
     }
     /// `flow` starts elsewhere; this host will receive it.
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec);
@@ -94,6 +100,19 @@ pub trait Transport {
     fn prefetch(&self, soon: Soon, flows: &FlowTable) {
         let _ = (soon, flows);
     }
+}
+
+/// A connection of a flow that a host sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenConnection {
+    /// The flow.
+    pub flow: FlowId,
+    /// The host that receives it.
+    pub receiver: HostId,
+    /// The number of the connection, by which ways are chosen.
+    pub number: u32,
+    /// The interface by which its packets leave.
+    pub nic: u8,
 }
 
 /// What will soon happen at a host.

@@ -378,8 +378,13 @@ impl Coordinator<'_> {
         let throughput = ThroughputBin::sum(parts.iter_mut().map(Part::take_throughput));
         let sum = |count: fn(&Part<'_>) -> u64| parts.iter().map(count).sum::<u64>();
         let held = sum(|part| part.arena().len() as u64) + in_the_mail;
-        // What was cut off may have been no more than a timer of a flow that had ended.
-        let end = if unfinished == 0 && held == 0 { EndReason::Finished } else { end };
+        // What was cut off may have been no more than a timer of a flow that had ended. And behind a link that is down
+        // for good flows may wait without a timer, so that nothing is left to happen.
+        let end = match (unfinished, held) {
+            (0, 0) => EndReason::Finished,
+            _ if self.scenario.outages().has_lasting() => EndReason::CutOff,
+            _ => end,
+        };
         self.check(parts, end, unfinished, held, in_the_mail);
         let network = self.scenario.network();
         let peak_bytes = sum(|part| part.heap_bytes() as u64)

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Span};
-use tailcut_model::seat::{HostCx, SendOrder, Transport, Unfinished, Wish};
+use tailcut_model::seat::{HostCx, OpenConnection, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
     Around, Build, Facts, FlowId, FlowSpec, Header, Invalid, Kind, Packet, PacketId, Parameters, Thing,
 };
@@ -335,10 +335,19 @@ impl<P: Protocol> Transport for Explicit<P> {
 
     fn on_interfaces(&mut self, cx: &mut HostCx<'_>, flow: FlowId, nics: &[u8]) {
         if let Some(slot) = self.slot_of(cx, flow) {
-            for (sender, &nic) in self.outgoing.get_mut(slot).senders_mut().iter_mut().zip(nics) {
-                sender.set_nic(nic);
+            for (nth, (sender, &nic)) in self.outgoing.get_mut(slot).senders_mut().iter_mut().zip(nics).enumerate() {
+                if sender.nic() != nic {
+                    self.orders.of_mut(sender.nic()).forget(slot * self.most + nth as u32);
+                    sender.move_to(nic);
+                }
             }
+            self.settle(cx, slot);
         }
+    }
+
+    fn open_connections(&self) -> Vec<OpenConnection> {
+        let open = self.outgoing.iter().filter(|outgoing| !outgoing.is_ending());
+        open.flat_map(|outgoing| outgoing.senders().iter().map(Sender::open_connection)).collect()
     }
 
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use tailcut_base::{BitRate, HEADER_BYTES, HostId, Instant, MSS_BYTES, MTU_BYTES, Span, wire_bytes};
-use tailcut_model::seat::SenderReport;
+use tailcut_model::seat::{OpenConnection, SenderReport};
 use tailcut_model::{ClassId, Direction, Flags, FlowId, FlowSpec, Header, Kind, Packet};
 
 use super::{Common, Protocol, packets};
@@ -205,9 +205,14 @@ impl<P: Protocol> Sender<P> {
         self.connection
     }
 
-    /// Its packets leave by this interface.
-    pub(super) fn set_nic(&mut self, nic: u8) {
+    pub(super) fn open_connection(&self) -> OpenConnection {
+        OpenConnection { flow: self.flow, receiver: self.dst, number: self.connection, nic: self.nic }
+    }
+
+    /// Its packets leave by this interface, whose send order has been told of none of them.
+    pub(super) fn move_to(&mut self, nic: u8) {
         self.nic = nic;
+        self.is_offered = false;
     }
 
     pub(super) fn set_others(&mut self, others: Others) {

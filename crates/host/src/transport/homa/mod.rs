@@ -36,7 +36,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Span, wire_bytes};
-use tailcut_model::seat::{HostCx, SendOrder, Transport, Unfinished, Wish};
+use tailcut_model::seat::{HostCx, OpenConnection, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
     Around, Build, Demand, Facts, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
 };
@@ -226,6 +226,21 @@ impl Transport for Model {
         let slot = self.senders.insert(Sender::new(flow, spec, cx.nic, homa(&self.config)));
         cx.flows.set_sender(flow, slot);
         self.settle(cx, slot);
+    }
+
+    fn on_interfaces(&mut self, cx: &mut HostCx<'_>, flow: FlowId, nics: &[u8]) {
+        let Some(slot) = cx.flows.sender(flow).filter(|&slot| self.sends(slot, flow)) else { return };
+        let sender = self.senders.get_mut(slot);
+        let from = sender.nic();
+        if from != nics[0] {
+            sender.move_to(nics[0]);
+            self.orders.of_mut(from).forget(slot);
+            self.settle(cx, slot);
+        }
+    }
+
+    fn open_connections(&self) -> Vec<OpenConnection> {
+        self.senders.iter().map(Sender::open_connection).collect()
     }
 
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {

@@ -1,7 +1,7 @@
 //! The sending end of a message: what of it may go now, and what a silence means.
 
 use tailcut_base::{HostId, Instant, Span};
-use tailcut_model::seat::SenderReport;
+use tailcut_model::seat::{OpenConnection, SenderReport};
 use tailcut_model::{Flags, FlowId, FlowSpec, Packet};
 
 use super::Config;
@@ -75,6 +75,16 @@ impl Sender {
 
     pub(super) fn nic(&self) -> u8 {
         self.nic
+    }
+
+    pub(super) fn open_connection(&self) -> OpenConnection {
+        OpenConnection { flow: self.flow, receiver: self.dst, number: self.connection, nic: self.nic }
+    }
+
+    /// Its packets leave by this interface, whose send order has been told of none of them.
+    pub(super) fn move_to(&mut self, nic: u8) {
+        self.nic = nic;
+        self.offered = 0;
     }
 
     pub(super) fn report(&self) -> SenderReport {

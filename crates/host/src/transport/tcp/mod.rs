@@ -27,7 +27,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, HostId, Span};
 use tailcut_model::seat::{
-    CongestionControl, HostCx, Leave, Pacer, ReceiveWindow, SendOrder, Soon, Transport, Unfinished, Wish,
+    CongestionControl, HostCx, Leave, OpenConnection, Pacer, ReceiveWindow, SendOrder, Soon, Transport, Unfinished,
+    Wish,
 };
 use tailcut_model::{
     Around, Build, Direction, Facts, Flags, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId, Parameters,
@@ -511,6 +512,24 @@ impl Transport for Model {
             cx.send_control(syn);
         }
         self.settle(cx, slot);
+    }
+
+    fn on_interfaces(&mut self, cx: &mut HostCx<'_>, flow: FlowId, nics: &[u8]) {
+        let Some(slot) = cx.flows.sender(flow).filter(|&slot| self.sends(slot, flow)) else { return };
+        let sender = self.senders.get_mut(slot);
+        let (from, to, sent) = (sender.nic(), nics[0], sender.sent());
+        if from == to {
+            return;
+        }
+        sender.move_to(to);
+        self.orders.of_mut(from).forget(slot);
+        // What the flow has sent counts there too.
+        self.orders.of_mut(to).on_sent(slot, sent);
+        self.settle(cx, slot);
+    }
+
+    fn open_connections(&self) -> Vec<OpenConnection> {
+        self.senders.iter().map(Sender::open_connection).collect()
     }
 
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {

@@ -2,7 +2,7 @@
 
 use tailcut_base::{HostId, Instant, MSS_BYTES, Span};
 use tailcut_model::seat::{
-    AckSample, CongestionControl, PaceView, Pacer, Priority, SenderReport, Tag, TagView, Window,
+    AckSample, CongestionControl, OpenConnection, PaceView, Pacer, Priority, SenderReport, Tag, TagView, Window,
 };
 use tailcut_model::{Flags, FlowId, FlowSpec, Header, Packet};
 
@@ -232,6 +232,17 @@ impl Sender {
     #[inline]
     pub(super) fn nic(&self) -> u8 {
         self.nic
+    }
+
+    pub(super) fn open_connection(&self) -> OpenConnection {
+        OpenConnection { flow: self.flow, receiver: self.dst, number: self.connection, nic: self.nic }
+    }
+
+    /// Its packets leave by this interface, whose send order has been told of none of them.
+    #[cold]
+    pub(super) fn move_to(&mut self, nic: u8) {
+        self.nic = nic;
+        self.offered = 0;
     }
 
     /// Bytes sent so far, those sent again not counted.

@@ -5,9 +5,9 @@
 //! packets on, these wait in the port of the interface. Control packets of the host's own go first, and its data takes
 //! turns with them: a stream that fills the link would leave nothing to the host, not even for its ACKs.
 
-use tailcut_base::{Instant, PortId};
+use tailcut_base::{HostId, Instant, PortId};
 use tailcut_fabric::{Offered, Open};
-use tailcut_model::seat::{DropReason, Transport};
+use tailcut_model::seat::{DropReason, OpenConnection, Transport};
 use tailcut_model::{FlowId, FlowSpec, Kind, List, Packet, PacketId};
 use tailcut_topology::Node;
 use tailcut_topology::path::Path;
@@ -83,6 +83,45 @@ impl Part<'_> {
             self.choose_nic(host, &packet).unwrap_or(0)
         };
         Some((0..connections).map(nic).collect())
+    }
+
+    /// The ways of the network have changed: flows whose interface no longer leads to their receiver leave by one that
+    /// does, if there is one. The others stay where they are.
+    #[cold]
+    pub(super) fn move_flows(&mut self, now: Instant) {
+        for host in 0..self.hosts.len() {
+            if self.interface_count(host) < 2 {
+                continue;
+            }
+            self.catch_up_host::<false>(now, host);
+            let connections = self.hosts[host].transport.open_connections();
+            for of_flow in connections.chunk_by(|one, next| one.flow == next.flow) {
+                if of_flow.iter().all(|connection| self.leads_to(host, connection.nic, connection.receiver)) {
+                    continue;
+                }
+                let id = self.hosts[host].id;
+                let choice = |connection: &OpenConnection| {
+                    if self.leads_to(host, connection.nic, connection.receiver) {
+                        return connection.nic;
+                    }
+                    let OpenConnection { flow, receiver, number, nic } = *connection;
+                    let mut packet = Packet::control(Kind::DATA, flow, id, receiver, 0, now);
+                    packet.connection = number;
+                    self.choose_nic(host, &packet).unwrap_or(nic)
+                };
+                let nics: Vec<u8> = of_flow.iter().map(choice).collect();
+                let flow = of_flow[0].flow;
+                self.with_host::<false, _>(now, host, |transport, cx| transport.on_interfaces(cx, flow, &nics));
+            }
+            self.pull::<false>(now, host);
+        }
+    }
+
+    /// Whether interface `nic` of a host is one of those that lead to another host.
+    fn leads_to(&self, host: usize, nic: u8, to: HostId) -> bool {
+        let hops = self.router.next_hops_of_host(self.hosts[host].id, to);
+        let at = self.nic_at(host, nic);
+        (0..hops.count).any(|choice| self.positions.port(self.router.port(hops, choice)) == at)
     }
 
     /// The interface of a host that leads to the host of a packet; `None` while none does.

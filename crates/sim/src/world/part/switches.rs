@@ -481,7 +481,12 @@ impl Part<'_> {
     pub(super) fn change(&mut self, now: Instant, nth: u32) {
         let (_, change) = &self.outages.changes()[nth as usize];
         match change {
-            Change::Route(number) => self.router = self.outages.router(*number),
+            Change::Route(number) => {
+                self.router = self.outages.router(*number);
+                if self.interfaces.is_some() {
+                    self.move_flows(now);
+                }
+            }
             Change::Down(ports) => {
                 for &(port, until) in ports {
                     self.take_down(now, port, until);
