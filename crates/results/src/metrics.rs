@@ -224,6 +224,18 @@ pub const METRICS: &[Metric] = &[
         "99th percentile of the sampled queue of a port that leads to a host which asks queries: mean over these ports.",
     ),
     metric(
+        "sink_utilisation",
+        "share",
+        "runs",
+        "Share of the measured time in which the links to hosts that ask queries were busy, each weighted by its rate.",
+    ),
+    metric(
+        "other_host_utilisation",
+        "share",
+        "runs",
+        "The same of the links to all other hosts, in runs with queries.",
+    ),
+    metric(
         "lossy_port_utilisation",
         "share",
         "packets",
@@ -251,6 +263,12 @@ pub const METRICS: &[Metric] = &[
         "share",
         "runs",
         "Share of the measured time in which the least busy link between switches was busy, each in its busier direction.",
+    ),
+    metric(
+        "core_imbalance",
+        "ratio",
+        "runs",
+        "Utilisation of the busiest port from a switch to another switch over the mean of all such ports.",
     ),
     metric("bursts", "bursts/run", "runs", "Bursts that the memories of switches saw, per seed, if they are recorded."),
     metric("burst_peak_mean", "B", "bursts", "Mean of the most bytes that waited in a burst."),

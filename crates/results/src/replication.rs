@@ -50,6 +50,13 @@ pub(crate) struct Replication {
     pub(crate) max_utilisation: Option<f64>,
     /// Utilisation of the least busy link between switches, in its busier direction.
     pub(crate) min_core_utilisation: Option<f64>,
+    /// Utilisation of the busiest port from a switch to a switch over their mean, if there is such a port and any of
+    /// them was busy.
+    pub(crate) core_imbalance: Option<f64>,
+    /// Bits a second that the links to hosts that ask queries carried, and their rates.
+    pub(crate) to_aggregators: (f64, f64),
+    /// The same for the links to all other hosts.
+    pub(crate) to_others: (f64, f64),
 }
 
 /// What some ports counted, in packets.
@@ -118,9 +125,11 @@ impl Replication {
         };
         let lossy = ports.iter().filter(|port| port.tier != HOSTS).map(|port| (port.utilisation, port.drops.total()));
         let mut queries = read_queries_of(&folder.join("queries.parquet"), run)?;
-        let to_aggregators = ports_to_aggregators(&queries, &ports);
+        let aggregator_ports: Vec<&PortRow> = ports_to_aggregators(&queries, &ports).collect();
         let aggregator_queues_p99 =
-            to_aggregators.filter_map(|port| port.queue.map(|queue| queue.p99_bytes as f64)).collect();
+            aggregator_ports.iter().filter_map(|port| port.queue.map(|queue| queue.p99_bytes as f64)).collect();
+        let to_aggregators = carried(aggregator_ports.iter().copied());
+        let to_hosts = carried(ports.iter().filter(|port| port.tier != HOSTS && port.peer.starts_with(HOSTS)));
         let bursts = bursts::read(&folder.join("bursts.parquet"), &ports, &queries)?;
         queries.retain(|row| row.measured);
         let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
@@ -148,6 +157,9 @@ impl Replication {
             lossy_ports: lossy.filter(|&(_, drops)| drops > 0).collect(),
             max_utilisation: ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp),
             min_core_utilisation: min_core_utilisation(&ports),
+            core_imbalance: core_imbalance(&ports),
+            to_aggregators,
+            to_others: (to_hosts.0 - to_aggregators.0, to_hosts.1 - to_aggregators.1),
         })
     }
 }
@@ -189,6 +201,23 @@ fn min_core_utilisation(ports: &[PortRow]) -> Option<f64> {
         *busier = busier.max(port.utilisation);
     }
     links.into_values().min_by(f64::total_cmp)
+}
+
+/// What some ports carried in bits a second, and their rates.
+fn carried<'a>(ports: impl Iterator<Item = &'a PortRow>) -> (f64, f64) {
+    ports.fold((0.0, 0.0), |(carried, rates), port| {
+        let rate = port.rate_bps as f64;
+        (carried + port.utilisation * rate, rates + rate)
+    })
+}
+
+/// Utilisation of the busiest port from a switch to a switch over their mean; `None` if nothing passed between
+/// switches.
+fn core_imbalance(ports: &[PortRow]) -> Option<f64> {
+    let between = ports.iter().filter(|port| port.tier != HOSTS && !port.peer.starts_with(HOSTS));
+    let busy: Vec<f64> = between.map(|port| port.utilisation).collect();
+    let busiest = busy.iter().copied().max_by(f64::total_cmp)?;
+    (busiest > 0.0).then(|| busiest * busy.len() as f64 / busy.iter().sum::<f64>())
 }
 
 /// Packets that the ports of switches sent, marked and dropped, by the tiers that they join.

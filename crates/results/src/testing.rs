@@ -139,6 +139,9 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
         lossy_ports: vec![(0.2, 6), (0.9, 1)],
         max_utilisation: Some(0.9),
         min_core_utilisation: Some(0.4),
+        core_imbalance: Some(1.5),
+        to_aggregators: (6e9, 1e10),
+        to_others: (4e9, 2e10),
     }
 }
 

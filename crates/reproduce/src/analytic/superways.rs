@@ -101,7 +101,12 @@ fn extra_cost(context: &Context<'_>) -> Result<Computed, String> {
     }
     let share = number(context, "aggregator_fraction").ok_or("the place has no share of aggregators")?;
     let links = network.servers(share) * number(context, "links_per_aggregator").unwrap_or(1.0) as u32;
-    let spines = if reading == "spines-for-ports" { NewSpines::ForPorts } else { NewSpines::Given(2) };
+    let spines = match reading {
+        "spines-for-ports" => NewSpines::ForPorts,
+        "no-new-spines" => NewSpines::Given(0),
+        "three-spines" => NewSpines::Given(3),
+        _ => NewSpines::Given(2),
+    };
     let leaves = if reading == "leaves-doubled" { NewLeaves::Doubled } else { NewLeaves::ForPorts };
     let bill: Bill = match context.subject {
         "subways" => subways(&network, &prices),
@@ -112,7 +117,12 @@ fn extra_cost(context: &Context<'_>) -> Result<Computed, String> {
     };
     let items: Vec<String> =
         bill.items.iter().map(|item| format!("{} {} {} USD", item.count, item.what, item.total)).collect();
-    Ok(Computed { note: Some(items.join(", ")), ..Computed::one(bill.total()) })
+    let mut total = bill.total();
+    if reading == "in-proportion" && context.subject.starts_with("superways") && context.subject != "superways@leaf" {
+        // The bill of the document, which is of 3 % of the servers, times what more servers there are.
+        total = superways(network.servers(0.03), NewSpines::Given(2), &prices).total() * share / 0.03;
+    }
+    Ok(Computed { note: Some(items.join(", ")), ..Computed::one(total) })
 }
 
 /// Section 3.4.3.2: the length in ft of a wire to the spines' rack across the aisle from a rack that is so many racks
@@ -166,6 +176,9 @@ mod tests {
         assert_eq!(cost("superways", "as-printed", 0.03, 1.0), 29_000.0);
         assert_eq!(cost("superways", "spines-for-ports", 0.05, 1.0), 55_600.0);
         assert_eq!(cost("superways", "fast-nic", 0.05, 1.0), 116.0 * 340.0 + 22_000.0);
+        assert_eq!(cost("superways@spine", "no-new-spines", 0.03, 1.0), 7_000.0);
+        assert_eq!(cost("superways", "three-spines", 0.05, 1.0), 44_600.0);
+        assert!((cost("superways", "in-proportion", 0.05, 1.0) - 29_000.0 * 5.0 / 3.0).abs() < 1e-6);
         assert_eq!(cost("superways", "as-printed", 0.05, 5.0), 580.0 * 100.0 + 22_000.0);
         assert_eq!(cost("subways", "fast-nic", 0.04, 1.0), 435_840.0);
         assert_eq!(cost("superways@leaf", "as-printed", 0.05, 1.0), 89_440.0);

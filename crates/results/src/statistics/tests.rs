@@ -142,6 +142,9 @@ fn the_network_stands_with_all_flows_only() {
     assert_eq!(value("all", "lossy_port_utilisation", &replications), Some((0.3, 14)));
     assert_eq!(value("all", "utilisation_max", &replications), Some((0.9, 2)));
     assert_eq!(value("all", "core_utilisation_min", &replications), Some((0.4, 2)));
+    assert_eq!(value("all", "core_imbalance", &replications), Some((1.5, 2)));
+    assert_eq!(value("all", "sink_utilisation", &replications), Some((0.6, 2)));
+    assert_eq!(value("all", "other_host_utilisation", &replications), Some((0.2, 2)));
     assert_eq!(value("short", "queue_mean", &replications), None);
 }
 
