@@ -48,7 +48,7 @@ fn compare(case: &Case, engine: &mut Engine, order: Order) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn every_order(case in cases()) {
