@@ -40,9 +40,10 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
         shared: Vec::new(),
     };
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
-    if arguments.fidelity == Some(FidelityChoice::Both) {
-        measure(&mut plan, &options, &signals)?;
-    }
+    let measured = match arguments.fidelity {
+        Some(FidelityChoice::Both) => Some(measure(&mut plan, &options, &signals)?),
+        _ => None,
+    };
     let display = Display::new(&signals, arguments.quiet);
     let until = &arguments.until;
     let outcome = match until.until {
@@ -67,6 +68,12 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     for warning in &report.results.warnings {
         say!("warning: {warning}");
     }
+    if let Some(rows) = measured {
+        let file = options.out.join("fidelity.csv");
+        let written = std::fs::write(&file, fidelity::table(&rows));
+        written.map_err(|source| RunError::Io { path: file.clone(), source })?;
+        say!("flow level against packets: {}", file.display());
+    }
     let mut out = Page::default();
     match (arguments.format, arguments.quiet) {
         (TextFormat::Json, _) => results_as_json(&mut out, &plan.axes, &options.out, &report, began),
@@ -81,19 +88,17 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     if report.failures.is_empty() { Ok(()) } else { Err(Stop::Points(report.failures.len())) }
 }
 
-/// Measures how far a plan without packets is from one with them, and writes that beside its results.
-fn measure(plan: &mut Plan, options: &RunOptions, signals: &Signals) -> Result<(), Stop> {
-    let jobs = options.parallelism.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let measured = fidelity::measure(plan, jobs, &|| signals.caught());
-    let Some(rows) = measured? else {
-        let stopped = RunError::Stopped { finished: 0, points: plan.points.len() };
-        return Err(Stop::Signal(stopped, signals.exit_code()));
-    };
-    let file = options.out.join("fidelity.csv");
-    let written = std::fs::create_dir_all(&options.out).and_then(|()| std::fs::write(&file, fidelity::table(&rows)));
-    written.map_err(|source| RunError::Io { path: file.clone(), source })?;
-    say!("flow level against packets: {}", file.display());
-    Ok(())
+/// Measures how far a plan without packets is from one with them; its points say so from then on.
+fn measure(plan: &mut Plan, options: &RunOptions, signals: &Signals) -> Result<Vec<fidelity::Row>, Stop> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = options.parallelism.jobs.unwrap_or_else(cores);
+    match fidelity::measure(plan, jobs, &|| signals.caught())? {
+        Some(rows) => Ok(rows),
+        None => {
+            let stopped = RunError::Stopped { finished: 0, points: plan.points.len() };
+            Err(Stop::Signal(stopped, signals.exit_code()))
+        }
+    }
 }
 
 /// The tables of a run, and what to know of its schemes.

@@ -272,7 +272,7 @@ impl<'s> Run<'s> {
         let alone = Span::from_secs_f64(wire as f64 * 8.0 / rates.fold(f64::INFINITY, f64::min));
         let back = spec.path.rtt - self.route.packet_time(MTU_BYTES);
         let header_rtt = self.route.packet_time(HEADER_BYTES) + back;
-        let entered = spec.start + self.scheme.enters_after(spec.path, header_rtt);
+        let entered = spec.start + self.scheme.enters_after(header_rtt);
         let open = Open {
             size: spec.size,
             start: spec.start,

@@ -1,6 +1,6 @@
 //! Which discipline a scheme has as fluids, found from what sits on its seats, and what a flow pays beside.
 
-use tailcut_base::{Bytes, Instant, MTU_BYTES, Span, wire_bytes};
+use tailcut_base::{Bytes, Instant, MSS_BYTES, MTU_BYTES, Span, wire_bytes};
 use tailcut_fabric::agent::{AgentConfig, pdq as pdq_agent};
 use tailcut_fabric::classify::ClassifierConfig;
 use tailcut_fabric::sched::SchedulerConfig;
@@ -104,8 +104,13 @@ impl FluidScheme {
         let has_deadlines = facts.has(Thing::Deadlines);
         match &config.host.transport {
             TransportConfig::Tcp(tcp) => of_windows(config, tcp, has_deadlines),
-            // Receivers grant the messages with the least left, and hosts send them first (SIGCOMM 2018, section 3).
-            TransportConfig::Homa(_) => Ok(FluidScheme { discipline: by(Order::Remaining), costs: Costs::default() }),
+            // Receivers grant the messages with the least left, and hosts send them first (SIGCOMM 2018, section 3). Of
+            // each no more than RTTbytes are on the way, like a window that stays as it is.
+            TransportConfig::Homa(homa) => {
+                let window = u32::try_from(homa.rtt_bytes.0.div_ceil(MSS_BYTES)).unwrap_or(u32::MAX);
+                let windows = Some(Windows { first: window, most: Some(window) });
+                Ok(FluidScheme { discipline: by(Order::Remaining), costs: Costs { windows, ..Costs::default() } })
+            }
             TransportConfig::Rcp(rcp) => {
                 Ok(FluidScheme { discipline: Discipline::MaxMin, costs: explicit(&rcp.common, 0) })
             }
@@ -121,9 +126,9 @@ impl FluidScheme {
         }
     }
 
-    /// How much later than its application hands it over a flow enters the network.
-    pub(crate) fn enters_after(&self, path: PathFacts, header_rtt: Span) -> Span {
-        let _ = path;
+    /// How much later than its application hands it over a flow enters the network, if a header takes `header_rtt` there
+    /// and back.
+    pub(crate) fn enters_after(&self, header_rtt: Span) -> Span {
         header_rtt * u64::from(self.costs.handshakes)
     }
 }
