@@ -126,8 +126,8 @@ impl FluidScheme {
         }
     }
 
-    /// How much later than its application hands it over a flow enters the network, if a header takes `header_rtt` there
-    /// and back.
+    /// How much later than its application hands it over a flow enters the network, if a header takes `header_rtt`
+    /// there and back.
     pub(crate) fn enters_after(&self, header_rtt: Span) -> Span {
         header_rtt * u64::from(self.costs.handshakes)
     }
