@@ -134,7 +134,7 @@ impl Engine {
     }
 
     /// When something happens next, if no flow begins before; `None` if nothing will.
-    pub fn next(&mut self) -> Option<Instant> {
+    pub fn next_event(&mut self) -> Option<Instant> {
         self.settle();
         self.milestones.next().map(|(at, _)| at)
     }

@@ -56,7 +56,7 @@ impl Case {
         let mut next_start = 0;
         loop {
             let start = self.flows.get(next_start).map(|flow| Instant::ZERO + Span::from_ns(flow.start_ns));
-            let due = engine.next();
+            let due = engine.next_event();
             let Some(now) = start.into_iter().chain(due).min() else { break };
             engine.run_until(now, &mut |ended| _ = ends.insert(ended.id, ended.at.as_ps()));
             while self.flows.get(next_start).is_some_and(|flow| Instant::ZERO + Span::from_ns(flow.start_ns) == now) {
