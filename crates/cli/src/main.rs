@@ -164,8 +164,8 @@ struct RunCommand {
     /// Print only warnings and errors, beside what --format json prints
     #[arg(long, short)]
     quiet: bool,
-    /// What is simulated: every packet, flows as fluids, or flows as fluids after both on a sample of each point's time,
-    /// so that its results say how far they are from packets [default: as the scenario says]
+    /// What is simulated: every packet, flows as fluids, or flows as fluids after both on a sample of each point, so
+    /// that results say how far they are from packets [default: as the scenario says]
     #[arg(long, value_enum, conflicts_with = "until")]
     fidelity: Option<FidelityChoice>,
     #[command(flatten)]

@@ -62,7 +62,8 @@ pub struct Config {
     /// What every host does.
     #[serde(default)]
     pub host: HostConfig,
-    /// What is simulated: `"packet"`, every packet on every link, `"flow"`, flows as fluids, or an `"ideal"` of one link.
+    /// What is simulated: `"packet"`, every packet on every link, `"flow"`, flows as fluids, or an `"ideal"` of one
+    /// link.
     #[serde(default, skip_serializing_if = "Fidelity::is_packet")]
     pub fidelity: Fidelity,
     /// The flows.
