@@ -7,6 +7,7 @@ mod compare_ns3;
 mod deny;
 mod docs;
 mod files;
+mod flow_errors;
 mod fuzz;
 mod mutants;
 mod oldest;
@@ -45,7 +46,7 @@ cargo xtask COMMAND
                    so long (default: 60); needs a C++ compiler
   mutants [N]      change one of N places of the crates that decide results (default: 200), and see whether a test
                    fails; hours for a small N; needs cargo-mutants
-  bench [NAME]     measure: calendar, limit, port, whole
+  bench [NAME]     measure: calendar, flow, limit, manager, port, whole
   speed            measure what a packet-hop costs beside the least that this machine can do
   speed --all      measure every preset and variant on the fabric of its paper, beside DCTCP
   speed --threads  measure what two threads gain on an idle machine and lose on a busy one
@@ -59,6 +60,7 @@ cargo xtask COMMAND
                    count, and write that file
   theory [NAME]    print closed forms of the literature beside what is simulated: queueing, srpt,
                    dctcp, throughput, sharing; see docs/validation.md
+  flow-errors      measure how far the flow level is from packets, and write data/flow-errors.csv: some minutes
   compare-ns3 [CASE]
                    install ns-3 from Debian's packages, run one case or all in it and in tailcut, and print
                    how they agree and what either cost; all take a quarter of an hour
@@ -94,6 +96,7 @@ fn main() -> ExitCode {
         ["instructions", rest @ ..] => speed::instructions(&root, rest),
         ["release", rest @ ..] => release::run(&root, rest),
         ["docs", rest @ ..] => docs::run(&root, rest),
+        ["flow-errors"] => flow_errors::run(&root),
         ["compare-ns3", rest @ ..] => compare_ns3::run(&root, rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{HELP}");

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::shell::{Call, Done, Stop, cargo};
 
 /// Benchmarks of `cargo xtask bench`; those with a command of their own are not among them.
-const BENCHES: [&str; 5] = ["calendar", "limit", "manager", "port", "whole"];
+const BENCHES: [&str; 6] = ["calendar", "flow", "limit", "manager", "port", "whole"];
 
 /// `cargo xtask bench [NAME]`.
 pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Done {

@@ -5,6 +5,7 @@
 //! thread, in which the time of others is not counted.
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
+pub mod flow;
 pub mod instructions;
 pub mod limit;
 pub mod manager;

@@ -26,7 +26,7 @@ mod verify;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use tailcut_lab::{Plan, Precision, RunArguments, RunError, SeedChoice};
 use tailcut_sim::Problem;
 
@@ -164,8 +164,23 @@ struct RunCommand {
     /// Print only warnings and errors, beside what --format json prints
     #[arg(long, short)]
     quiet: bool,
+    /// What is simulated: every packet, flows as fluids, or flows as fluids after both on a sample of each point, so
+    /// that results say how far they are from packets [default: as the scenario says]
+    #[arg(long, value_enum, conflicts_with = "until")]
+    fidelity: Option<FidelityChoice>,
     #[command(flatten)]
     until: UntilArguments,
+}
+
+/// What `--fidelity` says.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FidelityChoice {
+    /// Every packet on every link
+    Packet,
+    /// Flows as fluids
+    Flow,
+    /// Flows as fluids, and how far they are from packets on a sample
+    Both,
 }
 
 #[derive(Args)]
@@ -187,7 +202,13 @@ struct UntilArguments {
 
 impl ScenarioArguments {
     fn plan(&self) -> Result<Plan, Problem> {
-        Plan::read(&self.scenario, &RunArguments { set: self.set.clone(), seeds: self.seeds.choice() })
+        self.plan_with(None)
+    }
+
+    /// The same with a further assignment.
+    fn plan_with(&self, further: Option<&str>) -> Result<Plan, Problem> {
+        let set = self.set.iter().cloned().chain(further.map(str::to_owned)).collect();
+        Plan::read(&self.scenario, &RunArguments { set, seeds: self.seeds.choice() })
     }
 
     /// What the command line changed, for the name of the run folder.

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
+use clap::ValueEnum as _;
 use serde_json::{Map, Value, json};
 use tailcut_lab::{
-    Parallelism, PrecisionCheck, RunError, RunOptions, RunReport, StoppingRule, UntilError, default_folder,
-    run as run_plan, run_until, shell_word,
+    Parallelism, Plan, PrecisionCheck, RunError, RunOptions, RunReport, StoppingRule, UntilError, default_folder,
+    fidelity, run as run_plan, run_until, shell_word,
 };
 use tailcut_report::WrittenResults;
 use tailcut_results::Axis;
@@ -16,21 +17,33 @@ use crate::format::TextFormat;
 use crate::page::{Page, say};
 use crate::progress::Display;
 use crate::signals::Signals;
-use crate::{RunCommand, Stop};
+use crate::{FidelityChoice, RunCommand, Stop};
 
 pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     let began = Instant::now();
-    let plan = arguments.scenario.plan()?;
+    let word = arguments.fidelity.map(|fidelity| match fidelity {
+        FidelityChoice::Packet => "packet",
+        FidelityChoice::Flow | FidelityChoice::Both => "flow",
+    });
+    let mut plan = arguments.scenario.plan_with(word.map(|word| format!("fidelity={word:?}")).as_deref())?;
     for warning in &plan.warnings {
         say!("warning: {warning}");
     }
+    let mut changes = arguments.scenario.changes(&plan);
+    changes.extend(
+        arguments.fidelity.and_then(|fidelity| Some(format!("fidelity={}", fidelity.to_possible_value()?.get_name()))),
+    );
     let options = RunOptions {
-        out: arguments.out.clone().unwrap_or_else(|| default_folder(&plan, &arguments.scenario.changes(&plan))),
+        out: arguments.out.clone().unwrap_or_else(|| default_folder(&plan, &changes)),
         parallelism: Parallelism { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
         command: command_line(),
         shared: Vec::new(),
     };
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
+    let measured = match arguments.fidelity {
+        Some(FidelityChoice::Both) => Some(measure(&mut plan, &options, &signals)?),
+        _ => None,
+    };
     let display = Display::new(&signals, arguments.quiet);
     let until = &arguments.until;
     let outcome = match until.until {
@@ -55,6 +68,12 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     for warning in &report.results.warnings {
         say!("warning: {warning}");
     }
+    if let Some(rows) = measured {
+        let file = options.out.join("fidelity.csv");
+        let written = std::fs::write(&file, fidelity::table(&rows));
+        written.map_err(|source| RunError::Io { path: file.clone(), source })?;
+        say!("flow level against packets: {}", file.display());
+    }
     let mut out = Page::default();
     match (arguments.format, arguments.quiet) {
         (TextFormat::Json, _) => results_as_json(&mut out, &plan.axes, &options.out, &report, began),
@@ -67,6 +86,19 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     }
     out.print();
     if report.failures.is_empty() { Ok(()) } else { Err(Stop::Points(report.failures.len())) }
+}
+
+/// Measures how far a plan without packets is from one with them; its points say so from then on.
+fn measure(plan: &mut Plan, options: &RunOptions, signals: &Signals) -> Result<Vec<fidelity::Row>, Stop> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = options.parallelism.jobs.unwrap_or_else(cores);
+    match fidelity::measure(plan, jobs, &|| signals.caught())? {
+        Some(rows) => Ok(rows),
+        None => {
+            let stopped = RunError::Stopped { finished: 0, points: plan.points.len() };
+            Err(Stop::Signal(stopped, signals.exit_code()))
+        }
+    }
 }
 
 /// The tables of a run, and what to know of its schemes.

@@ -11,7 +11,7 @@ use tailcut_record::{
     Recorder, write_bursts, write_memory_series, write_ports, write_queue_series, write_queues, write_throughput,
 };
 use tailcut_report::ReportError;
-use tailcut_results::{EngineFacts, FlowCounts, Load, Point, PointSummary};
+use tailcut_results::{EngineFacts, FlowCounts, FlowLevelError, Load, PointSummary};
 use tailcut_sim::model::{ControllerCounts, Thing};
 use tailcut_sim::{Outcome, Scenario, Stopped};
 
@@ -78,7 +78,7 @@ pub(crate) fn simulate(
     if let Some(width) = scenario.config().record.throughput {
         write_throughput(&folder.join("throughput.parquet"), scenario.classes(), width, &outcome.throughput)?;
     }
-    let summary = summarise(&planned.point, &scenario, &outcome, &used);
+    let summary = summarise(planned, &scenario, &outcome, &used);
     summary.write(&folder.join("summary.json")).map_err(ReportError::from)?;
     Ok(Some(summary))
 }
@@ -107,7 +107,8 @@ struct Used {
     threads: u32,
 }
 
-fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, used: &Used) -> PointSummary {
+fn summarise(planned: &PlannedPoint, scenario: &Scenario, outcome: &Outcome, used: &Used) -> PointSummary {
+    let point = &planned.point;
     let offered = &scenario.forecast().offered;
     let realised = &outcome.realised;
     let mut loads = BTreeMap::new();
@@ -126,7 +127,9 @@ fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, used: &Used)
             *drops.entry(reason.name().to_owned()).or_default() += count;
         }
     }
+    let flow_level = planned.flow_level_error(scenario);
     let mut warnings = scenario.warnings();
+    warnings.extend(flow_level.as_ref().map(FlowLevelError::sentence));
     warnings.extend(scenario.forecast().notes.iter().cloned());
     let totals = &outcome.totals;
     PointSummary {
@@ -158,6 +161,7 @@ fn summarise(point: &Point, scenario: &Scenario, outcome: &Outcome, used: &Used)
             .overloaded()
             .first()
             .map(|(link, times)| format!("overloaded: {link} is offered {times:.2} times what it carries")),
+        flow_level,
         files: BTreeMap::new(),
     }
 }

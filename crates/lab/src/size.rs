@@ -2,8 +2,12 @@
 
 use tailcut_base::{HostId, MTU_BYTES, Span};
 use tailcut_record::GROUP_ROWS;
+use tailcut_sim::config::Fidelity;
 use tailcut_sim::{Cut, Scenario};
 use tailcut_workload::{ClassForecast, Distribution, ParetoSizes, Sizes, Traffic, UniformSizes};
+
+/// A flow without packets takes about as long as so many packets over links.
+const HOPS_OF_A_FLUID: f64 = 300.0;
 
 /// How large a simulation is expected to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,7 +16,7 @@ pub struct Size {
     pub hosts: u32,
     /// Racks of its network, which are not cut between threads.
     pub racks: u32,
-    /// Packets over links, ACKs included.
+    /// Packets over links, ACKs included; of a simulation without packets, as many as take as long.
     pub packet_hops: f64,
     /// Packets over links between two moments at which threads have to meet, all threads together.
     pub packet_hops_per_round: f64,
@@ -32,6 +36,10 @@ impl Size {
         let packet_hops = carried(scenario) / MTU_BYTES as f64 * 2.0 * mean_links;
         // Threads meet once in the time that a packet needs from part to part, however many parts there are.
         let lookahead = Cut::into(network, 2).lookahead(network).map_or(f64::INFINITY, Span::as_secs_f64);
+        let packet_hops = match scenario.config().fidelity {
+            Fidelity::Flow => scenario.forecast().flows * HOPS_OF_A_FLUID,
+            _ => packet_hops,
+        };
         let rounds = scenario.forecast().duration.as_secs_f64() / lookahead;
         Size {
             hosts: network.hosts(),

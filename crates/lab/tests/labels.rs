@@ -13,6 +13,9 @@ fn shortened(name: &str) -> Vec<String> {
     let sets: &[&str] = match name {
         "lossless" => &["workload.flows=2000"],
         "homa" => &["workload.load=0.8", "setting.messages=W4", "workload.flows=1500"],
+        "fidelity" => &["setting.network=leaf-spine", "workload.load=0.8", "workload.flows=400"],
+        // Some schemes have no flow level.
+        "pdq-scale" => &["fidelity=packet", "setting.network=fat-tree-128", "workload.flows=200"],
         "incast" => &["workload.flows=800"],
         "scale" => &["topology.leaf-spine={ leaves = 4, hosts_per_leaf = 16, spines = 8 }", "workload.duration=3ms"],
         "shared-memory" => &["workload.duration=8ms"],

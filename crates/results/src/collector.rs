@@ -49,6 +49,15 @@ impl Collector {
         self.push(metric, estimate, n);
     }
 
+    /// Adds a note to every statistic so far for whose metric there is one.
+    pub(crate) fn note_by_metric(&mut self, note: impl Fn(&str) -> Option<String>) {
+        for Statistic { metric, estimate, .. } in &mut self.statistics {
+            if let (Some(estimate), Some(note)) = (estimate.as_mut(), note(metric)) {
+                add_note(estimate, &note);
+            }
+        }
+    }
+
     /// Adds a note to every statistic so far.
     pub(crate) fn note_all(&mut self, note: &str) {
         for estimate in self.statistics.iter_mut().filter_map(|statistic| statistic.estimate.as_mut()) {

@@ -153,6 +153,9 @@ impl FlowSetStatistics {
         if let Some(overloaded) = replications.iter().find_map(|one| one.summary.overloaded.as_ref()) {
             out.note_all(overloaded);
         }
+        if let Some(error) = replications.iter().find_map(|one| one.summary.flow_level.as_ref()) {
+            out.note_by_metric(|metric| error.note(metric));
+        }
         FlowSetStatistics {
             all: out.statistics,
             fcts: fct_pool,

@@ -107,6 +107,7 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
             },
             warnings: Vec::new(),
             overloaded: None,
+            flow_level: None,
             controller: BTreeMap::new(),
             files: std::collections::BTreeMap::new(),
         },

@@ -11,6 +11,7 @@ pub mod config;
 pub mod controller;
 mod event;
 mod failures;
+mod flow_level;
 mod ideal;
 mod outcome;
 mod pfc;

@@ -13,6 +13,7 @@ use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
 use crate::config::{self, Config, Fidelity, NicConfig, Problem};
 use crate::controller::{Control, ControllerContext};
 use crate::failures::{Outages, links_named};
+use crate::flow_level::{self, FlowLevel};
 use crate::ideal::{self, OneLink};
 use crate::{PacketLevel, Simulator, pfc, together};
 
@@ -141,7 +142,9 @@ impl Scenario {
         }
         let forecast = workload.forecast().clone();
         check_throughput(&config, forecast.duration)?;
-        check_samples(&config, forecast.duration, network.ports().len())?;
+        if config.fidelity.is_packet() {
+            check_samples(&config, forecast.duration, network.ports().len())?;
+        }
         let classes = workload.classes().to_vec();
         let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
         let network = Arc::new(network);
@@ -162,8 +165,10 @@ impl Scenario {
             let checked = scenario.switch_config(switch).validate(&scenario.switch_context(switch));
             checked.map_err(|e| named(e, "switch", name))?;
         }
-        if let Fidelity::Ideal(order) = scenario.config.fidelity {
-            ideal::check(&scenario.network, scenario.workload(), order)?;
+        match scenario.config.fidelity {
+            Fidelity::Packet => {}
+            Fidelity::Flow => flow_level::check(&scenario.config, &scenario.facts)?,
+            Fidelity::Ideal(order) => ideal::check(&scenario.network, scenario.workload(), order)?,
         }
         Ok(scenario)
     }
@@ -175,7 +180,7 @@ impl Scenario {
     pub fn check_seed(&self, seed: u64) -> Result<(), Invalid> {
         let workload = Workload::new(&self.config.workload, &self.host_links(), Seeds::new(seed), &self.files)?;
         match self.config.fidelity {
-            Fidelity::Packet => Ok(()),
+            Fidelity::Packet | Fidelity::Flow => Ok(()),
             Fidelity::Ideal(order) => ideal::check(&self.network, workload, order),
         }
     }
@@ -293,6 +298,7 @@ impl Scenario {
     pub fn simulator(&self, threads: u32) -> Box<dyn Simulator> {
         match self.config.fidelity {
             Fidelity::Packet => Box::new(PacketLevel { threads }),
+            Fidelity::Flow => Box::new(FlowLevel),
             Fidelity::Ideal(_) => Box::new(OneLink),
         }
     }
@@ -303,6 +309,10 @@ impl Scenario {
         let config = &self.config;
         for (link, utilisation) in self.overloaded() {
             warnings.push(format!("{link} is offered {utilisation:.2} times what it carries: queues and completion times grow with the length of the run"));
+        }
+        if config.fidelity == Fidelity::Flow {
+            warnings.extend(flow_level::warnings(config));
+            return warnings;
         }
         let around = self.around();
         let Around { rtt, bdp, .. } = around;

@@ -13,6 +13,7 @@ mod determinism;
 mod dynamics;
 mod extra_links;
 mod failures;
+mod flow_level;
 mod fuzzing;
 mod golden;
 mod homa;

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tailcut_base::Bytes;
-use tailcut_results::{Axis, ClassSet, Point};
+use tailcut_results::{Axis, ClassSet, FlowLevelError, MeasuredError, Point};
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Config, DEFAULTS, Files, Origin, Problem, SCHEME_TABLES, Scenario, Scheme, Source, Tree};
 
@@ -33,6 +33,7 @@ use self::schemes::RunScheme;
 use self::settings::Settings;
 use self::sweep::SweptAxis;
 use crate::command::shell_word;
+use crate::fidelity;
 use crate::seeds::SeedChoice;
 use crate::size::Size;
 use crate::version::fingerprint;
@@ -59,6 +60,8 @@ pub struct PlannedPoint {
     /// A fingerprint of its configuration and of the files that it names. With the seed and the program it decides the
     /// outcome.
     pub content: u64,
+    /// How far it is from packets, of a point without them for which that was measured by itself.
+    measured: Option<MeasuredError>,
     /// Its scenario, merged.
     tree: Arc<Tree>,
     /// The files that it names, as they were when the plan was made.
@@ -72,6 +75,23 @@ impl PlannedPoint {
     /// If the scenario is wrong.
     pub fn scenario(&self) -> Result<Scenario, Problem> {
         Scenario::new(&self.tree, self.point.seed, &self.files)
+    }
+
+    /// The files that it names.
+    pub(crate) fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// How far it is from packets, if it has none.
+    pub(crate) fn flow_level_error(&self, scenario: &Scenario) -> Option<FlowLevelError> {
+        fidelity::error_of(&self.point.scheme, scenario, self.measured)
+    }
+
+    /// The same with an error that was measured for it. Its results are others than without.
+    pub(crate) fn set_measured(&mut self, measured: MeasuredError) {
+        self.measured = Some(measured);
+        let content = self.content ^ fingerprint(format!("{measured:?}").as_bytes());
+        self.point.key = point_key(&self.point.scheme, &self.point.values, self.point.seed, content);
     }
 }
 
@@ -349,6 +369,7 @@ impl Plan {
                         point,
                         size,
                         content,
+                        measured: None,
                         tree: Arc::clone(&tree),
                         files: self.files.clone(),
                     });

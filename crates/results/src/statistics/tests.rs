@@ -222,3 +222,16 @@ fn statistics_of_an_overloaded_point_say_so() {
     one.summary.overloaded = Some("overloaded: a link".to_owned());
     assert_eq!(note(&one), "a lower bound: 1 of 2 flows are censored; overloaded: a link");
 }
+
+#[test]
+fn statistics_without_packets_say_how_far_off_they_are() {
+    let mut one = replication(&[flow(0, 0, Some(20))]);
+    let note = |one: &Replication, metric: &str| {
+        let (estimate, _) = estimate("all", metric, std::slice::from_ref(one)).unwrap();
+        estimate.note.unwrap_or_default()
+    };
+    assert!(!note(&one, "fct_mean").contains("flow level"));
+    one.summary.flow_level = Some(crate::FlowLevelError { of: String::new(), measured: None });
+    assert!(note(&one, "fct_mean").contains("was not measured"));
+    assert!(!note(&one, "flows").contains("flow level"));
+}

@@ -1,0 +1,83 @@
+//! Hand-computed flows.
+
+use tailcut_base::{Instant, Span};
+use tailcut_flow::{Criticality, Discipline, Engine, Feedback, Hop, NewFlow, Order};
+
+use crate::common::{Case, Flow};
+
+/// Flows (start in ns, bits, links) over links of these Mbit/s.
+fn case(capacity: &[u64], flows: &[(u64, u64, &[u32])]) -> Case {
+    let flow = |&(start_ns, bits, links): &(u64, u64, &[u32])| Flow {
+        start_ns,
+        bits,
+        hops: links.iter().map(|&link| (link, 4)).collect(),
+        deadline_ns: None,
+    };
+    Case { capacity: capacity.to_vec(), flows: flows.iter().map(flow).collect() }
+}
+
+fn ends_us(case: &Case, discipline: &Discipline) -> Vec<f64> {
+    // To the nanosecond: an end is the first picosecond at which nothing is left.
+    case.run(discipline, |_| {}).into_values().map(|ps| (ps as f64 / 1e3).round() / 1e3).collect()
+}
+
+/// The slides of PDQ: sizes 1, 2, 3 on one link complete at 3, 5, 6 under fair sharing and at 1, 3, 6 in order.
+#[test]
+fn the_example_of_pdq() {
+    let case = case(&[1000], &[(0, 1_000_000, &[0]), (0, 2_000_000, &[0]), (0, 3_000_000, &[0])]);
+    assert_eq!(ends_us(&case, &Discipline::MaxMin), [3000.0, 5000.0, 6000.0]);
+    let order = Discipline::Criticality(Criticality { order: Order::Remaining });
+    assert_eq!(ends_us(&case, &order), [1000.0, 3000.0, 6000.0]);
+    // Levels at 1 Mb: all share until each has sent that, and then the other two share.
+    let feedback = Discipline::Feedback(Feedback::at(vec![1e6]));
+    assert_eq!(ends_us(&case, &feedback), [3000.0, 5000.0, 6000.0]);
+}
+
+/// A flow of 3 Mb sends alone for 1 ms; one of 1 Mb comes and goes before it; it goes on after that.
+#[test]
+fn a_shorter_flow_preempts_a_longer_one() {
+    let case = case(&[1000], &[(0, 3_000_000, &[0]), (1_000_000, 1_000_000, &[0])]);
+    let order = Discipline::Criticality(Criticality { order: Order::Remaining });
+    assert_eq!(ends_us(&case, &order), [4000.0, 2000.0]);
+    // Under a feedback queue too, because it has sent less.
+    let feedback = Discipline::Feedback(Feedback::least_attained(1e5));
+    let ends = ends_us(&case, &feedback);
+    assert_eq!(ends[0], 4000.0);
+    assert!(ends[1] < 2400.0, "{ends:?}");
+}
+
+/// A flow behind, which is faster, overtakes the one before while both send.
+#[test]
+fn a_flow_overtakes_another_one_while_both_send() {
+    // Flow 0 is held to 100 Mb/s by link 1 and has 200 kb; flow 1 has the other 900 Mb/s of link 0 and 650 kb.
+    let case = case(&[1000, 100], &[(0, 200_000, &[0, 1]), (0, 650_000, &[0])]);
+    let order = Discipline::Criticality(Criticality { order: Order::Remaining });
+    // After 562.5 us both have 143.75 kb left. Flow 1 then takes all of link 0, for 143.75 us, and flow 0 stands still.
+    let ends = ends_us(&case, &order);
+    assert_eq!(ends, [706.25 + 1437.5, 706.25]);
+}
+
+/// A flow that has waited begins later by what it takes to tell it, and the link is idle meanwhile.
+#[test]
+fn a_flow_that_has_waited_resumes_late() {
+    let order = Discipline::Criticality(Criticality { order: Order::Remaining });
+    let mut engine = Engine::new(vec![1e9], &order);
+    for (id, bits) in [(0, 1e6), (1, 2e6)] {
+        let hops = [Hop { link: 0, share: 1.0 }];
+        let new = NewFlow { id, bits, hops: &hops, deadline: None, resume: Span::from_us(50) };
+        engine.start(Instant::ZERO, new);
+    }
+    let mut ended = Vec::new();
+    engine.run_until(Instant::MAX, &mut |flow| ended.push(flow.at.as_ps() / 1_000_000));
+    assert_eq!(ended, [1000, 3050]);
+}
+
+/// A flow that is split over two links has twice the rate of each.
+#[test]
+fn a_split_flow_takes_a_part_of_each_way() {
+    let flow = Flow { start_ns: 0, bits: 1_000_000, hops: vec![(0, 4), (1, 2), (2, 2)], deadline_ns: None };
+    let case = Case { capacity: vec![1000, 400, 400], flows: vec![flow] };
+    for discipline in [Discipline::MaxMin, Discipline::Criticality(Criticality { order: Order::Size })] {
+        assert_eq!(ends_us(&case, &discipline), [1250.0]);
+    }
+}

@@ -1,0 +1,249 @@
+//! How far the flow level is from packets: measured, kept in a table, and told with every result.
+//!
+//! `data/flow-errors.csv` has the error for schemes, networks and loads under web search; [`measure`] finds that of a
+//! plan at hand on a sample of each point. Both compare the completion times of the same flows, over those that were
+//! finished and measured in both.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tailcut_base::Span;
+use tailcut_record::Recorder;
+use tailcut_results::{FlowLevelError, MeasuredError};
+use tailcut_sim::config::Fidelity;
+use tailcut_sim::{Config, Outcome, Problem, Scenario};
+
+use crate::plan::{Plan, PlannedPoint};
+
+/// The table that ships.
+const SHIPPED: &str = include_str!("../../../data/flow-errors.csv");
+/// Flows of a sample: enough for ten above the 99th percentile.
+const SAMPLE_FLOWS: f64 = 1_000.0;
+
+/// Loads of the busiest link that are taken for alike, by the highest of each class.
+const LOADS: [f64; 3] = [0.4, 0.7, 0.9];
+
+/// An error, and what it is that of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The scheme.
+    pub scheme: String,
+    /// The topology.
+    pub network: String,
+    /// The highest load of its class; `None` above all of them, or if the load is not known.
+    pub load: Option<f64>,
+    /// The error.
+    pub error: MeasuredError,
+}
+
+/// The table as text.
+pub fn table(rows: &[Row]) -> String {
+    let mut text = "scheme,network,load_to,flows,mean,p99\n".to_owned();
+    for Row { scheme, network, load, error: MeasuredError { flows, mean, p99 } } in rows {
+        let load = load.map_or_else(String::new, |load| load.to_string());
+        text += &format!("{scheme},{network},{load},{flows},{mean:.4},{p99:.4}\n");
+    }
+    text
+}
+
+/// The rows of a table that [`table`] has written.
+///
+/// # Errors
+/// The line that is none.
+pub fn rows(text: &str) -> Result<Vec<Row>, String> {
+    let row = |line: &str| -> Option<Row> {
+        let fields: Vec<&str> = line.split(',').collect();
+        let &[scheme, network, load, flows, mean, p99] = &fields[..] else { return None };
+        Some(Row {
+            scheme: scheme.to_owned(),
+            network: network.to_owned(),
+            load: if load.is_empty() { None } else { Some(load.parse().ok()?) },
+            error: MeasuredError { flows: flows.parse().ok()?, mean: mean.parse().ok()?, p99: p99.parse().ok()? },
+        })
+    };
+    text.lines().skip(1).map(|line| row(line).ok_or_else(|| line.to_owned())).collect()
+}
+
+/// The network of a scenario and the class of its load.
+fn class(scenario: &Scenario) -> (String, Option<f64>) {
+    let network = scenario.config().values(&["topology"]).remove("topology").unwrap_or_default();
+    let load = scenario.forecast().links.iter().map(|(_, load)| *load).max_by(f64::total_cmp);
+    (network, load.and_then(|load| LOADS.into_iter().find(|&to| load <= to)))
+}
+
+/// How far a scenario without packets is from packets; `None` if it has packets, or is an ideal.
+pub(crate) fn error_of(scheme: &str, scenario: &Scenario, measured: Option<MeasuredError>) -> Option<FlowLevelError> {
+    if scenario.config().fidelity != Fidelity::Flow {
+        return None;
+    }
+    if measured.is_some() {
+        return Some(FlowLevelError { of: format!("{scheme} here, on a sample"), measured });
+    }
+    let (network, load) = class(scenario);
+    let shipped = rows(SHIPPED).expect("the table that ships is right");
+    let found = load.and_then(|load| {
+        shipped.iter().find(|row| row.scheme == scheme && row.network == network && row.load == Some(load))
+    });
+    let load = load.map_or_else(|| "a load that has no class".to_owned(), |load| format!("load to {load}"));
+    let under = if found.is_some() { ", under web search" } else { "" };
+    let of = format!("{scheme}, {network}, {load}{under}");
+    Some(FlowLevelError { of, measured: found.map(|row| row.error) })
+}
+
+/// A configuration with about so many flows as a sample.
+fn sample(config: &mut Config, expected: f64) {
+    if expected <= SAMPLE_FLOWS {
+        return;
+    }
+    let part = SAMPLE_FLOWS / expected;
+    if let Some(flows) = &mut config.workload.flows {
+        *flows = (*flows as f64 * part).ceil() as u64;
+    }
+    if let Some(duration) = &mut config.workload.duration {
+        *duration = Span::from_secs_f64(duration.as_secs_f64() * part);
+    }
+}
+
+/// FCTs in picoseconds of the flows that are finished and measured, by their numbers.
+fn fcts(outcome: &Outcome) -> Vec<Option<u64>> {
+    outcome.flows.rows().map(|row| row.fct().filter(|_| row.measured).map(Span::as_ps)).collect()
+}
+
+/// The mean and the 99th percentile, the nearest rank.
+fn mean_and_p99(mut times: Vec<u64>) -> (f64, f64) {
+    times.sort_unstable();
+    let mean = times.iter().map(|&ps| ps as f64).sum::<f64>() / times.len() as f64;
+    (mean, times[(times.len() * 99).div_ceil(100) - 1] as f64)
+}
+
+/// Runs a sample of a point with packets and without; `None` if it was stopped, or no flow can be compared.
+fn compare(planned: &PlannedPoint, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<MeasuredError>, Problem> {
+    let whole = planned.scenario()?;
+    let mut config = whole.config().clone();
+    sample(&mut config, whole.forecast().flows);
+    let run = |fidelity| {
+        let config = Config { fidelity, ..config.clone() };
+        let scenario = Scenario::from_config(config, whole.seed(), planned.files()).map_err(|invalid| {
+            Problem::new(format!("a sample of {} cannot be run: {}", planned.point.key, invalid.message))
+        })?;
+        let mut go_on = |_| if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        Ok::<_, Problem>(scenario.simulator(1).simulate(&scenario, Recorder::new(), &mut go_on).ok())
+    };
+    let (Some(packets), Some(fluids)) = (run(Fidelity::Packet)?, run(Fidelity::Flow)?) else { return Ok(None) };
+    let both: (Vec<u64>, Vec<u64>) =
+        fcts(&packets).into_iter().zip(fcts(&fluids)).filter_map(|(packet, fluid)| packet.zip(fluid)).unzip();
+    let flows = both.0.len() as u64;
+    if flows == 0 {
+        return Ok(None);
+    }
+    let ((mean, p99), (fluid_mean, fluid_p99)) = (mean_and_p99(both.0), mean_and_p99(both.1));
+    Ok(Some(MeasuredError { flows, mean: fluid_mean / mean - 1.0, p99: fluid_p99 / p99 - 1.0 }))
+}
+
+/// Measures the error of each design point of a plan without packets on a sample of its first seed, so many at a time,
+/// and lets its points say so. `None` if `stop` says to stop.
+///
+/// # Errors
+/// If a sample of a point cannot be run.
+pub fn measure(plan: &mut Plan, jobs: usize, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<Vec<Row>>, Problem> {
+    let seed = plan.seeds[0];
+    let firsts: Vec<&PlannedPoint> = plan.points.iter().filter(|planned| planned.point.seed == seed).collect();
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            scope.spawn(|| {
+                while let Some(planned) = firsts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let of_point = (planned.point.clone(), compare(planned, stop));
+                    found.lock().expect("nobody panics with it").push(of_point);
+                }
+            });
+        }
+    });
+    if stop() {
+        return Ok(None);
+    }
+    let mut rows = Vec::new();
+    let mut found = found.into_inner().expect("nobody panicked with it");
+    found.sort_by_key(|(point, _)| firsts.iter().position(|first| first.point.key == point.key));
+    for (point, error) in found {
+        let Some(error) = error? else { continue };
+        let of_design =
+            |planned: &&mut PlannedPoint| planned.point.scheme == point.scheme && planned.point.values == point.values;
+        let mut scenario = None;
+        for planned in plan.points.iter_mut().filter(of_design) {
+            scenario = Some(planned.scenario()?);
+            planned.set_measured(error);
+        }
+        let (network, load) = class(&scenario.expect("it has its first seed"));
+        rows.push(Row { scheme: point.scheme, network, load, error });
+    }
+    Ok(Some(rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::plan::RunArguments;
+
+    const SCENARIO: &str = r#"
+schemes = ["rcp", "pdq"]
+seeds = 2
+fidelity = "flow"
+topology.star = { hosts = 6, host_link = { rate = "10Gbps", delay = "1us" } }
+[workload]
+load = 0.3
+load_of = "host-links"
+flows = 5000
+[workload.traffic.short]
+share = 1.0
+sizes.fixed = "100KB"
+"#;
+
+    fn plan() -> Plan {
+        Plan::parse("test.toml", SCENARIO, "test", Path::new("."), &RunArguments::default()).unwrap()
+    }
+
+    #[test]
+    fn a_table_is_read_as_it_was_written() {
+        let row = Row {
+            scheme: "pdq@edf".to_owned(),
+            network: "fat-tree".to_owned(),
+            load: Some(0.4),
+            error: MeasuredError { flows: 7, mean: -0.0123, p99: 0.5 },
+        };
+        let text = table(&[row.clone(), Row { load: None, ..row.clone() }]);
+        assert_eq!(rows(&text), Ok(vec![row.clone(), Row { load: None, ..row }]));
+        assert_eq!(rows("head\nnot,a,row\n"), Err("not,a,row".to_owned()));
+        assert!(!rows(SHIPPED).unwrap().is_empty());
+    }
+
+    /// A star is in no table; when it was measured, its points have other keys and say so.
+    #[test]
+    fn what_was_not_measured_says_so_and_measuring_helps() {
+        let mut plan = plan();
+        let first = plan.points[0].clone();
+        let scenario = first.scenario().unwrap();
+        let unknown = first.flow_level_error(&scenario).unwrap();
+        assert_eq!((unknown.of.as_str(), unknown.measured), ("rcp, star, load to 0.4", None));
+        let rows = measure(&mut plan, 2, &|| false).unwrap().unwrap();
+        assert_eq!(rows.iter().map(|row| row.scheme.as_str()).collect::<Vec<_>>(), ["rcp", "pdq"]);
+        for row in &rows {
+            assert!((900..1100).contains(&row.error.flows), "{row:?}");
+            assert!(row.error.mean.abs() < 0.25, "{row:?}");
+        }
+        for planned in &plan.points {
+            let known = planned.flow_level_error(&planned.scenario().unwrap()).unwrap();
+            assert!(known.measured.is_some() && planned.point.key != first.point.key, "{known:?}");
+        }
+        assert_eq!(measure(&mut plan, 1, &|| true).unwrap(), None);
+    }
+
+    #[test]
+    fn the_nearest_rank_is_taken() {
+        assert_eq!(mean_and_p99((1..=100).collect()), (50.5, 99.0));
+        assert_eq!(mean_and_p99(vec![5]), (5.0, 5.0));
+    }
+}

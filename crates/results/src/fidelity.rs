@@ -1,0 +1,110 @@
+//! How far a run without packets is from one with them: it stands beside its numbers.
+
+use serde::{Deserialize, Serialize};
+
+/// Where flows were fluids: the scheme, network and load that stand for the point, and what was measured there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowLevelError {
+    /// Whose error it is, in words: "dctcp, leaf-spine, load to 0.7, under web search".
+    pub of: String,
+    /// The error; `None` if it was not measured.
+    pub measured: Option<MeasuredError>,
+}
+
+/// The error of completion times against the packet level, on the same flows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredError {
+    /// Flows that were compared.
+    pub flows: u64,
+    /// Mean FCT over that of packets, less 1.
+    pub mean: f64,
+    /// 99th percentile of the FCT over that of packets, less 1.
+    pub p99: f64,
+}
+
+/// An error of the mean above which numbers say so.
+const LARGE_MEAN: f64 = 0.10;
+/// An error of the 99th percentile above which numbers say so.
+const LARGE_P99: f64 = 0.20;
+
+/// Metrics that are means of completion times, or are made of them.
+const MEANS: [&str; 10] = [
+    "fct_mean",
+    "fct_p50",
+    "ack_fct_mean",
+    "slowdown_mean",
+    "slowdown_p50",
+    "goodput_mean",
+    "goodput_aggregate",
+    "qct_mean",
+    "qct_p50",
+    "deadline_met",
+];
+/// Metrics of the tail of completion times.
+const TAILS: [&str; 6] = ["fct_p95", "fct_p99", "fct_p999", "slowdown_p99", "qct_p99", "qct_p999"];
+
+fn percent(error: f64) -> String {
+    format!("{:+.0} %", error * 100.0)
+}
+
+impl FlowLevelError {
+    /// What a reader should know before believing any of the numbers.
+    pub fn sentence(&self) -> String {
+        let of = &self.of;
+        match self.measured {
+            Some(MeasuredError { flows, mean, p99 }) => format!(
+                "flow level: against packets the mean FCT is off by {} and its 99th percentile by {} ({of}; {flows} flows)",
+                percent(mean),
+                percent(p99)
+            ),
+            None => format!(
+                "flow level: how far its numbers are from packets was not measured ({of}); --fidelity both measures it"
+            ),
+        }
+    }
+
+    /// What stands beside a number; `None` if its error is known and small, or none of completion times.
+    pub(crate) fn note(&self, metric: &str) -> Option<String> {
+        let (is_mean, is_tail) = (MEANS.contains(&metric), TAILS.contains(&metric));
+        match self.measured {
+            Some(MeasuredError { mean, .. }) if is_mean && mean.abs() > LARGE_MEAN => {
+                Some(format!("flow level: means of FCTs are off by {} against packets", percent(mean)))
+            }
+            Some(MeasuredError { p99, .. }) if is_tail && p99.abs() > LARGE_P99 => {
+                Some(format!("flow level: 99th percentiles of FCTs are off by {} against packets", percent(p99)))
+            }
+            None if is_mean || is_tail => Some("flow level: its error against packets was not measured".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_and_unknown_errors_stand_beside_the_numbers_that_they_are_about() {
+        let error = |mean, p99| FlowLevelError {
+            of: "dctcp".to_owned(),
+            measured: Some(MeasuredError { flows: 1000, mean, p99 }),
+        };
+        assert_eq!(error(0.1, -0.2).note("fct_mean"), None);
+        let large = error(-0.11, 0.21);
+        assert!(large.note("fct_mean").unwrap().contains("-11 %"));
+        assert!(large.note("fct_p99").unwrap().contains("+21 %"));
+        assert_eq!(large.note("utilisation_max"), None);
+        assert!(large.sentence().contains("-11 %") && large.sentence().contains("+21 %"));
+        let unknown = FlowLevelError { of: "dctcp*".to_owned(), measured: None };
+        assert!(unknown.note("fct_p99").unwrap().contains("not measured"));
+        assert_eq!(unknown.note("flows"), None);
+    }
+
+    /// A metric that is renamed would lose its note.
+    #[test]
+    fn the_metrics_exist() {
+        for metric in MEANS.iter().chain(&TAILS) {
+            assert!(crate::METRICS.iter().any(|known| known.name == *metric), "{metric}");
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Flows as fluids: the same scenario without packets ([`tailcut_flow`]).
+//!
+//! Workload, network and ways are those of the packet level: the same flows with the same seeds, over the links that
+//! their packets would take. Rates are those of the scheme's discipline, [`scheme`]. A flow puts its payload and one
+//! header for each packet on its links. To the time in which they carry it come what its last packet takes from end to
+//! end, and what its transport takes to begin: round trips of a handshake, and those in which a window that doubles
+//! waits for ACKs. So a flow that is alone takes its ideal completion time and what its transport adds.
+//!
+//! Where the packets of a flow take all equal ways, the flow is split evenly at each node. Ways with several kinds of
+//! links are split all the same.
+//!
+//! Left out: queues, losses and retransmissions, marks, the time in which a discipline settles, ACKs on the links that
+//! they come back by. Refused are links that fail, schemes without a discipline, and records of queues.
+
+mod scheme;
+mod ways;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::ControlFlow;
+
+use tailcut_base::{HEADER_BYTES, Instant, MTU_BYTES, PortId, Seeds, Span, mix64, packets, wire_bytes};
+use tailcut_flow::{Ended, Engine as Fluids, Hop, NewFlow};
+use tailcut_host::delay::DelayConfig;
+use tailcut_model::seat::{ReceiverReport, SenderReport, Unfinished};
+use tailcut_model::{Facts, FlowId, FlowSpec, Invalid, PathFacts};
+use tailcut_record::{DropCounts, PortRow, QueueSamples, Recorder};
+use tailcut_topology::{Node, PortSpec, Route};
+use tailcut_workload::{Realised, Workload};
+
+use crate::config::{Config, Failures};
+use crate::scenario::with_deadline;
+use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
+use scheme::{FluidScheme, deadline};
+use ways::Ways;
+
+/// Flows between two calls of `progress`.
+const PROGRESS_FLOWS: u32 = 1 << 12;
+
+/// Flows as fluids.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowLevel;
+
+/// Refuses what makes no sense without packets.
+///
+/// # Errors
+/// If the scheme has no discipline, or the scenario asks for what only packets have.
+pub(crate) fn check(config: &Config, facts: &Facts) -> Result<(), Invalid> {
+    FluidScheme::of(config, facts)?;
+    ways::splits(&config.path)?;
+    let refuse = |key: &str, message: &str| {
+        Err(Invalid::new(key, message).help("expected no such key, or `fidelity = \"packet\"`"))
+    };
+    if config.failures != Failures::default() {
+        return refuse("failures", "links do not fail at the flow level");
+    }
+    if config.record.throughput.is_some() {
+        return refuse("record.throughput", "no packets arrive at the flow level, so that there is nothing to count");
+    }
+    if config.record.queue_series {
+        return refuse("record.queue_series", "nothing waits at the flow level, so that there are no queues to record");
+    }
+    if config.record.memory {
+        return refuse("record.memory", "nothing waits at the flow level, so that there are no memories to record");
+    }
+    Ok(())
+}
+
+/// What of the scenario has no effect, in a sentence each.
+pub(crate) fn warnings(config: &Config) -> Vec<String> {
+    let mut ignored = vec!["port buffers, marks and losses"];
+    if config.port.all.pfc.is_some() {
+        ignored.push("pauses");
+    }
+    if !matches!(config.host.delay, DelayConfig::Off(_)) {
+        ignored.push("delays of hosts");
+    }
+    vec![format!("flow level: {} have no effect", ignored.join(", "))]
+}
+
+/// What is known of a flow that is under way.
+struct Open {
+    size: u64,
+    /// When the application handed it over, and when it entered the network.
+    start: Instant,
+    entered: Instant,
+    /// From the moment at which the slowest link has carried it to its last byte at the receiver.
+    tail: Span,
+    /// From there to the sender.
+    back: Span,
+    ideal: Span,
+    path: PathFacts,
+}
+
+/// A flow on its way into the network.
+struct Entering {
+    flow: u32,
+    bits: f64,
+    hops: Vec<Hop>,
+    deadline: Option<Instant>,
+    resume: Span,
+}
+
+/// One run.
+struct Run<'s> {
+    scenario: &'s Scenario,
+    scheme: FluidScheme,
+    workload: Workload,
+    next: Option<FlowSpec>,
+    route: Route,
+    ways: Ways<'s>,
+    fluids: Fluids,
+    recorder: Recorder,
+    realised: Realised,
+    open: BTreeMap<u32, Open>,
+    /// Flows that enter later than they start, by their moments and numbers.
+    entering: BinaryHeap<Reverse<(Instant, u32)>>,
+    held: BTreeMap<u32, Entering>,
+    started: u32,
+    last_start: Instant,
+    measured_from: Option<Instant>,
+    /// What links had carried when the measured time began, and when it ended.
+    carried_before: Vec<f64>,
+    carried_until: Vec<f64>,
+    digest: u64,
+    last_end: Instant,
+    peak_bytes: u64,
+}
+
+impl Simulator for FlowLevel {
+    fn threads(&self, _: &Scenario) -> u32 {
+        1
+    }
+
+    fn simulate(
+        &self,
+        scenario: &Scenario,
+        recorder: Recorder,
+        progress: &mut dyn FnMut(Instant) -> ControlFlow<()>,
+    ) -> Result<Outcome, Stopped> {
+        let mut run = Run::new(scenario, recorder);
+        let end = run.run(progress)?;
+        run.finish(end)
+    }
+}
+
+impl<'s> Run<'s> {
+    fn new(scenario: &'s Scenario, recorder: Recorder) -> Run<'s> {
+        let (config, network) = (scenario.config(), scenario.network());
+        let scheme = FluidScheme::of(config, scenario.facts()).expect("the scenario was checked");
+        let capacity = network.ports().iter().map(|port| port.rate.as_bps() as f64).collect();
+        let mut run = Run {
+            scenario,
+            workload: scenario.workload(),
+            next: None,
+            route: Route::default(),
+            ways: Ways::new(network, &config.path, Seeds::new(scenario.seed())),
+            fluids: Fluids::new(capacity, &scheme.discipline),
+            scheme,
+            recorder: recorder.with_completion(config.record.completion.into()),
+            realised: Realised::new(&scenario.host_links()),
+            open: BTreeMap::new(),
+            entering: BinaryHeap::new(),
+            held: BTreeMap::new(),
+            started: 0,
+            last_start: Instant::ZERO,
+            measured_from: None,
+            carried_before: Vec::new(),
+            carried_until: Vec::new(),
+            digest: 0,
+            last_end: Instant::ZERO,
+            peak_bytes: 0,
+        };
+        run.fetch();
+        run
+    }
+
+    fn fetch(&mut self) {
+        let next = self.workload.next_with_slack();
+        self.next = next.map(|(spec, slack)| with_deadline(self.scenario.network(), spec, slack, &mut self.route));
+    }
+
+    /// From event to event, until every flow has ended or the time to drain is over.
+    fn run(&mut self, progress: &mut dyn FnMut(Instant) -> ControlFlow<()>) -> Result<EndReason, Stopped> {
+        loop {
+            let start = self.next.as_ref().map(|spec| spec.start);
+            let enters = self.entering.peek().map(|Reverse((at, _))| *at);
+            let Some(now) = start.into_iter().chain(enters).min() else { break };
+            if self.next.is_none() && now > self.deadline() {
+                break;
+            }
+            self.run_until(now);
+            while self.next.as_ref().is_some_and(|spec| spec.start == now) {
+                self.start();
+                if self.started.is_multiple_of(PROGRESS_FLOWS) {
+                    self.look_at_memory();
+                    if progress(now).is_break() {
+                        return Err(Stopped::Asked);
+                    }
+                    if self.recorder.has_failed() {
+                        return Ok(EndReason::CutOff);
+                    }
+                }
+            }
+            while self.entering.peek().is_some_and(|Reverse((at, _))| *at == now) {
+                let Some(Reverse((_, flow))) = self.entering.pop() else { unreachable!("it was seen") };
+                let entering = self.held.remove(&flow).expect("it has not entered");
+                self.enter(now, &entering);
+            }
+        }
+        self.look_at_memory();
+        self.run_until(self.deadline());
+        Ok(if self.open.is_empty() { EndReason::Finished } else { EndReason::CutOff })
+    }
+
+    /// Nothing happens after this, when the last flow has started.
+    fn deadline(&self) -> Instant {
+        self.last_start + self.scenario.config().run.drain
+    }
+
+    fn look_at_memory(&mut self) {
+        let open = self.open.len() * (size_of::<Open>() + 2 * size_of::<u32>());
+        let bytes = self.fluids.heap_bytes() + self.recorder.heap_bytes() + self.scenario.network().heap_bytes() + open;
+        self.peak_bytes = self.peak_bytes.max(bytes as u64);
+    }
+
+    fn run_until(&mut self, until: Instant) {
+        let Run { fluids, open, recorder, scheme, digest, last_end, .. } = self;
+        let drained = self.last_start + self.scenario.config().run.drain;
+        let is_last = self.next.is_none();
+        fluids.run_until(until, &mut |Ended { id, at }| {
+            let flow = open.remove(&id).expect("a flow ends once");
+            let fluid = at.saturating_since(flow.entered);
+            let idle = scheme.costs.windows.map_or(Span::ZERO, |windows| windows.idle(flow.size, fluid, flow.path));
+            // Rounding is not to make it faster than it could be.
+            let received = (at + flow.tail + idle).max(flow.start + flow.ideal);
+            let report = SenderReport { packets: packets(flow.size), ..SenderReport::default() };
+            let arrived = ReceiverReport { packets: packets(flow.size), ..ReceiverReport::default() };
+            *digest = digest.wrapping_add(mix64(received.as_ps() ^ u64::from(id) << 40));
+            *last_end = (*last_end).max(received);
+            if is_last && received > drained {
+                recorder.cut_off(Unfinished::Sender(FlowId(id), report));
+                recorder.cut_off(Unfinished::Receiver(FlowId(id), arrived));
+                return;
+            }
+            recorder.received(FlowId(id), received, arrived);
+            recorder.acknowledged(FlowId(id), received + flow.back, report);
+        });
+    }
+
+    /// The next flow of the workload begins.
+    fn start(&mut self) {
+        let mut spec = self.next.take().expect("the caller has seen it");
+        let flow = self.started;
+        self.started = self.started.checked_add(1).expect("fewer than 2^32 flows in a run");
+        self.last_start = spec.start;
+        if spec.measured && self.measured_from.is_none() {
+            self.measured_from = Some(spec.start);
+            self.carried_before = self.fluids.carried(spec.start);
+        }
+        self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
+        spec.path = self.route.facts();
+        let ideal = self.route.ideal_fct(spec.size);
+        self.recorder.start(FlowId(flow), &spec, ideal);
+        self.realised.add(&spec);
+        let mut hops = Vec::new();
+        self.ways.of(FlowId(flow), &spec, &mut hops);
+        let wire = wire_bytes(spec.size);
+        // What the flow takes alone on the links that it has, in which it may be split.
+        let ports = self.scenario.network().ports();
+        let rates = hops.iter().map(|hop| ports[PortId(hop.link)].rate.as_bps() as f64 / hop.share);
+        let alone = Span::from_secs_f64(wire as f64 * 8.0 / rates.fold(f64::INFINITY, f64::min));
+        let back = spec.path.rtt - self.route.packet_time(MTU_BYTES);
+        let header_rtt = self.route.packet_time(HEADER_BYTES) + back;
+        let entered = spec.start + self.scheme.enters_after(header_rtt);
+        let open = Open {
+            size: spec.size,
+            start: spec.start,
+            entered,
+            tail: Span::from_ps(ideal.as_ps().saturating_sub(alone.as_ps())),
+            back,
+            ideal,
+            path: spec.path,
+        };
+        self.open.insert(flow, open);
+        let entering = Entering {
+            flow,
+            bits: wire as f64 * 8.0,
+            hops,
+            deadline: deadline(spec.start, spec.deadline),
+            resume: spec.path.rtt * u64::from(self.scheme.costs.switching),
+        };
+        if entered == spec.start {
+            self.enter(entered, &entering);
+        } else {
+            self.entering.push(Reverse((entered, flow)));
+            self.held.insert(flow, entering);
+        }
+        self.fetch();
+        if self.next.is_none() {
+            self.carried_until = self.fluids.carried(self.last_start);
+        }
+    }
+
+    fn enter(&mut self, now: Instant, entering: &Entering) {
+        let &Entering { flow, bits, ref hops, deadline, resume } = entering;
+        self.fluids.start(now, NewFlow { id: flow, bits, hops, deadline, resume });
+    }
+
+    fn finish(mut self, end: EndReason) -> Result<Outcome, Stopped> {
+        for &flow in self.open.keys() {
+            self.recorder.cut_off(Unfinished::Sender(FlowId(flow), SenderReport::default()));
+            self.recorder.cut_off(Unfinished::Receiver(FlowId(flow), ReceiverReport::default()));
+        }
+        let totals = *self.recorder.totals();
+        let end = if totals.received < totals.started { EndReason::CutOff } else { end };
+        let measured_from = self.measured_from.unwrap_or(Instant::ZERO);
+        let ended_at = self.last_end.max(self.fluids.now());
+        let ports = self.ports(ended_at);
+        let records = self.recorder.finish().map_err(Stopped::Record)?;
+        Ok(Outcome {
+            end,
+            ended_at,
+            measured_from,
+            measured: self.last_start.saturating_since(measured_from),
+            flows: records.flows,
+            queries: records.queries,
+            ports,
+            queues: QueueSamples::default(),
+            queue_series: Vec::new(),
+            memory_series: Vec::new(),
+            bursts: Vec::new(),
+            throughput: Vec::new(),
+            totals,
+            control_drops: 0,
+            controller: None,
+            realised: self.realised.loads(self.last_start.saturating_since(Instant::ZERO)),
+            engine: Engine {
+                packet_hops: 0,
+                events: self.fluids.events(),
+                pending: 0,
+                packets: 0,
+                peak_bytes: self.peak_bytes,
+                digest: mix64(self.digest),
+            },
+        })
+    }
+
+    /// What each link has carried: over the whole run, and as utilisation over the measured time if there is one.
+    fn ports(&mut self, ended_at: Instant) -> Vec<PortRow> {
+        let network = self.scenario.network();
+        let carried = self.fluids.carried(ended_at);
+        let window = self.measured_from.map(|from| self.last_start.saturating_since(from).as_secs_f64());
+        let utilisation = |port: usize, bits: f64| match window {
+            Some(window) if window > 0.0 => (self.carried_until[port] - self.carried_before[port]) / window,
+            _ if ended_at > Instant::ZERO => bits / ended_at.as_secs_f64(),
+            _ => 0.0,
+        };
+        let row = |((id, spec), bits): ((PortId, &PortSpec), f64)| PortRow {
+            port: id.0,
+            owner: network.node_name(spec.owner).to_string(),
+            peer: network.node_name(spec.peer).to_string(),
+            tier: match spec.owner {
+                Node::Host(_) => "host".to_owned(),
+                Node::Switch(switch) => network.tier_name(network.switches()[switch].tier).to_owned(),
+            },
+            rate_bps: spec.rate.as_bps(),
+            packets: 0,
+            bytes: (bits / 8.0).round() as u64,
+            utilisation: utilisation(id.0 as usize, bits) / spec.rate.as_bps() as f64,
+            drops: DropCounts::default(),
+            demotions: 0,
+            marks: 0,
+            pauses: None,
+            queue: None,
+            queue_histogram: None,
+        };
+        network.ports().iter_enumerated().zip(carried).map(row).collect()
+    }
+}
