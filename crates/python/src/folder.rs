@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use tailcut_lab::compare::{Selection, Side, compare as compare_sides};
 use tailcut_lab::{gather as gather_points, read_info};
-use tailcut_results::{Analysis, PointState};
+use tailcut_results::{Analysis, PointState, Row};
 
 use crate::problem::{error_at, error_of};
 use crate::table::{Axes, Table, of_rows};
@@ -45,15 +45,20 @@ pub(crate) fn gather(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
     Ok(json!({ "missing": missing, "in_use": report.in_use, "warnings": report.results.warnings }).to_string())
 }
 
-/// Every statistic of what is finished.
+/// Every statistic of what is finished, as a table and as JSON.
 #[pyfunction]
-pub(crate) fn summary(py: Python<'_>, folder: PathBuf) -> PyResult<Table> {
+pub(crate) fn summary(py: Python<'_>, folder: PathBuf) -> PyResult<(Table, String)> {
     let info = read_info(&folder, EXAMPLE).map_err(|problem| error_at(py, &problem))?;
     let analysis = py.detach(|| Analysis::of(&folder, &info, &|| false)).map_err(|wrong| error_of(py, &wrong))?;
-    of_rows(&Axes::of(&info.axes), &analysis.rows).map_err(|wrong| error_of(py, &wrong))
+    let table = of_rows(&Axes::of(&info.axes), &analysis.rows).map_err(|wrong| error_of(py, &wrong))?;
+    let rows = analysis.rows.iter().map(|row| {
+        let Row { scheme, values, class, metric, value, low, high, n, unit, note } = row;
+        json!([scheme, values, class, metric, value, low, high, n, unit, note])
+    });
+    Ok((table, json!(rows.collect::<Vec<_>>()).to_string()))
 }
 
-/// Two run folders, or schemes of them, side by side, as JSON.
+/// Two run folders, or schemes of them, side by side: as JSON, and as the table of the command line.
 #[pyfunction]
 pub(crate) fn compare(
     py: Python<'_>,
@@ -61,9 +66,9 @@ pub(crate) fn compare(
     b: (PathBuf, Option<String>),
     metrics: Vec<String>,
     classes: Vec<String>,
-) -> PyResult<String> {
+) -> PyResult<(String, String)> {
     let side = |(folder, scheme)| Side { folder, scheme };
     let selection = Selection { metrics, classes };
     let comparison = py.detach(|| compare_sides(&side(a), &side(b), &selection));
-    comparison.map(|found| found.to_json()).map_err(|problem| error_at(py, &problem))
+    comparison.map(|found| (found.to_json(), found.to_table())).map_err(|problem| error_at(py, &problem))
 }

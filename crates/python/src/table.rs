@@ -1,7 +1,7 @@
 //! Tables for Python: Arrow columns that data frames take over without a copy, through the Arrow C stream interface
 //! (Arrow specification, "The Arrow PyCapsule Interface").
 
-use std::ffi::CString;
+use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
     RecordBatchReader, StringArray, new_null_array,
 };
-use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef, ffi::FFI_ArrowSchema};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, DataType, Field, Fields, Metadata, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use tailcut_record::schema::ColumnType;
@@ -42,13 +43,13 @@ impl Table {
         let batches: Vec<Result<RecordBatch, ArrowError>> = self.batches.iter().cloned().map(Ok).collect();
         let reader: Box<dyn RecordBatchReader + Send> =
             Box::new(RecordBatchIterator::new(batches, Arc::clone(&self.schema)));
-        capsule(py, FFI_ArrowArrayStream::new(reader), "arrow_array_stream")
+        capsule(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
     }
 
     /// The schema of the table in a capsule.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(self.schema.as_ref()).map_err(|wrong| error_of(py, &wrong))?;
-        capsule(py, schema, "arrow_schema")
+        capsule(py, schema, c"arrow_schema")
     }
 
     fn __len__(&self) -> usize {
@@ -86,8 +87,12 @@ impl Table {
 
 /// A structure of the C interface in a capsule of this name. The structure releases what it holds when it is dropped,
 /// unless its consumer has taken it over.
-fn capsule<'py, T: Send + 'static>(py: Python<'py>, held: T, name: &str) -> PyResult<Bound<'py, PyCapsule>> {
-    PyCapsule::new(py, held, Some(CString::new(name).expect("it is a name")))
+fn capsule<'py, T: Send + 'static>(
+    py: Python<'py>,
+    held: T,
+    name: &'static CStr,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, held, name)
 }
 
 /// The swept parameters: columns of numbers where all values are numbers, and of texts elsewhere.
@@ -151,7 +156,6 @@ pub(crate) fn of_rows(axes: &Axes<'_>, rows: &[Row]) -> Result<Table, ArrowError
 }
 
 /// A file of a point, and what stands in front of its rows.
-#[derive(FromPyObject)]
 struct Part {
     path: PathBuf,
     scheme: String,
@@ -162,7 +166,13 @@ struct Part {
 /// Reads a table of several points: `scheme`, the swept parameters and `seed` stand in front of the columns of the
 /// files. A column that only some files have is null in the others.
 #[pyfunction]
-pub(crate) fn read(py: Python<'_>, axes: Vec<(String, Vec<String>)>, parts: Vec<Part>) -> PyResult<Table> {
+pub(crate) fn read(
+    py: Python<'_>,
+    axes: Vec<(String, Vec<String>)>,
+    parts: Vec<(PathBuf, String, Vec<String>, i64)>,
+) -> PyResult<Table> {
+    let parts: Vec<Part> =
+        parts.into_iter().map(|(path, scheme, values, seed)| Part { path, scheme, values, seed }).collect();
     let axes: Vec<Axis> = axes.into_iter().map(|(path, values)| Axis { path, values }).collect();
     let read = py.detach(|| read_parts(&Axes::of(&axes), &parts));
     read.map_err(|wrong| error(py, &wrong, None))
@@ -220,7 +230,7 @@ fn read_parts(axes: &Axes<'_>, parts: &[Part]) -> Result<Table, String> {
 fn field(column: &StoredColumn) -> Field {
     let unit = (!column.unit.is_empty()).then(|| (UNIT.to_owned(), column.unit.clone()));
     let facts = unit.into_iter().chain([(MEANING.to_owned(), column.meaning.clone())]);
-    Field::new(&column.name, data_type(column.kind), column.nullable).with_metadata(facts.collect())
+    Field::new(&column.name, data_type(column.kind), column.nullable).with_metadata(facts.collect::<Metadata>())
 }
 
 fn data_type(kind: ColumnType) -> DataType {
