@@ -12,7 +12,7 @@ class Error(Exception):
     ...     tailcut.Scenario.from_toml("workload.lod = 0.5").check()
     ... except tailcut.Error as error:
     ...     print(error.message, error.line)
-    unknown key `lod` in `workload` 1
+    unknown key `lod` 1
     """
 
     #: What is wrong, in a sentence.

@@ -247,9 +247,8 @@ class Run:
         Raises:
             Error: If there is no such scheme, metric or class, or nothing in common.
         """
-        names = lambda given: [given] if isinstance(given, str) else list(given)  # noqa: E731
         right = self.folder if other is None else other.folder
-        found, table = _native.compare((self.folder, a), (right, b), names(metric), names(class_))
+        found, table = _native.compare((self.folder, a), (right, b), _names(metric), _names(class_))
         compared = json.loads(found)
         axes = compared["axes"]
         rows = tuple(
@@ -412,6 +411,10 @@ class Run:
                 )
             found[paths[0]] = texts[0]
         return found
+
+
+def _names(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
 
 
 def _same_number(text: str, given: object) -> bool:

@@ -85,7 +85,7 @@ class Scenario:
     ...     "workload": {"load": 0.5, "flows": 50},
     ... })
     >>> traffic = {"share": 1.0, "sizes": {"fixed": "100KB"}}
-    >>> scenario = base.set("workload.traffic.all", traffic).schemes("dctcp", "tcp").sweep("workload.load", [0.3, 0.6])
+    >>> scenario = base.set("workload.traffic.long", traffic).schemes("dctcp", "tcp").sweep("workload.load", [0.3, 0.6])
     >>> [point.scheme for point in scenario.points()]
     ['dctcp', 'dctcp', 'tcp', 'tcp']
     >>> "load = 0.5" in str(base) and "sweep" not in str(base)

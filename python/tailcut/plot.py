@@ -15,7 +15,7 @@ Chart: TypeAlias = Any
 
 
 def chart(
-    run: Run, metric: str, *, by: str, x: str | None, class_: str, backend: str, swept: Mapping[str, object]
+    run: Run, metric: str, *, by: str, x: str | None, class_: str, backend: str, swept: Mapping[str, Any]
 ) -> Chart:
     """A chart of a metric with its intervals; see `Run.plot`."""
     if backend not in ("altair", "matplotlib"):

@@ -308,6 +308,11 @@ fn run_elsewhere(
         (None, Ok(())) if !progress.stop() && ended.contains(&false) => {
             Err(RunError::Executor("some points were neither run nor refused".to_owned()))
         }
+        (None, Ok(())) if !progress.stop() => {
+            // Workers that were lost may have left temporary files, and nobody else writes here any more.
+            run_folder::remove_temporary_files(&options.out);
+            Ok(failures)
+        }
         _ => Ok(failures),
     }
 }
