@@ -169,14 +169,25 @@ fn same_run(a: &str, b: &str, searched: &[String]) -> bool {
     a == b || without(a).is_some_and(|a| without(b) == Some(a))
 }
 
-/// Whether a folder holds nothing that matters: at most the lock, temporary files and an empty folder for points. A run
-/// leaves these if it is killed before it has written `run.json`.
+/// Whether a folder holds nothing that matters: at most the lock, temporary files and a folder for points in which there
+/// are only empty ones. A run leaves these if it is killed before it has written `run.json`, and workflow engines make
+/// the folders of what a command will write.
 fn holds_nothing(out: &Path) -> std::io::Result<bool> {
     for entry in std::fs::read_dir(out)? {
         let entry = entry?;
         let name = entry.file_name();
-        let empty = name == "points" && std::fs::read_dir(entry.path())?.next().is_none();
+        let empty = name == "points" && has_only_empty_folders(&entry.path())?;
         if !empty && name != "run.lock" && !is_temporary(&name) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn has_only_empty_folders(folder: &Path) -> std::io::Result<bool> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if !entry.file_type()?.is_dir() || std::fs::read_dir(entry.path())?.next().is_some() {
             return Ok(false);
         }
     }
