@@ -8,10 +8,10 @@ use tailcut_lab::advise::{Advice, BufferQuery, Target, advise_buffer};
 use tailcut_lab::{Parallelism, RunError, RunOptions, UntilError, default_folder};
 use tailcut_sim::Problem;
 
+use crate::engine::command_line;
 use crate::format::TableFormat;
 use crate::page::{Page, say};
 use crate::progress::Display;
-use crate::engine::command_line;
 use crate::signals::Signals;
 use crate::{ScenarioArguments, Stop};
 

@@ -1,9 +1,9 @@
 //! Points that other processes simulate: what they are told, and what comes back.
 //!
 //! An [`Executor`] stands for a cluster. A run hands it the points that are not finished yet, each as a [`Task`] that
-//! needs nothing beside it, and hears of each how it ended. Everything else stays where it is: the run folder, resuming,
-//! stopping rules, statistics. A task is simulated by [`run_task`] in a process of the same program, so that the bits
-//! are those of a local run.
+//! needs nothing beside it, and hears of each how it ended. Everything else stays where it is: the run folder, what is
+//! finished there, stopping rules, statistics. A task is simulated by [`run_task`] in a process of the same program, so
+//! that the bits are those of a local run.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

@@ -169,9 +169,9 @@ fn same_run(a: &str, b: &str, searched: &[String]) -> bool {
     a == b || without(a).is_some_and(|a| without(b) == Some(a))
 }
 
-/// Whether a folder holds nothing that matters: at most the lock, temporary files and a folder for points in which there
-/// are only empty ones. A run leaves these if it is killed before it has written `run.json`, and workflow engines make
-/// the folders of what a command will write.
+/// Whether a folder holds nothing that matters: at most the lock, temporary files and a folder for points in which
+/// there are only empty ones. A run leaves these if it is killed before it has written `run.json`, and workflow engines
+/// make the folders of what a command will write.
 fn holds_nothing(out: &Path) -> std::io::Result<bool> {
     for entry in std::fs::read_dir(out)? {
         let entry = entry?;

@@ -88,8 +88,8 @@ pub enum OnlyReport {
     Failed(Failure),
 }
 
-/// Runs the point called `key` of `plan` into the run folder, unless it is finished there. Other processes may run other
-/// points of the same plan in the folder at the same time, or even the same one. No statistics are written.
+/// Runs the point called `key` of `plan` into the run folder, unless it is finished there. Other processes may run
+/// other points of the same plan in the folder at the same time, or even the same one. No statistics are written.
 ///
 /// # Errors
 /// If there is no such point, the folder holds something else, a file cannot be written, or `progress` stops it.

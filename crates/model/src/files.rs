@@ -126,7 +126,11 @@ mod tests {
         assert!(fresh.message.contains("there is no such file") && fresh.path == "key", "{fresh}");
         assert!(files.read("key", Path::new("")).unwrap_err().message.contains("it is a directory"));
         let elsewhere = Files::of_read(files.folder(), files.all_read());
-        assert_eq!(&*elsewhere.read("key", Path::new("a")).unwrap(), b"first", "it is read where there is no such file");
+        assert_eq!(
+            &*elsewhere.read("key", Path::new("a")).unwrap(),
+            b"first",
+            "it is read where there is no such file"
+        );
     }
 
     #[cfg(unix)]

@@ -41,8 +41,11 @@ impl PythonExecutor {
     }
 }
 
+/// The fields of a task.
+type ToldTask<'py> = (String, f64, String, Vec<(String, Bound<'py, PyBytes>)>);
+
 /// A task as Python sees it: its key, the CPU time in s that is expected, the task as JSON, its files.
-fn told_of<'py>(py: Python<'py>, task: &Task) -> PyResult<(String, f64, String, Vec<(String, Bound<'py, PyBytes>)>)> {
+fn told_of<'py>(py: Python<'py>, task: &Task) -> PyResult<ToldTask<'py>> {
     let head = serde_json::to_string(&task.head).expect("a task is JSON");
     let files = task.files.iter().map(|(path, bytes)| (path.display().to_string(), PyBytes::new(py, bytes)));
     Ok((task.head.point.key.clone(), task.head.cpu_s, head, files.collect()))

@@ -87,11 +87,7 @@ impl Table {
 
 /// A structure of the C interface in a capsule of this name. The structure releases what it holds when it is dropped,
 /// unless its consumer has taken it over.
-fn capsule<'py, T: Send + 'static>(
-    py: Python<'py>,
-    held: T,
-    name: &'static CStr,
-) -> PyResult<Bound<'py, PyCapsule>> {
+fn capsule<'py, T: Send + 'static>(py: Python<'py>, held: T, name: &'static CStr) -> PyResult<Bound<'py, PyCapsule>> {
     PyCapsule::new_with_value(py, held, name)
 }
 
@@ -137,7 +133,8 @@ fn label_type() -> DataType {
 
 /// The statistics of a run.
 pub(crate) fn of_rows(axes: &Axes<'_>, rows: &[Row]) -> Result<Table, ArrowError> {
-    let labels = |of: fn(&Row) -> &str| -> ArrayRef { Arc::new(rows.iter().map(of).collect::<DictionaryArray<Int32Type>>()) };
+    let labels =
+        |of: fn(&Row) -> &str| -> ArrayRef { Arc::new(rows.iter().map(of).collect::<DictionaryArray<Int32Type>>()) };
     let numbers = |of: fn(&Row) -> Option<f64>| -> ArrayRef { Arc::new(rows.iter().map(of).collect::<Float64Array>()) };
     let mut fields = vec![label("scheme")];
     fields.extend(axes.fields());

@@ -56,7 +56,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 ];
 
 /// The Python package has the command, too.
-const PYTHON_MAY: &[&str] = &["lab", "record", "results", "sim"];
+const PYTHON_MAY: &[&str] = &["cli", "lab", "record", "results", "sim"];
 const MODELS_MAY: &[&str] = &["base", "model"];
 const FRONTS_MAY: &[&str] = &[
     "base",
