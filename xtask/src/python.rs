@@ -10,6 +10,8 @@ const OLDEST: (u32, u32) = (3, 11);
 
 /// The environment, beside the sources.
 const VENV: &str = ".venv";
+/// The sources of the Python package.
+const PACKAGE: &str = "python/tailcut";
 const REQUIREMENTS: &str = "python/requirements.txt";
 
 /// A Python that will do: `$PYTHON`, or the first of the usual names.
@@ -72,15 +74,52 @@ pub(crate) fn prepare(root: &Path) -> Done {
     std::fs::write(&stamp, wanted).map_err(|e| Stop::Unusable(format!("{}: {e}", stamp.display())))
 }
 
-/// Runs the tests on the command at `program`.
+/// The package as an installation would have it, below the folder into which cargo builds: its sources with the native
+/// module that is built in `built`.
+///
+/// # Errors
+/// If it cannot be copied.
+fn stage(root: &Path, built: &Path) -> Result<PathBuf, Stop> {
+    let staged = built.join("python");
+    let failed = |path: &Path| {
+        let path = path.display().to_string();
+        move |e: std::io::Error| Stop::Unusable(format!("{path}: {e}"))
+    };
+    if staged.exists() {
+        std::fs::remove_dir_all(&staged).map_err(failed(&staged))?;
+    }
+    copy_folder(&root.join(PACKAGE), &staged.join("tailcut")).map_err(failed(&staged))?;
+    let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let module = built.join(format!("{prefix}_native{suffix}"));
+    let name = if cfg!(windows) { "_native.pyd" } else { "_native.abi3.so" };
+    std::fs::copy(&module, staged.join("tailcut").join(name)).map_err(failed(&module))?;
+    Ok(staged)
+}
+
+fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            copy_folder(&entry.path(), &to.join(entry.file_name()))?;
+        } else {
+            std::fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the tests on the command at `program`, and on the package with the native module that is built beside it.
 ///
 /// # Errors
 /// If one fails.
 pub(crate) fn test(root: &Path, program: &Path) -> Done {
+    let staged = stage(root, program.parent().unwrap_or(root))?;
     // No caches: the tests leave nothing beside the sources.
     Call::new(root, inside(root), &["-m", "pytest", "-p", "no:cacheprovider", "-ra", "-n", "auto", "python/tests"])
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("TAILCUT", program)
+        .env("PYTHONPATH", staged)
         .run()
 }
 

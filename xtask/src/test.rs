@@ -39,7 +39,7 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
         ("the oldest Rust: cargo check", Box::new(|| oldest::check(root))),
     ];
     if with_python {
-        steps.push(("the command: cargo build", Box::new(|| build(root).run())));
+        steps.push(("the command and the Python module: cargo build", Box::new(|| build(root).run())));
         steps.push(("Python: environment", Box::new(|| python::prepare(root))));
         steps.push((
             "Python tests: pytest",
@@ -50,9 +50,10 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
     in_order(&steps)
 }
 
-/// `cargo build --profile test` shares everything with `cargo test`, if it is asked for the same packages.
+/// `cargo build --profile test` shares everything with `cargo test`, if it is asked for the same packages. The native
+/// module of the Python package is a library.
 fn build(root: &Path) -> Call {
-    cargo(root, &["build", "--locked", "--workspace", "--bins", "--profile", PROFILE])
+    cargo(root, &["build", "--locked", "--workspace", "--bins", "--lib", "--profile", PROFILE])
 }
 
 fn name(program: &str) -> String {

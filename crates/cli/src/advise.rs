@@ -8,10 +8,10 @@ use tailcut_lab::advise::{Advice, BufferQuery, Target, advise_buffer};
 use tailcut_lab::{Parallelism, RunError, RunOptions, UntilError, default_folder};
 use tailcut_sim::Problem;
 
+use crate::engine::command_line;
 use crate::format::TableFormat;
 use crate::page::{Page, say};
 use crate::progress::Display;
-use crate::run::command_line;
 use crate::signals::Signals;
 use crate::{ScenarioArguments, Stop};
 
@@ -134,6 +134,7 @@ pub(crate) fn advise(arguments: &AdviseCommand) -> Result<(), Stop> {
         parallelism: Parallelism { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
         command: command_line(),
         shared: Vec::new(),
+        executor: None,
     };
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
     let display = Display::new(&signals, arguments.quiet);

@@ -1,83 +1,17 @@
 //! `tailcut check`.
 
 use serde_json::{Map, Value, json};
-use tailcut_lab::Plan;
-use tailcut_results::stats::ENOUGH_ABOVE;
-use tailcut_sim::{Problem, Scenario};
+use tailcut_lab::{Expected, Plan};
+use tailcut_sim::Problem;
 
 use crate::CheckCommand;
 use crate::format::TextFormat;
 use crate::page::Page;
 
-/// CPU time in ns of a packet over a link that the forecast assumes, where caches hold most of a simulation's state and
-/// where they do not; every run prints the true one.
-const NS_PER_PACKET_HOP: [f64; 2] = [110.0, 250.0];
-
-/// State in bytes that caches hold most of.
-const CACHED: f64 = 100e6;
-
 /// A rate to three digits where it has no more before the point.
 fn rounded(rate: f64) -> String {
     let digits = if rate < 10.0 { 2 } else { usize::from(rate < 100.0) };
     format!("{rate:.digits$}")
-}
-
-/// What all points of a plan are expected to come to.
-struct Expected {
-    flows: f64,
-    /// Bytes on the wires of the senders.
-    wire_bytes: f64,
-    packet_hops: f64,
-    /// CPU time in ns.
-    cpu_ns: f64,
-    /// Bytes of the simulation that needs the most memory.
-    memory: f64,
-    /// The point with the most packet-hops.
-    largest: Scenario,
-}
-
-impl Expected {
-    fn of(plan: &Plan) -> Result<Expected, Problem> {
-        let (mut flows, mut wire_bytes, mut packet_hops, mut cpu_ns, mut memory) = (0.0, 0.0, 0.0, 0.0, 0.0f64);
-        let mut largest = None::<(f64, Scenario)>;
-        for planned in &plan.points {
-            let scenario = planned.scenario()?;
-            let forecast = scenario.forecast();
-            flows += forecast.flows;
-            wire_bytes += forecast.wire_bytes;
-            let expected = planned.size.packet_hops;
-            packet_hops += expected;
-            cpu_ns += expected * NS_PER_PACKET_HOP[usize::from(planned.size.bytes > CACHED)];
-            memory = memory.max(planned.size.bytes);
-            if largest.as_ref().is_none_or(|(most, _)| expected > *most) {
-                largest = Some((expected, scenario));
-            }
-        }
-        let (_, largest) = largest.expect("a plan has a point");
-        Ok(Expected { flows, wire_bytes, packet_hops, cpu_ns, memory, largest })
-    }
-
-    /// What is not wrong but probably not meant.
-    fn warnings(&self, plan: &Plan) -> Vec<String> {
-        let mut warnings = plan.warnings.clone();
-        let forecast = self.largest.forecast();
-        for class in &forecast.classes {
-            let tail = class.flows * plan.seeds.len() as f64 / 100.0;
-            if tail < ENOUGH_ABOVE as f64 {
-                warnings.push(format!(
-                    "about {tail:.0} flows of class {} lie above its 99th percentile: too few for an interval, run longer or with more seeds",
-                    class.name
-                ));
-            }
-        }
-        if forecast.relative_error > 0.05 {
-            warnings.push(format!(
-                "few flows carry most bytes: the load of a run is off its label by {:.0} % (one standard deviation)",
-                forecast.relative_error * 100.0
-            ));
-        }
-        warnings
-    }
 }
 
 pub(crate) fn check(arguments: &CheckCommand) -> Result<(), Problem> {

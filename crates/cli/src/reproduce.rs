@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use clap::Args;
 use tailcut_claims::{Judgement, ReadJudgement, ReadingResults, Stored, Verdict, catalogue};
-use tailcut_lab::{Parallelism, Plan, RunArguments, RunError, RunOptions, RunReport, run as run_plan, with_more_seeds};
+use tailcut_lab::{
+    Parallelism, Plan, RunArguments, RunError, RunOptions, RunReport, find_point, run as run_plan, with_more_seeds,
+};
 use tailcut_report::ReportError;
 use tailcut_reproduce::{
     self as reproduce, Experiment, Open, Reading, Reproduced, Scale, StoredPoints, Study, StudyRun,
@@ -15,9 +17,12 @@ use tailcut_results::text::wrapped;
 use tailcut_results::{Measurements, Point, PointSummary, RunInfo};
 use tailcut_sim::Problem;
 
+use crate::engine::{self, command_line};
+use crate::format::TextFormat;
 use crate::page::{Page, say};
+use crate::points;
 use crate::progress::Display;
-use crate::run::command_line;
+use crate::run;
 use crate::signals::Signals;
 use crate::{SeedArguments, Stop};
 
@@ -72,6 +77,15 @@ pub(crate) struct ReproduceCommand {
     /// Print only warnings and errors
     #[arg(long, short)]
     quiet: bool,
+    /// Print the simulations instead of running them, one JSON object a line: key, expected cost and command
+    #[arg(long, conflicts_with_all = ["only", "on", "until", "judge_only"])]
+    points: bool,
+    /// Run this simulation and nothing else, for the same command without --only to find
+    #[arg(long, value_name = "KEY", conflicts_with_all = ["on", "until", "judge_only", "jobs"])]
+    only: Option<String>,
+    /// Simulate on other machines: ray, dask, or the address of a cluster, such as ray://head:10001 or tcp://head:8786
+    #[arg(long, value_name = "ENGINE", conflicts_with_all = ["judge_only", "jobs", "threads"])]
+    on: Option<String>,
 }
 
 impl ReproduceCommand {
@@ -114,8 +128,18 @@ struct Planned {
 }
 
 pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
+    if engine::hand_over(arguments.on.as_deref())? {
+        return Ok(());
+    }
     let experiments = arguments.experiments()?;
     let studies = planned(arguments, &experiments)?;
+    if arguments.points {
+        points::of_studies(studies.iter().map(|planned| (&planned.plan, folder_of(arguments, planned))));
+        return Ok(());
+    }
+    if let Some(key) = &arguments.only {
+        return only(arguments, &studies, key);
+    }
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
     for (nth, planned) in studies.iter().enumerate() {
         if !studies[..nth].iter().any(|known| known.study.name == planned.study.name) {
@@ -202,6 +226,17 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         }
     }
     if failed == 0 { Ok(()) } else { Err(Stop::Points(failed)) }
+}
+
+/// Runs one simulation of the studies.
+fn only(arguments: &ReproduceCommand, studies: &[Planned], key: &str) -> Result<(), Stop> {
+    let Some(planned) = studies.iter().find(|planned| find_point(&planned.plan, key).is_ok()) else {
+        return Err(Problem::new(format!("no study that is asked for has a point `{key}`"))
+            .help("`--points` instead of `--only` lists them, and another build of tailcut has other keys")
+            .into());
+    };
+    let threads = arguments.threads.map(usize::from);
+    run::only(&planned.plan, key, folder_of(arguments, planned), threads, arguments.quiet, TextFormat::Text)
 }
 
 /// The studies of some experiments under the readings that are asked for. Everything is checked before anything runs.
@@ -372,6 +407,7 @@ fn run(
         parallelism: Parallelism { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
         command: command_line(),
         shared: shared.to_vec(),
+        executor: engine::executor(arguments.on.as_deref())?,
     };
     if !arguments.quiet {
         let under = if reading.is_base() { String::new() } else { format!(" under the reading {reading}") };

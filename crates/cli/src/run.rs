@@ -1,18 +1,19 @@
 //! `tailcut run`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::ValueEnum as _;
 use serde_json::{Map, Value, json};
 use tailcut_lab::{
-    Parallelism, Plan, PrecisionCheck, RunError, RunOptions, RunReport, StoppingRule, UntilError, default_folder,
-    fidelity, run as run_plan, run_until, shell_word,
+    OnlyReport, Parallelism, Plan, PrecisionCheck, RunError, RunOptions, RunReport, StoppingRule, UntilError,
+    default_folder, fidelity, run as run_plan, run_only, run_until,
 };
 use tailcut_report::WrittenResults;
 use tailcut_results::Axis;
 use tailcut_sim::Problem;
 
+use crate::engine::{self, command_line, command_line_of_all};
 use crate::format::TextFormat;
 use crate::page::{Page, say};
 use crate::progress::Display;
@@ -21,11 +22,22 @@ use crate::{FidelityChoice, RunCommand, Stop};
 
 pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     let began = Instant::now();
+    if arguments.fidelity == Some(FidelityChoice::Both) && (arguments.only.is_some() || arguments.on.is_some()) {
+        let message = "`--fidelity both` measures on this machine, and its points cannot be run one by one elsewhere";
+        return Err(Problem::new(message).help("expected `--fidelity flow`, or neither `--only` nor `--on`").into());
+    }
+    if engine::hand_over(arguments.on.as_deref())? {
+        return Ok(());
+    }
     let word = arguments.fidelity.map(|fidelity| match fidelity {
         FidelityChoice::Packet => "packet",
         FidelityChoice::Flow | FidelityChoice::Both => "flow",
     });
     let mut plan = arguments.scenario.plan_with(word.map(|word| format!("fidelity={word:?}")).as_deref())?;
+    if let Some(key) = &arguments.only {
+        let out = arguments.out.clone().unwrap_or_else(|| default_folder(&plan, &arguments.scenario.changes(&plan)));
+        return only(&plan, key, out, arguments.threads.map(usize::from), arguments.quiet, arguments.format);
+    }
     for warning in &plan.warnings {
         say!("warning: {warning}");
     }
@@ -38,6 +50,7 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
         parallelism: Parallelism { jobs: arguments.jobs.map(usize::from), threads: arguments.threads.map(usize::from) },
         command: command_line(),
         shared: Vec::new(),
+        executor: engine::executor(arguments.on.as_deref())?,
     };
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
     let measured = match arguments.fidelity {
@@ -117,10 +130,48 @@ pub(crate) fn whereabouts(out: &mut Page, folder: &Path) {
     out.line(format_args!("results: {}, page: {}", folder.join("summary.csv").display(), page.display()));
 }
 
-/// The command as it can be typed again.
-pub(crate) fn command_line() -> String {
-    let arguments = std::env::args_os().skip(1).map(|argument| shell_word(&argument.to_string_lossy()));
-    std::iter::once("tailcut".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+/// Runs one point of a plan into the run folder `out`, and says what became of it.
+pub(crate) fn only(
+    plan: &Plan,
+    key: &str,
+    out: PathBuf,
+    threads: Option<usize>,
+    quiet: bool,
+    format: TextFormat,
+) -> Result<(), Stop> {
+    let options = RunOptions {
+        out,
+        // Others run on the same machine, and each of them is told to have one core.
+        parallelism: Parallelism { jobs: Some(1), threads },
+        command: command_line_of_all(),
+        shared: Vec::new(),
+        executor: None,
+    };
+    let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
+    let display = Display::new(&signals, quiet);
+    let outcome = run_only(plan, key, &options, &display);
+    display.close();
+    let report = match outcome {
+        Ok(report) => report,
+        Err(UntilError::Input(problem)) => return Err(problem.into()),
+        Err(UntilError::Run(error @ RunError::Stopped { .. })) => {
+            return Err(Stop::Signal(error, signals.exit_code()));
+        }
+        Err(UntilError::Run(error)) => return Err(error.into()),
+    };
+    let state = match &report {
+        OnlyReport::Reused => "was finished before",
+        OnlyReport::Finished(_) => "finished",
+        OnlyReport::Failed(_) => "failed",
+    };
+    let mut page = Page::default();
+    match format {
+        TextFormat::Json => page.line(json!({ "kind": "point", "key": key, "state": state, "folder": options.out })),
+        TextFormat::Text if quiet => {}
+        TextFormat::Text => page.line(format_args!("{key}: {state}")),
+    }
+    page.print();
+    if matches!(report, OnlyReport::Failed(_)) { Err(Stop::Points(1)) } else { Ok(()) }
 }
 
 /// The points whose intervals are wider than was asked for.

@@ -45,6 +45,7 @@ static POINT: LazyLock<Whole> = LazyLock::new(|| {
         parallelism: Parallelism { jobs: Some(1), threads: Some(1) },
         command: "tailcut run fuzz.toml".to_owned(),
         shared: Vec::new(),
+        executor: None,
     };
     run_plan(&plan, &options, &Silent).expect("the run is written");
     let key = plan.points[0].point.key.clone();

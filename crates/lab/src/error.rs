@@ -32,6 +32,17 @@ pub enum RunError {
         /// What waits for what.
         what: String,
     },
+    /// A point could not be run by another process.
+    #[error("the point {key} cannot be run: {what}")]
+    Task {
+        /// The point.
+        key: String,
+        /// What is the matter, and what to do.
+        what: String,
+    },
+    /// Other machines could not be used any more; finished points are kept.
+    #[error("{0}; what is finished is kept, and the same command goes on from there")]
+    Executor(String),
     /// A file could not be written; finished points are kept.
     #[error("{0}; what is finished is kept, and the same command goes on from there")]
     Write(#[from] RecordError),

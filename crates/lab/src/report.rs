@@ -39,6 +39,20 @@ pub fn report(folder: &Path, info: &RunInfo) -> Result<FolderReport, RunError> {
     Ok(FolderReport { results: write_results(folder, info, analysis, &annotations, &go_on)?, in_use })
 }
 
+/// As [`report`], for a run whose points other processes have run one by one: where none of them goes on, what killed
+/// ones have left half-written is removed.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn gather(folder: &Path, info: &RunInfo) -> Result<FolderReport, RunError> {
+    if let Ok(lock) = run_folder::open_lock(folder)
+        && lock.try_lock().is_ok()
+    {
+        run_folder::remove_temporary_files(folder);
+    }
+    report(folder, info)
+}
+
 /// Reads the finished points of a run and writes its results.
 ///
 /// # Errors

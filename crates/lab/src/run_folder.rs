@@ -1,8 +1,9 @@
 //! The folder of a run: it belongs to one scenario, and one process at a time runs in it.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use tailcut_record::write_atomically;
 use tailcut_report::ReportError;
 use tailcut_results::{PointState, RunInfo, replace};
 use tailcut_sim::Problem;
@@ -29,12 +30,47 @@ pub fn read_info(folder: &Path, example: &str) -> Result<RunInfo, Problem> {
 /// # Errors
 /// If the folder holds something else, is in use, or cannot be written.
 pub(crate) fn lock(out: &Path, info: &RunInfo, searched: &[String]) -> Result<File, RunError> {
+    is_for(out, info, searched)?;
+    std::fs::create_dir_all(out.join("points")).map_err(|source| RunError::Io { path: out.to_owned(), source })?;
+    let lock = open_lock(out)?;
+    if lock.try_lock().is_err() {
+        let what = "is in use by another tailcut: wait for it, or choose another --out".to_owned();
+        return Err(RunError::Folder { folder: out.to_owned(), what });
+    }
+    // A killed run may have left temporary files; the lock says that nobody writes them now.
+    remove_temporary_files(out);
+    announce(out, info)?;
+    Ok(lock)
+}
+
+/// As [`lock`], for a process that runs some points of the run while others run other points of it: all of them hold
+/// the lock, and nobody who wants it alone gets it meanwhile.
+///
+/// # Errors
+/// If the folder holds something else, a whole run goes on in it, or it cannot be written.
+pub(crate) fn join(out: &Path, info: &RunInfo) -> Result<File, RunError> {
+    is_for(out, info, &[])?;
+    std::fs::create_dir_all(out.join("points")).map_err(|source| RunError::Io { path: out.to_owned(), source })?;
+    let lock = open_lock(out)?;
+    // A file system that cannot lock cannot tell; points are written so that two processes do no harm to each other.
+    if let Err(TryLockError::WouldBlock) = lock.try_lock_shared() {
+        let what = "is in use by a whole run or by `tailcut gather`: wait for it, or choose another --out".to_owned();
+        return Err(RunError::Folder { folder: out.to_owned(), what });
+    }
+    announce(out, info)?;
+    Ok(lock)
+}
+
+/// Makes sure that `out` is the folder of this run, an empty one, or none.
+fn is_for(out: &Path, info: &RunInfo, searched: &[String]) -> Result<(), RunError> {
     let refuse = |what: &str| Err(RunError::Folder { folder: out.to_owned(), what: what.to_owned() });
     let io = |source| RunError::Io { path: out.to_owned(), source };
     if out.exists() && !out.is_dir() {
         return refuse("is not a folder: expected a folder or a free name behind --out");
     }
     let known = out.join("run.json");
+    // Another process may have begun the same run in the folder between two looks: it writes `run.json` first.
+    let holds_nothing = known.exists() || !out.exists() || holds_nothing(out).map_err(io)?;
     if known.exists() {
         match RunInfo::read(&known) {
             Ok(old) if same_run(&old.scenario_toml, &info.scenario_toml, searched) => {}
@@ -43,18 +79,10 @@ pub(crate) fn lock(out: &Path, info: &RunInfo, searched: &[String]) -> Result<Fi
                 return refuse("holds a run.json that cannot be read: choose another --out, or remove the folder");
             }
         }
-    } else if out.exists() && !holds_nothing(out).map_err(io)? {
+    } else if !holds_nothing {
         return refuse("is not empty and holds no run: choose another --out");
     }
-    std::fs::create_dir_all(out.join("points")).map_err(io)?;
-    let lock = open_lock(out)?;
-    if lock.try_lock().is_err() {
-        return refuse("is in use by another tailcut: wait for it, or choose another --out");
-    }
-    // A killed run may have left temporary files; the lock says that nobody writes them now.
-    remove_temporary_files(out);
-    announce(out, info)?;
-    Ok(lock)
+    Ok(())
 }
 
 /// Opens the file that says whether somebody works in the run folder `out`. Nothing is written to it.
@@ -67,7 +95,7 @@ pub(crate) fn open_lock(out: &Path) -> Result<File, RunError> {
     if path.is_symlink() {
         return Err(io(std::io::Error::other("it is a symbolic link: expected a file of the run, or none")));
     }
-    File::options().create(true).truncate(false).write(true).open(&path).map_err(io)
+    File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(io)
 }
 
 /// Takes the finished point `key` into the folder `out` from the first of the `shared` folders that has it, unless it
@@ -141,14 +169,25 @@ fn same_run(a: &str, b: &str, searched: &[String]) -> bool {
     a == b || without(a).is_some_and(|a| without(b) == Some(a))
 }
 
-/// Whether a folder holds nothing that matters: at most the lock, temporary files and an empty folder for points. A run
-/// leaves these if it is killed before it has written `run.json`.
+/// Whether a folder holds nothing that matters: at most the lock, temporary files and a folder for points in which
+/// there are only empty ones. A run leaves these if it is killed before it has written `run.json`, and workflow engines
+/// make the folders of what a command will write.
 fn holds_nothing(out: &Path) -> std::io::Result<bool> {
     for entry in std::fs::read_dir(out)? {
         let entry = entry?;
         let name = entry.file_name();
-        let empty = name == "points" && std::fs::read_dir(entry.path())?.next().is_none();
+        let empty = name == "points" && has_only_empty_folders(&entry.path())?;
         if !empty && name != "run.lock" && !is_temporary(&name) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn has_only_empty_folders(folder: &Path) -> std::io::Result<bool> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if !entry.file_type()?.is_dir() || std::fs::read_dir(entry.path())?.next().is_some() {
             return Ok(false);
         }
     }
@@ -161,8 +200,26 @@ fn is_temporary(name: &std::ffi::OsStr) -> bool {
     name.starts_with('.') && name.contains(".tmp")
 }
 
+/// Writes a point that was simulated elsewhere into the folder `out`: its files by their names, the summary last.
+///
+/// # Errors
+/// If one of them cannot be written.
+pub(crate) fn put(out: &Path, key: &str, files: &[(String, Vec<u8>)]) -> Result<(), RunError> {
+    const SUMMARY: &str = "summary.json";
+    let folder = out.join("points").join(key);
+    std::fs::create_dir_all(&folder).map_err(|source| RunError::Io { path: folder.clone(), source })?;
+    let (last, first): (Vec<_>, Vec<_>) = files.iter().partition(|(name, _)| name == SUMMARY);
+    for (name, bytes) in first.into_iter().chain(last) {
+        // Only names of files of the point itself: nothing that leads out of its folder.
+        if Path::new(name).components().count() == 1 && Path::new(name).file_name().is_some() {
+            write_atomically(&folder.join(name), |file| file.write_all(bytes))?;
+        }
+    }
+    Ok(())
+}
+
 /// Removes the temporary files below `folder`. One that cannot be removed does no harm, because nothing reads it.
-fn remove_temporary_files(folder: &Path) {
+pub(crate) fn remove_temporary_files(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         if is_temporary(&entry.file_name()) {

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tailcut_record::write_atomically;
 use tailcut_report::{ReportError, WrittenResults, remove_results};
@@ -18,11 +19,13 @@ use tailcut_results::{Point, PointState, PointSummary, ResultsError, RunInfo};
 use crate::cores::{CoreDivision, Parallelism, idle_processors};
 use crate::cpu::CpuClock;
 use crate::error::RunError;
+use crate::executor::{Executor, Task, TaskEvent, find_point};
 use crate::plan::{Differences, Plan, PlannedPoint};
 use crate::progress::{Failure, Progress};
 use crate::report;
 use crate::run_folder;
 use crate::simulate::simulate;
+use crate::until::UntilError;
 use crate::version::version;
 
 /// How to run.
@@ -37,6 +40,8 @@ pub struct RunOptions {
     /// Other run folders: a point that is finished there, with the same key and so the same results, is taken from
     /// there.
     pub shared: Vec<PathBuf>,
+    /// Who simulates the points; this process if it is `None`.
+    pub executor: Option<Arc<dyn Executor>>,
 }
 
 /// What a run came to.
@@ -70,6 +75,50 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let mut session = Session::open(plan, options, progress)?;
     session.run(plan)?;
     session.report(plan)
+}
+
+/// What running one point came to.
+#[derive(Debug)]
+pub enum OnlyReport {
+    /// It was finished before.
+    Reused,
+    /// It is finished.
+    Finished(Box<PointSummary>),
+    /// It has failed.
+    Failed(Failure),
+}
+
+/// Runs the point called `key` of `plan` into the run folder, unless it is finished there. Other processes may run
+/// other points of the same plan in the folder at the same time, or even the same one. No statistics are written.
+///
+/// # Errors
+/// If there is no such point, the folder holds something else, a file cannot be written, or `progress` stops it.
+pub fn run_only(
+    plan: &Plan,
+    key: &str,
+    options: &RunOptions,
+    progress: &dyn Progress,
+) -> Result<OnlyReport, UntilError> {
+    let planned = find_point(plan, key)?;
+    let _lock = run_folder::join(&options.out, &info(plan, options))?;
+    let folder = options.out.join("points").join(key);
+    match PointState::of(&folder) {
+        PointState::Intact(_) => return Ok(OnlyReport::Reused),
+        PointState::Unfinished => {}
+        PointState::Damaged(why) => {
+            progress.damaged(&planned.point, &why);
+            let _ = std::fs::remove_file(folder.join("summary.json"));
+        }
+    }
+    // Results that were gathered before are about fewer points.
+    remove_results(&options.out).map_err(|error| RunError::from(ReportError::from(error)))?;
+    progress.begin(1, 0);
+    let failures = run_points(&[planned], plan, options, progress)?;
+    match (failures.into_iter().next(), PointState::of(&folder)) {
+        (Some(failure), _) => Ok(OnlyReport::Failed(failure)),
+        (None, PointState::Intact(summary)) => Ok(OnlyReport::Finished(summary)),
+        (None, _) => Err(RunError::Stopped { finished: 0, points: 1 }.into()),
+    }
 }
 
 /// A run folder that is locked for this process.
@@ -144,7 +193,11 @@ impl<'a> Session<'a> {
             remove_results(&self.options.out)?;
         }
         self.progress.begin(todo.len(), reused);
-        self.failures.extend(run_points(&todo, plan, self.options, self.progress)?);
+        let failures = match &self.options.executor {
+            None => run_points(&todo, plan, self.options, self.progress)?,
+            Some(executor) => run_elsewhere(&todo, plan, self.options, self.progress, executor.as_ref())?,
+        };
+        self.failures.extend(failures);
         if self.progress.stop() { Err(self.stopped(plan)) } else { Ok(()) }
     }
 
@@ -195,6 +248,72 @@ fn info(plan: &Plan, options: &RunOptions) -> RunInfo {
         differences: plan.differences.iter().flat_map(Differences::around).collect(),
         results: Vec::new(),
         points: plan.points.iter().map(|planned| planned.point.clone()).collect(),
+    }
+}
+
+/// Has some points simulated by an executor, and returns those that failed.
+fn run_elsewhere(
+    todo: &[&PlannedPoint],
+    plan: &Plan,
+    options: &RunOptions,
+    progress: &dyn Progress,
+    executor: &dyn Executor,
+) -> Result<Vec<Failure>, RunError> {
+    if todo.is_empty() {
+        return Ok(Vec::new());
+    }
+    let tasks: Vec<Task> = todo.iter().map(|planned| Task::of(planned)).collect();
+    let mut failures = Vec::new();
+    let mut broken = None;
+    let mut ended = vec![false; tasks.len()];
+    let outcome = executor.run(&tasks, &options.out, &mut |event| {
+        let (index, reason) = match event {
+            TaskEvent::Nothing => (None, None),
+            TaskEvent::InFolder(index) => (Some(index), None),
+            TaskEvent::Failed(index, reason) => (Some(index), Some(reason)),
+            TaskEvent::Files(index, files) => {
+                let put = todo.get(index).map(|planned| run_folder::put(&options.out, &planned.point.key, &files));
+                if let Some(Err(error)) = put {
+                    broken = Some(error);
+                    return ControlFlow::Break(());
+                }
+                (Some(index), None)
+            }
+        };
+        // Of a task that was run twice, after a worker seemed to be lost, the first end counts.
+        if let Some((index, planned)) = index.and_then(|index| todo.get(index).map(|planned| (index, planned)))
+            && !std::mem::replace(&mut ended[index], true)
+        {
+            let state = PointState::of(&options.out.join("points").join(&planned.point.key));
+            match (reason, state) {
+                (None, PointState::Intact(summary)) => progress.finished(index, &summary),
+                (reason, state) => {
+                    let reason = reason.unwrap_or_else(|| match state {
+                        PointState::Damaged(why) => why,
+                        _ => "its files did not come back".to_owned(),
+                    });
+                    let command = plan.command_for(&planned.point, &options.out.join("scenario.toml"));
+                    let failure = Failure { point: planned.point.clone(), reason, command };
+                    progress.failed(index, &failure);
+                    failures.push(failure);
+                }
+            }
+        }
+        if progress.stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    match (broken, outcome) {
+        (Some(error), _) => Err(error),
+        // Whoever stops a run may have stopped the executor in the middle of its work.
+        (None, Err(reason)) if !progress.stop() => Err(RunError::Executor(reason)),
+        (None, Ok(())) if !progress.stop() && ended.contains(&false) => {
+            Err(RunError::Executor("some points were neither run nor refused".to_owned()))
+        }
+        (None, Ok(())) if !progress.stop() => {
+            // Workers that were lost may have left temporary files, and nobody else writes here any more.
+            run_folder::remove_temporary_files(&options.out);
+            Ok(failures)
+        }
+        _ => Ok(failures),
     }
 }
 
@@ -267,7 +386,8 @@ fn run_points(
     }
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+/// What a panic says.
+pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     text.unwrap_or("the simulation stopped without a reason").replace('\n', " ")
 }

@@ -24,7 +24,19 @@ pub struct Size {
     pub bytes: f64,
 }
 
+/// CPU time in ns of a packet over a link that the forecast assumes, where caches hold most of a simulation's state and
+/// where they do not; every run prints the true one.
+const NS_PER_PACKET_HOP: [f64; 2] = [110.0, 250.0];
+
+/// State in bytes that caches hold most of.
+const CACHED: f64 = 100e6;
+
 impl Size {
+    /// CPU time in ns that it is expected to take.
+    pub fn cpu_ns(&self) -> f64 {
+        self.packet_hops * NS_PER_PACKET_HOP[usize::from(self.bytes > CACHED)]
+    }
+
     /// The size of a scenario by its forecast.
     pub fn of(scenario: &Scenario) -> Size {
         let network = scenario.network();

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// The version with a fingerprint of the program that runs: `0.1.0+1c5b8f2e`.
@@ -9,8 +10,15 @@ use std::sync::OnceLock;
 /// Two builds that might differ in what they compute never count as one, so that no finished point of an older build
 /// is taken for a result of this one.
 pub fn version() -> &'static str {
-    static VERSION: OnceLock<String> = OnceLock::new();
     VERSION.get_or_init(|| version_of(running_program()))
+}
+
+static VERSION: OnceLock<String> = OnceLock::new();
+
+/// Says that this code is in the file `library`, which the running program has loaded: the version is then that of the
+/// file, and not that of the program. Counts if nobody has asked for the version before.
+pub fn is_in_library(library: &Path) {
+    VERSION.get_or_init(|| version_of(File::open(library)));
 }
 
 /// The file of the program that runs. Linux has it open also if another was put in its place or nothing is there.

@@ -71,6 +71,7 @@ fn presets_that_differ_in_a_seat_differ_on_every_shipped_scenario_or_say_why_not
             parallelism: Parallelism { jobs: None, threads: Some(1) },
             command: String::new(),
             shared: Vec::new(),
+            executor: None,
         };
         let report = run(&plan, &options, &Silent).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(report.failures.is_empty(), "{name}: {:?}", report.failures);

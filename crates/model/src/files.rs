@@ -25,6 +25,16 @@ impl Files {
         Files { folder: folder.into(), read: Arc::default() }
     }
 
+    /// These files, which another value has read from `folder`, by their paths; others are looked for there.
+    pub fn of_read(folder: impl Into<PathBuf>, read: BTreeMap<PathBuf, Arc<[u8]>>) -> Files {
+        Files { folder: folder.into(), read: Arc::new(Mutex::new(read)) }
+    }
+
+    /// The files that were read so far, by their paths from the working directory.
+    pub fn all_read(&self) -> BTreeMap<PathBuf, Arc<[u8]>> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Where they are looked for.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -115,6 +125,12 @@ mod tests {
         let fresh = Files::at(folder.path()).read("key", Path::new("a")).unwrap_err();
         assert!(fresh.message.contains("there is no such file") && fresh.path == "key", "{fresh}");
         assert!(files.read("key", Path::new("")).unwrap_err().message.contains("it is a directory"));
+        let elsewhere = Files::of_read(files.folder(), files.all_read());
+        assert_eq!(
+            &*elsewhere.read("key", Path::new("a")).unwrap(),
+            b"first",
+            "it is read where there is no such file"
+        );
     }
 
     #[cfg(unix)]

@@ -5,6 +5,7 @@
 //! folder its name. A file that is written by the latter so says that all that were committed before it are there, and
 //! one folder of files costs one wait for the folder.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -22,8 +23,7 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Opens a temporary file beside `path`: hidden, with the process id in its name, so that two processes that write
-    /// the same file do not mix their bytes.
+    /// Opens a temporary file beside `path`, with a name of this process: see [`temporary_name`].
     ///
     /// # Errors
     /// If the file cannot be made.
@@ -31,10 +31,7 @@ impl AtomicFile {
         let name = path.file_name().ok_or_else(|| {
             RecordError::write(path, io::Error::new(io::ErrorKind::InvalidInput, "the path has no file name"))
         })?;
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{}.tmp", std::process::id()));
-        let temporary = path.with_file_name(hidden);
+        let temporary = path.with_file_name(temporary_name(name));
         let file = File::create(&temporary).map_err(|e| RecordError::write(path, e))?;
         Ok(AtomicFile { file, path: path.to_owned(), temporary, committed: false })
     }
@@ -71,6 +68,26 @@ impl AtomicFile {
         self.committed = true;
         Ok(())
     }
+}
+
+/// The name under which this process writes a file that will be called `name`: hidden, with the process id and a number
+/// that the process has drawn, so that two processes that write the same file, on one machine or two, do not mix their
+/// bytes.
+pub fn temporary_name(name: &OsStr) -> OsString {
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}-{:08x}.tmp", std::process::id(), drawn()));
+    hidden
+}
+
+/// A number that another process has not drawn, not even one with the same id on another machine.
+fn drawn() -> u32 {
+    use std::hash::{BuildHasher, RandomState};
+    use std::sync::OnceLock;
+
+    static DRAWN: OnceLock<u32> = OnceLock::new();
+    // The standard library draws the keys of its hash tables from the system's randomness.
+    *DRAWN.get_or_init(|| RandomState::new().hash_one(std::process::id()) as u32)
 }
 
 impl Write for AtomicFile {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tailcut_model::seat::DropReason;
 
 /// Version of the files' layout. It grows when a column is renamed, removed or changes its meaning; a new column does
@@ -28,7 +28,7 @@ pub const CLASSES_KEY: &str = "tailcut.classes";
 pub const BIN_KEY: &str = "tailcut.bin_ns";
 
 /// What a column holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColumnType {
     /// Whole numbers: `INT64`.

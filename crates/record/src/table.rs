@@ -27,14 +27,23 @@ use crate::schema::{
 pub(crate) type Bins = Vec<(u64, f64)>;
 
 /// The values of one column for some rows.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Values {
+    /// Whole numbers.
     Integers(Vec<i64>),
+    /// Whole numbers that may be null.
     MaybeIntegers(Vec<Option<i64>>),
+    /// Numbers with a fraction.
     Doubles(Vec<f64>),
+    /// Numbers with a fraction that may be null.
     MaybeDoubles(Vec<Option<f64>>),
+    /// Truth values.
     Booleans(Vec<bool>),
+    /// Truth values that may be null.
     MaybeBooleans(Vec<Option<bool>>),
+    /// UTF-8.
     Texts(Vec<ByteArray>),
+    /// Time-weighted histograms that may be null: pairs of an upper bound in bytes and a time in ns.
     Histograms(Vec<Option<Bins>>),
 }
 
@@ -205,13 +214,23 @@ pub(crate) struct TableReader {
 impl TableReader {
     /// Opens the table `name`.
     pub(crate) fn open(path: &Path, name: &str) -> Result<TableReader, RecordError> {
+        let reader = TableReader::open_any(path)?;
+        match reader.metadata(TABLE_KEY) {
+            Some(table) if table == name => Ok(reader),
+            table => {
+                let table = table.unwrap_or_default();
+                Err(reader.format(format!("it holds the table {table}, not {name}")))
+            }
+        }
+    }
+
+    /// Opens a table of any name.
+    pub(crate) fn open_any(path: &Path) -> Result<TableReader, RecordError> {
         let file = File::open(path).map_err(|source| RecordError::Read { path: path.to_owned(), source })?;
         let file = SerializedFileReader::new(file).map_err(|e| RecordError::read(path, e))?;
         let reader = TableReader { file, path: path.to_owned() };
-        match reader.metadata(TABLE_KEY) {
-            Some(table) if table == name => {}
-            Some(table) => return Err(reader.format(format!("it holds the table {table}, not {name}"))),
-            None => return Err(reader.format("it was not written by tailcut")),
+        if reader.metadata(TABLE_KEY).is_none() {
+            return Err(reader.format("it was not written by tailcut"));
         }
         let schema = reader.metadata(SCHEMA_KEY).unwrap_or_default();
         match schema.parse::<u32>() {
@@ -235,6 +254,16 @@ impl TableReader {
     /// The row groups, in order.
     pub(crate) fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         (0..self.file.num_row_groups()).map(|index| Group { table: self, index })
+    }
+
+    /// Number of row groups.
+    pub(crate) fn group_count(&self) -> usize {
+        self.file.num_row_groups()
+    }
+
+    /// Row group number `index`.
+    pub(crate) fn group(&self, index: usize) -> Group<'_> {
+        Group { table: self, index }
     }
 }
 
@@ -320,6 +349,20 @@ impl Group<'_> {
 
     fn text<'a>(&self, text: &'a ByteArray) -> Result<&'a str, RecordError> {
         text.as_utf8().map_err(|e| RecordError::read(&self.table.path, e))
+    }
+
+    /// The values of a column of this kind.
+    pub(crate) fn values(&self, name: &str, kind: ColumnType, nullable: bool) -> Result<Values, RecordError> {
+        Ok(match (kind, nullable) {
+            (ColumnType::Integer, false) => Values::Integers(self.required::<Int64Type>(name)?),
+            (ColumnType::Integer, true) => Values::MaybeIntegers(self.optional::<Int64Type>(name)?),
+            (ColumnType::Double, false) => Values::Doubles(self.required::<DoubleType>(name)?),
+            (ColumnType::Double, true) => Values::MaybeDoubles(self.optional::<DoubleType>(name)?),
+            (ColumnType::Boolean, false) => Values::Booleans(self.required::<BoolType>(name)?),
+            (ColumnType::Boolean, true) => Values::MaybeBooleans(self.optional::<BoolType>(name)?),
+            (ColumnType::Text, _) => Values::Texts(self.required::<ByteArrayType>(name)?),
+            (ColumnType::Histogram, _) => Values::Histograms(self.histograms(name)?),
+        })
     }
 
     fn required<T: DataType>(&self, name: &str) -> Result<Vec<T::T>, RecordError> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tailcut_record::RecordError;
+use tailcut_record::{RecordError, temporary_name};
 
 /// A folder in which results are written, and what has been written there so far.
 pub struct OutputFolder<'a> {
@@ -55,8 +55,7 @@ impl<'a> OutputFolder<'a> {
 /// If the file cannot be written.
 pub fn replace(path: &Path, content: &[u8]) -> Result<(), RecordError> {
     // The temporary file is hidden and names this process; a later run removes what a killed one left.
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(temporary_name(path.file_name().unwrap_or_default()));
     std::fs::write(&temporary, content).and_then(|()| std::fs::rename(&temporary, path)).map_err(|source| {
         // The error is what matters, whether or not a temporary file is left.
         let _ = std::fs::remove_file(&temporary);

@@ -48,7 +48,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("cli", FRONTS_MAY),
     ("fuzzing", &["workload", "record", "sim", "results", "lab"]),
     ("docs", &["sim", "results", "report", "claims", "lab", "reproduce", "fixtures"]),
-    ("py", FRONTS_MAY),
+    ("python", PYTHON_MAY),
     (
         "bench",
         &["base", "calendar", "model", "fabric", "host", "control", "topology", "workload", "record", "sim", "report"],
@@ -56,6 +56,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("validation", FRONTS_MAY),
 ];
 
+/// The Python package has the command, too.
+const PYTHON_MAY: &[&str] = &["cli", "lab", "record", "results", "sim"];
 const MODELS_MAY: &[&str] = &["base", "model"];
 const FRONTS_MAY: &[&str] = &[
     "base",

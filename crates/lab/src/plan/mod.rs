@@ -77,6 +77,21 @@ impl PlannedPoint {
         Scenario::new(&self.tree, self.point.seed, &self.files)
     }
 
+    /// The point with this scenario, merged.
+    ///
+    /// # Errors
+    /// If the scenario is wrong.
+    pub(crate) fn of_tree(point: Point, tree: Tree, files: Files) -> Result<PlannedPoint, Problem> {
+        let scenario = Scenario::new(&tree, point.seed, &files)?;
+        let (size, content) = (Size::of(&scenario), content_of(&scenario, &tree, &files));
+        Ok(PlannedPoint { point, size, content, measured: None, tree: Arc::new(tree), files })
+    }
+
+    /// Its scenario, merged.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
     /// The files that it names.
     pub(crate) fn files(&self) -> &Files {
         &self.files
@@ -93,6 +108,11 @@ impl PlannedPoint {
         let content = self.content ^ fingerprint(format!("{measured:?}").as_bytes());
         self.point.key = point_key(&self.point.scheme, &self.point.values, self.point.seed, content);
     }
+}
+
+/// A fingerprint of a scenario with the files that it names.
+fn content_of(scenario: &Scenario, tree: &Tree, files: &Files) -> u64 {
+    fingerprint(scenario.config().to_toml().as_bytes()) ^ files_fingerprint(tree, files)
 }
 
 /// A scenario file, read, merged and checked.
@@ -361,7 +381,7 @@ impl Plan {
                         .help("expected the same `[workload.traffic]` names everywhere"));
                 }
                 let size = Size::of(&first);
-                let content = fingerprint(first.config().to_toml().as_bytes()) ^ files_fingerprint(&tree, &self.files);
+                let content = content_of(&first, &tree, &self.files);
                 for &seed in &self.seeds {
                     let key = point_key(&scheme.label, &values, seed, content);
                     let point = Point { key, scheme: scheme.label.clone(), values: values.clone(), seed };
