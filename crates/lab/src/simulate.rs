@@ -12,7 +12,7 @@ use tailcut_record::{
 };
 use tailcut_report::ReportError;
 use tailcut_results::{EngineFacts, FlowCounts, Load, Point, PointSummary};
-use tailcut_sim::model::{ControllerCounts, Thing};
+use tailcut_sim::model::ControllerCounts;
 use tailcut_sim::{Outcome, Scenario, Stopped};
 
 use crate::cpu::CpuClock;
@@ -39,9 +39,7 @@ pub(crate) fn simulate(
     let scenario = planned.scenario().expect("every point was checked before the first one ran");
     std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
     let writing_ns = Arc::new(AtomicU64::new(0));
-    let queries = scenario.forecast().classes.iter().any(|class| class.queries.is_some());
-    let permissions = scenario.facts().has(Thing::Permissions);
-    let recorder = recording::recorder(folder, scenario.classes(), queries, permissions, &writing_ns)?;
+    let recorder = recording::recorder(folder, &scenario, &writing_ns)?;
     let expected = scenario.forecast().duration.as_secs_f64();
     let wall = WallClock::now();
     let simulator = scenario.simulator(u32::try_from(threads).unwrap_or(u32::MAX));

@@ -44,4 +44,5 @@ pub use recorder::{Recorder, Records, Totals};
 pub use row::{Completion, DropCounts, FlowRow, PauseCounts, PortRow, QueueStatistics};
 pub use series::{QueuePoint, QueueSeries, read_queue_series, write_queue_series};
 pub use tailcut_model::seat::PermissionReport;
+pub use tailcut_model::{Breakdown, Component};
 pub use throughput::{Throughput, ThroughputBin, ThroughputFile, read_throughput, write_throughput};

@@ -332,6 +332,7 @@ impl Coordinator<'_> {
             FlowEvent::Permitted { flow, report } => self.recorder.permitted(flow, report),
             FlowEvent::Abandoned { flow, report } => self.recorder.abandoned(flow, report),
             FlowEvent::LetGo { flow, report } => self.recorder.let_go(flow, report),
+            FlowEvent::Attributed { flow, breakdown } => self.recorder.attributed(flow, at, breakdown),
             FlowEvent::Received { flow, report } => {
                 if let Some(row) = self.recorder.received(flow, at, report) {
                     self.check_time(&row);

@@ -15,6 +15,7 @@ use tailcut_record::{Histogram, MemorySeries, QueueSamples, QueueSeries, Through
 use tailcut_topology::path::{Path, PathContext};
 use tailcut_topology::{Node, PortSpec};
 
+use super::attribution::Attribution;
 use super::delays::{Delays, HostDelays};
 use super::host_agents::HostAgent;
 use super::hosts::Interfaces;
@@ -133,6 +134,7 @@ impl<'s> Part<'s> {
             interfaces: interfaces(scenario, &host_ids, &path),
             delays: delays(scenario, &host_ids),
             pfc: scenario.has_pfc().then(|| Box::new(Pfc::new(scenario, &ids, number, cut))),
+            attribution: Attribution::new(scenario, &ids),
             has_custom_hosts: hosts.iter().any(|host| host.transport.is_custom()),
             hosts,
             control_class: scenario.facts().class_of_control(),

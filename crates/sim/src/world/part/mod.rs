@@ -12,24 +12,25 @@
 //! fetched ([`Part::send_mail`]); the other part has a wire of its own for that link, on which it puts them.
 
 mod ahead;
+mod attribution;
 mod build;
 mod delays;
 mod host_agents;
 mod hosts;
 mod mail;
 mod measure;
+mod messages;
 mod pfc;
 mod switches;
 mod ties;
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use tailcut_base::{HostId, Instant, PortId, SwitchId};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::{Offered, Port};
 use tailcut_host::transport::TransportSeat;
-use tailcut_model::seat::{Answer, DropReason, HostCx, Message, Transport, Unfinished, Wish};
+use tailcut_model::seat::{DropReason, HostCx, Message, Transport, Unfinished, Wish};
 use tailcut_model::{Arena, FlowId, FlowTable, Header, Kind, List, PacketId};
 use tailcut_record::Throughput;
 use tailcut_topology::path::Path;
@@ -40,6 +41,8 @@ use super::exchange::{FlowEvent, LogEntry, Start};
 use crate::controller::Told;
 use crate::event::{End, Event};
 use crate::failures::Outages;
+pub(super) use attribution::Account;
+use attribution::Attribution;
 use delays::Delays;
 use hosts::Interfaces;
 use measure::{Measured, Sampling};
@@ -134,6 +137,8 @@ pub(super) struct Part<'s> {
     delays: Option<Delays>,
     /// What is paused, if ports have priority flow control.
     pfc: Option<Box<Pfc>>,
+    /// Where the time of flows goes, if that is recorded.
+    attribution: Option<Box<Attribution>>,
     /// The class that hosts give to control packets.
     control_class: u8,
     switches: Vec<Switch>,
@@ -176,6 +181,7 @@ impl Part<'_> {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
         let has_plain_switches = !self.is_managed && !self.network.has_static_routes();
         let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none() && self.pfc.is_none();
+        let is_plain = is_plain && self.attribution.is_none();
         let handled = if is_plain { self.run::<true>(horizon, budget) } else { self.run::<false>(horizon, budget) };
         self.counts.handled += handled;
         self.counts.pending += handled * self.calendar.len() as u64;
@@ -253,12 +259,18 @@ impl Part<'_> {
                 throughput.expect(flow, spec.class);
             }
             self.catch_up_host::<false>(now, dst);
+            if self.attribution.is_some() {
+                self.account_expected(now, dst, flow);
+            }
             self.with_host::<false, _>(now, dst, |transport, cx| transport.on_expect(cx, flow, &spec));
             self.pull::<false>(now, dst);
         }
         if let Some(src) = src {
             self.catch_up_host::<false>(now, src);
             let nics = self.nics_for(src, flow, &spec);
+            if self.attribution.is_some() {
+                self.account_start(now, src, flow);
+            }
             self.with_host::<false, _>(now, src, |transport, cx| {
                 cx.nic = nics.as_ref().map_or(0, |nics| nics[0]);
                 transport.on_send(cx, flow, &spec);
@@ -268,6 +280,9 @@ impl Part<'_> {
                     transport.on_interfaces(cx, flow, &nics);
                 }
             });
+            if self.attribution.is_some() {
+                self.account_handled(now, src);
+            }
             self.pull::<false>(now, src);
         }
     }
@@ -295,6 +310,9 @@ impl Part<'_> {
         }
         if !PLAIN && self.is_lost(now, port, at, id) {
             return;
+        }
+        if !PLAIN && self.attribution.is_some() {
+            self.account_landing(now, at, id);
         }
         let packet = self.arena.get(id);
         self.counts.packet_hops += 1;
@@ -406,10 +424,16 @@ impl Part<'_> {
         if !PLAIN && self.delays.is_some() {
             return self.post(now, host, id);
         }
+        if !PLAIN && self.attribution.is_some() {
+            self.account_arrival(now, host, id);
+        }
         self.with_host::<PLAIN, _>(now, host, |transport, cx| match PLAIN {
             true => transport.on_packet_of_registered(cx, id),
             false => transport.on_packet(cx, id),
         });
+        if !PLAIN && self.attribution.is_some() {
+            self.account_handled(now, host);
+        }
         self.arena.remove(id);
         self.counts.delivered += 1;
         self.pull::<PLAIN>(now, host);
@@ -426,7 +450,13 @@ impl Part<'_> {
         self.counts.calls += 1;
         let host = self.positions.host(host);
         self.catch_up_host::<PLAIN>(now, host);
+        if !PLAIN && self.attribution.is_some() {
+            self.account_timer(host, flow);
+        }
         self.with_host::<PLAIN, _>(now, host, |transport, cx| transport.on_timer(cx, flow));
+        if !PLAIN && self.attribution.is_some() {
+            self.account_handled(now, host);
+        }
         self.pull::<PLAIN>(now, host);
     }
 
@@ -536,6 +566,9 @@ impl Part<'_> {
         if self.arena.has_headers() {
             self.arena.set_header(id, std::mem::take(&mut self.header));
         }
+        if !PLAIN && self.attribution.is_some() {
+            self.account_sent(now, host, nic, id);
+        }
         Some(id)
     }
 
@@ -548,6 +581,7 @@ impl Part<'_> {
         call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R,
     ) -> R {
         let Host { id, transport, control, .. } = &mut self.hosts[host];
+        let before = if PLAIN { None } else { control.back() };
         let mut cx = HostCx {
             now,
             host: *id,
@@ -559,6 +593,9 @@ impl Part<'_> {
             header: &mut self.header,
         };
         let result = call(transport, &mut cx);
+        if !PLAIN && self.attribution.is_some() {
+            self.account_control(now, host, before);
+        }
         if !self.wishes.is_empty() {
             self.grant_wishes(now, host);
         }
@@ -594,34 +631,12 @@ impl Part<'_> {
                 Wish::Abandoned { flow, report } => FlowEvent::Abandoned { flow, report },
                 Wish::LetGo { flow, report } => FlowEvent::LetGo { flow, report },
             };
+            if self.attribution.is_some() {
+                self.account_ended(now, &event);
+            }
             self.log.push(LogEntry { at: now, key: self.key, event });
         }
         self.told[told..].reverse();
-    }
-
-    /// A message of the controller will be at a host of this part.
-    pub(super) fn expect_message(&mut self, answer: Answer) {
-        let Answer { at, to, flow, message } = answer;
-        self.messages.entry((at, to, flow)).or_default().push_back(message);
-        self.calendar.push(at, Event::Message(to, flow).key());
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn hear_controller(&mut self, now: Instant, host: HostId, flow: FlowId) {
-        self.counts.calls += 1;
-        let mut entry = match self.messages.entry((now, host, flow)) {
-            Entry::Occupied(entry) => entry,
-            Entry::Vacant(_) => unreachable!("the event stands for a message"),
-        };
-        let message = entry.get_mut().pop_front().expect("there is an event for each message");
-        if entry.get().is_empty() {
-            entry.remove();
-        }
-        let host = self.positions.host(host);
-        self.catch_up_host::<false>(now, host);
-        self.with_host::<false, _>(now, host, |transport, cx| transport.on_message(cx, flow, message));
-        self.pull::<false>(now, host);
     }
 
     /// What happened to flows since the last call, in order.
@@ -660,6 +675,7 @@ impl Part<'_> {
             + self.interfaces.as_ref().map_or(0, Interfaces::heap_bytes)
             + self.delays.as_ref().map_or(0, Delays::heap_bytes)
             + self.pfc.as_ref().map_or(0, |pfc| pfc.heap_bytes())
+            + self.attribution.as_ref().map_or(0, |attribution| attribution.heap_bytes())
             + self.ports_heap_bytes()
             + self.switches.capacity() * size_of::<Switch>()
             + managed.map(Managed::heap_bytes).sum::<usize>()
