@@ -7,6 +7,7 @@ mod check;
 mod claims;
 mod compare;
 mod describe;
+mod explain;
 mod format;
 mod list;
 mod network;
@@ -59,6 +60,10 @@ enum Command {
     Report(report::ReportCommand),
     /// Check that every file of a run folder is what was written, and simulate points of it again
     Verify(verify::VerifyCommand),
+    /// Say why flows of a run were slow, or what happened at a port: the point is simulated again and looked at closely
+    Explain(explain::ExplainCommand),
+    /// Write the packets of a flow, or at a port, into a file that Wireshark and tshark read
+    Trace(explain::TraceCommand),
     /// Compare two runs, or two schemes, point by point: ratios with intervals, seed by seed where flows are the same
     Compare(compare::CompareCommand),
     /// List what documents claim, what was measured, and the verdicts; or write a scoreboard of them
@@ -234,6 +239,8 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Verify(arguments) => verify::verify(&arguments),
+        Command::Explain(arguments) => explain::explain(&arguments),
+        Command::Trace(arguments) => explain::trace(&arguments).map_err(Stop::from),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Claims(arguments) => claims::claims(&arguments).map_err(Stop::from),

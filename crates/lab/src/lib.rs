@@ -9,6 +9,7 @@ mod cores;
 mod coverage;
 mod cpu;
 mod error;
+pub mod explain;
 pub mod place;
 mod plan;
 mod precision;

@@ -94,7 +94,7 @@ pub fn digest(planned: &PlannedPoint) -> String {
 }
 
 /// A digest as results show it.
-fn digits(digest: u64) -> String {
+pub(crate) fn digits(digest: u64) -> String {
     format!("{digest:016x}")
 }
 

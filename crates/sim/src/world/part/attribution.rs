@@ -444,6 +444,9 @@ impl Part<'_> {
         let Some(AtHand { flow, account, by }) = self.attribution().at_hand.take() else { return };
         let Some((by, was_ready)) = by else { return };
         let look = self.look(host, flow);
+        if self.lens.is_some() {
+            self.watch_sender(now, flow, by == By::Timer, look);
+        }
         let Some(sender) = self.attribution().senders.get_mut(flow) else { return };
         let timed_out = look.is_some_and(|look| look.timeouts > sender.timeouts);
         if timed_out {
@@ -507,6 +510,9 @@ impl Part<'_> {
         sender.left = Some(Left { account, end });
         sender.ready = is_ready.then_some((end, By::Packets));
         attribution.set(id, account);
+        if self.lens.is_some() {
+            self.watch_made(now, self.nic_at(host, nic), id);
+        }
     }
 
     /// Something happened to a flow of which the recorder will be told: first, where its time went if that completes it.

@@ -17,6 +17,7 @@ mod build;
 mod delays;
 mod host_agents;
 mod hosts;
+mod lens;
 mod mail;
 mod measure;
 mod messages;
@@ -45,6 +46,7 @@ pub(super) use attribution::Account;
 use attribution::Attribution;
 use delays::Delays;
 use hosts::Interfaces;
+use lens::Watch;
 use measure::{Measured, Sampling};
 use pfc::Pfc;
 use switches::Managed;
@@ -139,6 +141,8 @@ pub(super) struct Part<'s> {
     pfc: Option<Box<Pfc>>,
     /// Where the time of flows goes, if that is recorded.
     attribution: Option<Box<Attribution>>,
+    /// What is looked at closely, if anything is; delays are attributed then too.
+    lens: Option<Box<Watch>>,
     /// The class that hosts give to control packets.
     control_class: u8,
     switches: Vec<Switch>,
@@ -313,6 +317,9 @@ impl Part<'_> {
         }
         if !PLAIN && self.attribution.is_some() {
             self.account_landing(now, at, id);
+            if self.lens.is_some() {
+                self.watch_crossed(now, port, at, id);
+            }
         }
         let packet = self.arena.get(id);
         self.counts.packet_hops += 1;
@@ -366,6 +373,9 @@ impl Part<'_> {
     /// What follows from offering a packet to the port at `at`.
     #[inline(always)]
     fn see_to<const PLAIN: bool>(&mut self, now: Instant, at: usize, id: PacketId, offered: Offered) {
+        if !PLAIN && self.lens.is_some() {
+            self.watch_offered(now, at, id, offered);
+        }
         match offered {
             Offered::Sent { land: Some(land) } => self.push_landing::<PLAIN>(at, land),
             Offered::Sent { land: None } | Offered::Queued => {}
@@ -378,6 +388,9 @@ impl Part<'_> {
 
     #[cold]
     fn drop_packet(&mut self, now: Instant, id: PacketId, reason: DropReason) {
+        if self.lens.is_some() {
+            self.watch_dropped(now, id, reason);
+        }
         let packet = self.arena.get(id);
         if packet.kind == Kind::DATA {
             let event = FlowEvent::Dropped { flow: packet.flow, seq: packet.seq, reason };
@@ -551,6 +564,9 @@ impl Part<'_> {
         if let Some(id) = control.pop_front(&mut self.arena) {
             if self.control_class > 0 {
                 self.arena.get_mut(id).class = self.control_class;
+            }
+            if !PLAIN && self.lens.is_some() {
+                self.watch_made(now, self.nic_at(host, nic), id);
             }
             return Some(id);
         }

@@ -13,7 +13,7 @@
 use std::collections::VecDeque;
 
 use tailcut_base::{Instant, PortId, Span, SwitchId};
-use tailcut_fabric::{Counts, FRAME_BYTES, Lossless, PortConfig};
+use tailcut_fabric::{Counts, FRAME_BYTES, Lossless, Offered, PortConfig};
 use tailcut_model::seat::{MAX_CLASSES, PathChoice};
 use tailcut_model::{Packet, PacketId};
 use tailcut_record::PauseCounts;
@@ -351,9 +351,17 @@ impl Part<'_> {
         let lossless = self.pfc().ports[at].lossless;
         let class = match self.ports[at].offer_held(now, &mut self.arena, id, lossless) {
             Ok(class) => class,
-            Err(reason) => return self.drop_packet(now, id, reason),
+            Err(reason) => {
+                if self.lens.is_some() {
+                    self.watch_offered(now, at, id, Offered::Dropped(reason));
+                }
+                return self.drop_packet(now, id, reason);
+            }
         };
         let entry = Entry { since: now, back: back as u32, class };
+        if self.lens.is_some() {
+            self.watch_offered(now, at, id, Offered::Queued);
+        }
         self.pfc().note(id, entry);
         self.begins_to_wait(now, at, class, id);
         if lossless.has(class) {
