@@ -1,4 +1,4 @@
-//! `tailcut explain` and `tailcut trace`.
+//! `tailcut explain`, `tailcut trace` and `tailcut diff`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tailcut_base::{HostId, Instant, PortId, Span};
 use tailcut_lab::explain::{
-    Choice, Replay, Replays, chosen, flow_page, only, port_page, port_story, slowest, stories, write_pcapng,
+    Choice, Replay, Replays, chosen, differences, flow_page, only, port_page, port_story, slowest, stories,
+    write_pcapng,
 };
 use tailcut_lab::read_info;
 use tailcut_record::write_atomically;
@@ -268,5 +269,58 @@ pub(crate) fn trace(arguments: &TraceCommand) -> Result<(), Problem> {
     let packets = write_pcapng(&arguments.pcapng, &replay.scenario, &seen, &ports, &inward)?;
     say!("{}: simulated again, with the digest that was saved", replay.words(&info));
     say!("wrote {}: {packets} packets", arguments.pcapng.display());
+    Ok(())
+}
+
+#[derive(Args)]
+pub(crate) struct DiffCommand {
+    /// The run folder of A
+    a: PathBuf,
+    /// The run folder of B; may be the same
+    b: PathBuf,
+    /// The scheme of the points
+    #[arg(long, value_name = "NAME")]
+    scheme: Option<String>,
+    /// The scheme of B, if it is another one
+    #[arg(long, value_name = "NAME")]
+    scheme_b: Option<String>,
+    /// The seed of the points
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+    /// The seed of B, if it is another one
+    #[arg(long, value_name = "SEED")]
+    seed_b: Option<u64>,
+    /// The value of a swept parameter at the points, such as workload.load=0.8; may be given several times
+    #[arg(long, value_name = "PATH=VALUE")]
+    at: Vec<String>,
+    /// How many flows are told of
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    flows: usize,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    format: TextFormat,
+}
+
+pub(crate) fn diff(arguments: &DiffCommand) -> Result<(), Problem> {
+    let side = |folder: &PathBuf, scheme: Option<&String>, seed: Option<u64>| {
+        let point = PointArguments { folder: folder.clone(), scheme: scheme.cloned(), seed, at: arguments.at.clone() };
+        let info = point.info()?;
+        let replay = point.replay(&info)?;
+        let words = replay.words(&info);
+        Ok::<_, Problem>((replay, words))
+    };
+    let (a, a_words) = side(&arguments.a, arguments.scheme.as_ref(), arguments.seed)?;
+    let scheme = arguments.scheme_b.as_ref().or(arguments.scheme.as_ref());
+    let (b, b_words) = side(&arguments.b, scheme, arguments.seed_b.or(arguments.seed))?;
+    let found = differences((&arguments.a, &a), (&arguments.b, &b), arguments.flows)?;
+    let mut out = Page::default();
+    if arguments.format == TextFormat::Json {
+        out.line(serde_json::json!({ "a": a_words, "b": b_words, "differences": found }));
+    } else {
+        out.line(format_args!("A: {a_words}"));
+        out.line(format_args!("B: {b_words}"));
+        found.lines().into_iter().for_each(|line| out.line(line));
+    }
+    out.print();
     Ok(())
 }

@@ -64,6 +64,8 @@ enum Command {
     Explain(explain::ExplainCommand),
     /// Write the packets of a flow, or at a port, into a file that Wireshark and tshark read
     Trace(explain::TraceCommand),
+    /// Compare two points: the flows whose FCT differs most, and the first packet at which they part
+    Diff(explain::DiffCommand),
     /// Compare two runs, or two schemes, point by point: ratios with intervals, seed by seed where flows are the same
     Compare(compare::CompareCommand),
     /// List what documents claim, what was measured, and the verdicts; or write a scoreboard of them
@@ -241,6 +243,7 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => verify::verify(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Trace(arguments) => explain::trace(&arguments).map_err(Stop::from),
+        Command::Diff(arguments) => explain::diff(&arguments).map_err(Stop::from),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Claims(arguments) => claims::claims(&arguments).map_err(Stop::from),

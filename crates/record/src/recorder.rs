@@ -616,7 +616,7 @@ mod tests {
         for flow in 0..flows {
             recorder.start(FlowId(flow), &spec(0), Span::from_ps(50));
         }
-        assert!(recorder.heap_bytes() <= flows as usize * 228, "{} bytes", recorder.heap_bytes());
+        assert!(recorder.heap_bytes() <= flows as usize * 236, "{} bytes", recorder.heap_bytes());
     }
 
     #[test]

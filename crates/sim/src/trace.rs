@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tailcut_base::{Instant, PortId};
+use tailcut_base::{Instant, PortId, Span};
 use tailcut_host::transport::{explicit, homa, tcp};
 use tailcut_model::seat::{DropReason, Look};
 use tailcut_model::{FlowId, Kind, Packet};
@@ -15,6 +15,8 @@ pub struct Lens {
     pub flows: BTreeSet<FlowId>,
     /// The ports, each with the times in which it is looked at: from the first moment to the second one, both included.
     pub ports: BTreeMap<PortId, Vec<(Instant, Instant)>>,
+    /// Whether prints of all landings are added up, for each bin of time of this width.
+    pub prints: Option<Span>,
 }
 
 impl Lens {
@@ -31,6 +33,8 @@ pub struct Trace {
     pub packets: Vec<Seen>,
     /// How senders stood after what happened to their flows.
     pub senders: Vec<Stood>,
+    /// For each bin of time, the sum of the prints of what landed in it: equal landings have equal prints.
+    pub prints: Vec<u64>,
 }
 
 /// Something that happened to a packet.

@@ -2,9 +2,11 @@
 //! add up to it, whatever the scheme.
 
 use proptest::prelude::*;
-use tailcut_base::Span;
-use tailcut_model::{Breakdown, Component};
+use tailcut_base::{Instant, Span};
+use tailcut_model::seat::DropReason;
+use tailcut_model::{Breakdown, Component, FlowId};
 use tailcut_record::{FlowRow, Recorder};
+use tailcut_sim::trace::{Happened, Lens};
 use tailcut_sim::{Outcome, Scenario, World};
 
 use crate::common::cases::{cases, config};
@@ -225,6 +227,34 @@ proptest! {
         let cut = World::new(&case.attributed(&format!("{}us", case.drain_us), acknowledged), Recorder::new()).run();
         for row in cut.flows.rows() {
             prop_assert_eq!(row.breakdown.as_ref().map(|breakdown| breakdown.total()), row.fct(), "{:?}", row);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    /// A lens over all ports sees every landing and every drop, and changes nothing.
+    #[test]
+    fn a_lens_sees_all_that_happens(case in cases()) {
+        let on = case.attributed("1000000s", false);
+        let plain = World::new(&on, Recorder::new()).run();
+        let all = on.network().ports().ids().map(|port| (port, vec![(Instant::ZERO, Instant::MAX)])).collect();
+        let flows = plain.flows.rows().take(2).map(|row| FlowId(row.flow)).collect();
+        let mut seen = World::new(&on, Recorder::new()).with_lens(Lens { ports: all, flows, prints: None }).run();
+        prop_assert_eq!((facts(&seen), breakdowns(&seen)), (facts(&plain), breakdowns(&plain)));
+        let trace = seen.trace.take().expect("there is a lens");
+        let count = |what: fn(&Happened) -> bool| trace.packets.iter().filter(|seen| what(&seen.what)).count() as u64;
+        prop_assert_eq!(count(|what| matches!(what, Happened::Crossed { .. })), seen.engine.packet_hops);
+        // What a host discards it has never made.
+        let discarded: u64 = plain.ports.iter().map(|port| port.drops.get(DropReason::NicQueue)).sum();
+        let drops = plain.totals.drops.total() + plain.control_drops;
+        let dropped = count(|what| matches!(what, Happened::Dropped(_)));
+        prop_assert!((drops - discarded..=drops).contains(&dropped), "{dropped} of {drops}");
+        for seen in &trace.packets {
+            if let Happened::Crossed { left } = seen.what {
+                prop_assert!(left <= seen.at, "{seen:?}");
+            }
         }
     }
 }

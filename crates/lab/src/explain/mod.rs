@@ -3,6 +3,7 @@
 //! A run keeps no packets. Because a simulation comes to the same again, event for event, a point is simulated once more
 //! with a lens on what is asked for, and its digest is compared with the one that was saved.
 
+mod diff;
 mod occupancy;
 mod page;
 mod pcap;
@@ -24,6 +25,7 @@ use crate::simulate::digits;
 use crate::verify::{planned, saved_plan};
 use crate::version::version;
 
+pub use diff::{Differences, Differs, Landing, differences};
 pub use occupancy::{Occupancy, Stay};
 pub use page::{flow_page, port_page};
 pub use pcap::write_pcapng;

@@ -1,6 +1,6 @@
 //! A run looked at closely: what happens to packets of some flows or at some ports is written down.
 
-use tailcut_base::{Instant, PortId};
+use tailcut_base::{Instant, PortId, mix64};
 use tailcut_fabric::Offered;
 use tailcut_model::seat::{DropReason, Look};
 use tailcut_model::{FlowId, PacketId};
@@ -70,7 +70,22 @@ impl Part<'_> {
         let wire = &self.ports[at].wire;
         let on_link = wire.tx_time(self.arena.get(id).size) + wire.link().delay;
         let left = Instant::from_ps(now.as_ps() - on_link.as_ps());
+        self.print(now, port, id);
         self.watch(now, port, id, Happened::Crossed { left });
+    }
+
+    /// Adds the print of a landing to that of its bin of time.
+    fn print(&mut self, now: Instant, port: PortId, id: PacketId) {
+        let packet = self.arena.get(id);
+        let Some(Watch { lens, trace, .. }) = self.lens.as_deref_mut() else { return };
+        let Some(width) = lens.prints else { return };
+        let bin = (now.as_ps() / width.as_ps()) as usize;
+        if trace.prints.len() <= bin {
+            trace.prints.resize(bin + 1, 0);
+        }
+        let what = [u64::from(packet.flow.0), u64::from(port.0), u64::from(packet.kind.number()), packet.seq];
+        let print = what.into_iter().fold(mix64(now.as_ps()), |print, what| mix64(print ^ what));
+        trace.prints[bin] = trace.prints[bin].wrapping_add(print);
     }
 
     /// A packet is dropped where it was last.

@@ -597,7 +597,7 @@ impl Part<'_> {
         call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R,
     ) -> R {
         let Host { id, transport, control, .. } = &mut self.hosts[host];
-        let before = if PLAIN { None } else { control.back() };
+        let before = if PLAIN || self.attribution.is_none() { None } else { control.back() };
         let mut cx = HostCx {
             now,
             host: *id,
