@@ -20,7 +20,7 @@ LOSSY = SMALL.replace('limit = "120KB"', 'limit = "24KB"').replace("seeds = 2", 
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     home = tmp_path_factory.mktemp("explain")
     (home / "small.toml").write_text(LOSSY, encoding="utf-8")
-    succeeded(run("run", "small.toml", "--quiet", "--set", "record.attribution=true", cwd=home))
+    succeeded(run("run", "small.toml", "--quiet", "--set", "record.attribution=true", "--out", "runs/small", cwd=home))
     return Folder(home / "runs" / "small")
 
 

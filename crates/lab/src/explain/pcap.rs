@@ -49,8 +49,10 @@ pub fn write_pcapng(
     for seen in trace.packets.iter().filter(|seen| ports.is_empty() || ports.contains(&seen.port)) {
         match seen.what {
             Happened::Crossed { left } if !inward.contains(&seen.port) => captured.push((left, seen)),
-            Happened::Crossed { .. } | Happened::Dropped(_) => captured.push((seen.at, seen)),
-            Happened::Made | Happened::Queued { .. } => {}
+            Happened::Crossed { .. } => captured.push((seen.at, seen)),
+            // The node at the far end sees nothing of what is dropped before.
+            Happened::Dropped(_) if !inward.contains(&seen.port) => captured.push((seen.at, seen)),
+            Happened::Dropped(_) | Happened::Made | Happened::Queued { .. } => {}
         }
     }
     captured.sort_by_key(|(at, _)| *at);

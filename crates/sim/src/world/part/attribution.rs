@@ -16,7 +16,7 @@ use tailcut_model::{Breakdown, Component, Flags, FlowId, Kind, PacketId};
 use tailcut_record::Completion;
 use tailcut_topology::Node;
 
-use super::Part;
+use super::{Host, Part};
 use crate::world::exchange::{FlowEvent, LogEntry};
 use crate::{NicConfig, Scenario};
 
@@ -42,6 +42,40 @@ impl Account {
     fn add(&mut self, component: Component, time: Span) {
         self.breakdown.add(component, time);
         self.at = self.at + time;
+    }
+}
+
+/// What a packet of data adds to its account while it is under way, in a cache line: most events touch nothing else.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct UnderWay {
+    at: Instant,
+    sending: Span,
+    on_links: Span,
+    /// In the queues of switches, from [`FIRST_QUEUE`] on.
+    waiting: [Span; QUEUES],
+}
+
+/// The queues of switches among the components.
+const FIRST_QUEUE: usize = Component::QueueLeafUp as usize;
+const QUEUES: usize = Component::QueueLeafDown as usize - FIRST_QUEUE + 1;
+
+const _: () = assert!(size_of::<UnderWay>() == 64, "it is a cache line");
+
+impl UnderWay {
+    fn begin(at: Instant) -> UnderWay {
+        UnderWay { at, sending: Span::ZERO, on_links: Span::ZERO, waiting: [Span::ZERO; QUEUES] }
+    }
+
+    /// What a packet had when it left its host, with what came to it since.
+    fn added_to(&self, account: &Account) -> Account {
+        let mut breakdown = account.breakdown;
+        breakdown.add(Component::Transmission, self.sending);
+        breakdown.add(Component::Propagation, self.on_links);
+        for (&component, &time) in Component::ALL[FIRST_QUEUE..].iter().zip(&self.waiting) {
+            breakdown.add(component, time);
+        }
+        Account { at: self.at, breakdown }
     }
 }
 
@@ -239,8 +273,10 @@ pub(super) struct Attribution {
     idle: Component,
     /// Whether interfaces have queues, into which hosts put what they may send.
     pushes: bool,
-    /// By the ids of packets.
+    /// By the ids of packets: of data, the account that it had when it left its host.
     accounts: Vec<Account>,
+    /// By the ids of packets: what came to it since.
+    under_way: Vec<UnderWay>,
     /// For how long the class of each packet had been stopped in the port where it waits, when it came there.
     stopped: Vec<Span>,
     senders: Ends<Sending>,
@@ -274,6 +310,7 @@ impl Attribution {
             },
             pushes: matches!(scenario.config().nic, NicConfig::Queue(_)),
             accounts: Vec::new(),
+            under_way: Vec::new(),
             stopped: Vec::new(),
             senders: Ends::new(),
             receivers: Ends::new(),
@@ -286,15 +323,17 @@ impl Attribution {
         size_of::<Attribution>()
             + self.queues.capacity()
             + self.accounts.capacity() * size_of::<Account>()
+            + self.under_way.capacity() * size_of::<UnderWay>()
             + self.stopped.capacity() * size_of::<Span>()
             + self.senders.heap_bytes()
             + self.receivers.heap_bytes()
             + sent.sum::<usize>() * size_of::<(u64, Account)>()
     }
 
-    /// The account of a packet.
-    pub(super) fn account(&self, id: PacketId) -> Account {
-        self.accounts[id.index()]
+    /// The account of a packet of a kind.
+    pub(super) fn account(&self, id: PacketId, kind: Kind) -> Account {
+        let account = &self.accounts[id.index()];
+        if kind == Kind::DATA { self.under_way[id.index()].added_to(account) } else { *account }
     }
 
     /// A packet has this account from now on.
@@ -302,8 +341,18 @@ impl Attribution {
         let at = id.index();
         if self.accounts.len() <= at {
             self.accounts.resize(at + 1, Account::begin(Instant::ZERO));
+            self.under_way.resize(at + 1, UnderWay::begin(Instant::ZERO));
         }
         self.accounts[at] = account;
+        self.under_way[at] = UnderWay::begin(account.at);
+    }
+
+    /// Calls what stands beside a packet into the cache.
+    #[inline]
+    pub(super) fn prefetch(&self, id: PacketId) {
+        if let Some(under_way) = self.under_way.get(id.index()) {
+            tailcut_base::prefetch(under_way);
+        }
     }
 
     /// The account of whatever a host sends for a flow beside data.
@@ -361,12 +410,16 @@ impl Part<'_> {
         let wire = &self.ports[at].wire;
         let (sending, delay) = (wire.tx_time(packet.size), wire.link().delay);
         let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
-        let account = &mut attribution.accounts[id.index()];
-        let on_link = sending + delay;
-        let began = Instant::from_ps(now.as_ps() - on_link.as_ps());
-        account.until(attribution.queues[at], began);
-        account.add(Component::Transmission, sending);
-        account.add(Component::Propagation, delay);
+        let under_way = &mut attribution.under_way[id.index()];
+        let began = Instant::from_ps(now.as_ps() - (sending + delay).as_ps());
+        let waited = began.since(under_way.at).expect("time only goes on");
+        under_way.at = now;
+        under_way.sending += sending;
+        under_way.on_links += delay;
+        match attribution.queues[at] {
+            Component::QueueHost => attribution.accounts[id.index()].breakdown.add(Component::QueueHost, waited),
+            queue => under_way.waiting[queue as usize - FIRST_QUEUE] += waited,
+        }
     }
 
     /// A flow starts that this host sends.
@@ -390,10 +443,10 @@ impl Part<'_> {
         let packet = self.arena.get(id);
         let (flow, kind, seq) = (packet.flow, packet.kind, packet.seq);
         let waited_for = self.hosts[host].transport.waits_for(kind);
-        let was_ready = self.look(host, flow).map(|look| look.is_ready);
+        let was_ready = kind != Kind::DATA && self.look(host, flow).is_some_and(|look| look.is_ready);
         let host = self.hosts[host].id;
         let attribution = self.attribution();
-        let mut account = attribution.account(id);
+        let mut account = attribution.account(id, kind);
         let mut by = None;
         if kind == Kind::DATA {
             account.until(Component::Processing, now);
@@ -409,7 +462,7 @@ impl Part<'_> {
                 if kind == Kind::ACK {
                     sender.acknowledged(seq);
                 }
-                by = Some((By::Packet, was_ready.unwrap_or(false) && sender.ready.is_some()));
+                by = Some((By::Packet, was_ready && sender.ready.is_some()));
             } else if let Some(receiver) = attribution.receivers.get_mut(flow).filter(|end| end.host == host) {
                 receiver.last = account;
             }
@@ -477,13 +530,10 @@ impl Part<'_> {
 
     /// What a host has handed to its NIC beside data while it handled an event: the packets behind `before`.
     pub(super) fn account_control(&mut self, now: Instant, host: usize, before: Option<PacketId>) {
-        let control = &self.hosts[host].control;
-        let made: Vec<PacketId> = control.after(&self.arena, before).collect();
-        let host = self.hosts[host].id;
-        for id in made {
-            let flow = self.arena.get(id).flow;
-            let attribution = self.attribution();
-            let account = attribution.of_control(now, host, flow);
+        let Host { id: number, control, .. } = &self.hosts[host];
+        let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
+        for id in control.after(&self.arena, before) {
+            let account = attribution.of_control(now, *number, self.arena.get(id).flow);
             attribution.set(id, account);
         }
     }
@@ -546,7 +596,8 @@ impl Part<'_> {
         if self.arena.get(id).kind == Kind::DATA {
             let attribution = self.attribution();
             let paused = stopped - attribution.stopped[id.index()];
-            attribution.accounts[id.index()].add(Component::Paused, paused);
+            attribution.accounts[id.index()].breakdown.add(Component::Paused, paused);
+            attribution.under_way[id.index()].at = attribution.under_way[id.index()].at + paused;
         }
     }
 }

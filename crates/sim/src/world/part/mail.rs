@@ -35,7 +35,7 @@ impl Part<'_> {
                     mail.headers.push(*self.arena.header(id));
                 }
                 if let Some(attribution) = &self.attribution {
-                    mail.accounts.push(attribution.account(id));
+                    mail.accounts.push(attribution.account(id, self.arena.get(id).kind));
                 }
                 self.arena.remove(id);
                 self.counts.sent += 1;

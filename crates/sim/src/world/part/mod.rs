@@ -198,7 +198,7 @@ impl Part<'_> {
         while let Some((now, key)) = self.calendar.pop_before(horizon) {
             self.key = key;
             if self.is_large && (PLAIN || self.ties.is_none()) {
-                self.fetch_ahead();
+                self.fetch_ahead::<PLAIN>();
             }
             let event = match &self.ties {
                 Some(ties) if !PLAIN => ties.event(key, |port| self.landings[self.positions.port(port)]),
