@@ -211,7 +211,8 @@ impl Recorder {
         self.at(slot).row.permission = Some(Box::new(report));
     }
 
-    /// The FCT of `flow`, which is completed now, goes where `breakdown` says. Told before the report that completes it.
+    /// The FCT of `flow`, which is completed now, goes where `breakdown` says. Told before the report that completes
+    /// it.
     ///
     /// # Panics
     /// If the components are not the FCT.

@@ -7,8 +7,8 @@ use tailcut_host::transport::{explicit, homa, tcp};
 use tailcut_model::seat::{DropReason, Look};
 use tailcut_model::{FlowId, Kind, Packet};
 
-/// What of a run is to be traced: all that happens to the packets of some flows, and all that happens at some ports in a
-/// time. To look changes nothing.
+/// What of a run is to be traced: all that happens to the packets of some flows, and all that happens at some ports in
+/// a time. To look changes nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Lens {
     /// The flows, in both directions.

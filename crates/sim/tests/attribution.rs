@@ -147,8 +147,8 @@ fn a_pause_stops_a_host() {
     // With a pause, part of that is waited for in the host. The bottleneck never idles, so that the sum is the same.
     let above = of("tcp", &text(300));
     let get = |what| above[0].iter().find(|(other, _)| *other == what).map_or(0, |(_, time)| *time);
-    // The 288th packet comes at 87.4 us, and the frame is at the host 1012.8 ns later, when the 295th is being sent, until
-    // 88.5 us. When 91 have begun to leave, at 1.3 + 90 x 1.2 us, 204 are left, and the next frame lets it go on.
+    // The 288th packet comes at 87.4 us, and the frame is at the host 1012.8 ns later, when the 295th is being sent,
+    // until 88.5 us. When 91 have begun to leave, at 1.3 + 90 x 1.2 us, 204 are left, and the next frame lets it go on.
     let paused = get(Paused);
     assert_eq!(paused, (1_300 + 90 * 1_200) * 1_000 + 12_800 + US - 88_500_000);
     assert_eq!(get(QueueLeafDown) + paused, 299 * FULL - 299 * FULL / 4);

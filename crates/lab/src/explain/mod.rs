@@ -1,7 +1,7 @@
 //! A point of a run again, looked at closely: why a flow was slow, and what happened at a port.
 //!
-//! A run keeps no packets. Because a simulation comes to the same again, event for event, a point is simulated once more
-//! with a lens on what is asked for, and its digest is compared with the one that was saved.
+//! A run keeps no packets. Because a simulation comes to the same again, event for event, a point is simulated once
+//! more with a lens on what is asked for, and its digest is compared with the one that was saved.
 
 mod diff;
 mod occupancy;

@@ -1,14 +1,14 @@
 //! Packets for other tools: what was seen as a file in the format pcapng (draft-ietf-opsawg-pcapng), with headers of
 //! Ethernet, IPv4 and TCP.
 //!
-//! There is an interface for each port, and times are in ns. A packet is captured at the moment at which the port begins
-//! to send it, and as it is then; one that is dropped, where and when that happens, with the reason in its comment. Only
-//! headers are in the file, payloads are all zero and left out; lengths and checksums count them.
+//! There is an interface for each port, and times are in ns. A packet is captured at the moment at which the port
+//! begins to send it, and as it is then; one that is dropped, where and when that happens, with the reason in its
+//! comment. Only headers are in the file, payloads are all zero and left out; lengths and checksums count them.
 //!
 //! What the simulator has no headers for is made up: host N has the address 10.0.0.0 + N + 1, a flow has ports of its
-//! own, and its first byte has the sequence number 1. The class of a packet is its DSCP, times 8 as class selectors are.
-//! Packets that belong to a transport other than TCP are segments without data, with the name of their purpose in the
-//! comment.
+//! own, and its first byte has the sequence number 1. The class of a packet is its DSCP, times 8 as class selectors
+//! are. Packets that belong to a transport other than TCP are segments without data, with the name of their purpose in
+//! the comment.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,8 +33,9 @@ const APPLICATION: u16 = 4;
 const LINK_TYPE: u16 = 1;
 const TTL: u8 = 64;
 
-/// Writes what was seen at these ports into a file at `path`; at every port, if none is given. At `inward` ports packets
-/// are captured when they have crossed the link: as the node at its far end sees them. Returns how many there are.
+/// Writes what was seen at these ports into a file at `path`; at every port, if none is given. At `inward` ports
+/// packets are captured when they have crossed the link: as the node at its far end sees them. Returns how many there
+/// are.
 ///
 /// # Errors
 /// If the file cannot be written.

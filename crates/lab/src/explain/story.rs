@@ -172,7 +172,8 @@ pub fn stories(replay: &Replay, flows: &[u32]) -> Result<Vec<Story>, Problem> {
         return Err(Problem::new(format!("{} has no flow {missing}", replay.point.key))
             .help(format!("expected a number below {}", outcome.flows.len())));
     }
-    // The ports that their data met, from before each flow began until it was over: a second look sees all that was there.
+    // The ports that their data met, from before each flow began until it was over: a second look sees all that was
+    // there.
     let is_data = |seen: &&Seen| seen.packet.kind == Kind::DATA;
     let met = first.packets.iter().filter(is_data).map(|seen| {
         let row = &rows[&seen.packet.flow.0];

@@ -1,10 +1,10 @@
 //! Where the completion time of each flow goes: the chain of causes that ends with its last byte.
 //!
 //! Nothing is stored to be walked backwards. Each packet carries an account beside it: the time since the start of its
-//! flow, split into components up to one moment. Whatever happens to the packet adds the time since then to one of them,
-//! so that their sum is always the time since the start. A packet that is answered hands its account to the answer, and
-//! an answer that lets a packet go hands it on to that packet. The account of the packet that completes a flow is that
-//! of the flow. `docs/guide/src/why.md` defines what goes to which component.
+//! flow, split into components up to one moment. Whatever happens to the packet adds the time since then to one of
+//! them, so that their sum is always the time since the start. A packet that is answered hands its account to the
+//! answer, and an answer that lets a packet go hands it on to that packet. The account of the packet that completes a
+//! flow is that of the flow. `docs/guide/src/why.md` defines what goes to which component.
 //!
 //! All of it stands beside the simulation, and only while delays are attributed: no decision depends on it.
 
@@ -565,7 +565,8 @@ impl Part<'_> {
         }
     }
 
-    /// Something happened to a flow of which the recorder will be told: first, where its time went if that completes it.
+    /// Something happened to a flow of which the recorder will be told: first, where its time went if that completes
+    /// it.
     #[cold]
     pub(super) fn account_ended(&mut self, now: Instant, event: &FlowEvent) {
         let key = self.key;
