@@ -8,6 +8,7 @@ mod claims;
 mod compare;
 mod describe;
 mod engine;
+mod explain;
 mod format;
 mod gather;
 mod list;
@@ -70,6 +71,12 @@ enum Command {
     Verify(verify::VerifyCommand),
     /// Compare two runs, or two schemes, point by point: ratios with intervals, seed by seed where flows are the same
     Compare(compare::CompareCommand),
+    /// Say why flows of a run were slow, or what happened at a port: the point is simulated again and looked at closely
+    Explain(explain::ExplainCommand),
+    /// Write the packets of a flow, or at a port, into a file that Wireshark and tshark read
+    Trace(explain::TraceCommand),
+    /// Compare two points: the flows whose FCT differs most, and the first packet at which they part
+    Diff(explain::DiffCommand),
     /// List what documents claim, what was measured, and the verdicts; or write a scoreboard of them
     Claims(claims::ClaimsCommand),
     /// Say what a scenario would run and what is suspicious about it, without running it
@@ -306,6 +313,9 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, engines: Option<Bo
         Command::Report(arguments) => report::report(&arguments),
         Command::Verify(arguments) => verify::verify(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Explain(arguments) => explain::explain(&arguments),
+        Command::Trace(arguments) => explain::trace(&arguments).map_err(Stop::from),
+        Command::Diff(arguments) => explain::diff(&arguments).map_err(Stop::from),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Claims(arguments) => claims::claims(&arguments).map_err(Stop::from),
         Command::Thresholds(arguments) => thresholds::thresholds(&arguments).map_err(Stop::from),

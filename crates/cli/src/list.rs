@@ -145,7 +145,7 @@ fn metrics() -> List {
 
 fn columns_of_files() -> Vec<List> {
     let files = [
-        ("flows.parquet", [schema::FLOW_COLUMNS, schema::PERMISSION_COLUMNS].concat()),
+        ("flows.parquet", [schema::FLOW_COLUMNS, schema::PERMISSION_COLUMNS, &schema::breakdown_columns()].concat()),
         ("queries.parquet", schema::QUERY_COLUMNS.to_vec()),
         ("ports.parquet", schema::port_columns()),
         ("queues.parquet", schema::QUEUE_COLUMNS.to_vec()),

@@ -11,6 +11,7 @@ mod cpu;
 mod error;
 mod executor;
 mod expected;
+pub mod explain;
 pub mod fidelity;
 pub mod place;
 mod plan;

@@ -4,22 +4,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tailcut_record::{FlowColumns, QueryRow, RecordError, Recorder, RowWriter, Sink};
+use tailcut_record::{FlowColumns, QueryRow, RecordError, Recorder, RowWriter, Sink, schema};
+use tailcut_sim::Scenario;
+use tailcut_sim::model::Thing;
 
 use crate::cpu::thread_ns;
 
-/// A recorder whose rows go to `flows.parquet` in `folder`, and to `queries.parquet` if there can be any `queries`. The
-/// rows of flows say what these had to wait for if they may need `permissions`. The files appear when the simulation is
-/// over; `classes` are the names of its traffic classes. All writing is done on the thread that records, and its CPU
-/// time in ns is added to `cpu_ns`, so that it is not counted as that of the simulation.
-pub(crate) fn recorder(
-    folder: &Path,
-    classes: &[String],
-    queries: bool,
-    permissions: bool,
-    cpu_ns: &Arc<AtomicU64>,
-) -> Result<Recorder, RecordError> {
-    let flows = RowWriter::<FlowColumns>::create_with(&folder.join("flows.parquet"), classes, permissions)?;
+/// A recorder whose rows go to `flows.parquet` in `folder`, and to `queries.parquet` if there can be any queries. The
+/// rows of flows say what these had to wait for if they may need permissions, and where their time went if delays are
+/// attributed. The files appear when the simulation is over. All writing is done on the thread that records, and its
+/// CPU time in ns is added to `cpu_ns`, so that it is not counted as that of the simulation.
+pub(crate) fn recorder(folder: &Path, scenario: &Scenario, cpu_ns: &Arc<AtomicU64>) -> Result<Recorder, RecordError> {
+    let classes = scenario.classes();
+    let queries = scenario.forecast().classes.iter().any(|class| class.queries.is_some());
+    let permissions = scenario.facts().has(Thing::Permissions).then(|| schema::PERMISSION_COLUMNS.to_vec());
+    let breakdowns = scenario.config().record.attribution.then(schema::breakdown_columns);
+    let optional = [permissions, breakdowns].into_iter().flatten().flatten().collect::<Vec<_>>();
+    let flows = RowWriter::<FlowColumns>::create_with(&folder.join("flows.parquet"), classes, &optional)?;
     let recorder = Recorder::with_sink(Box::new(Timed { sink: flows, cpu_ns: Arc::clone(cpu_ns) }));
     if !queries {
         return Ok(recorder);

@@ -11,7 +11,7 @@ use tailcut_record::{
     Recorder, write_bursts, write_memory_series, write_ports, write_queue_series, write_queues, write_throughput,
 };
 use tailcut_report::ReportError;
-use tailcut_results::{EngineFacts, FlowCounts, FlowLevelError, Load, PointSummary};
+use tailcut_results::{EngineFacts, FlowCounts, FlowLevelError, Load, Point, PointSummary};
 use tailcut_sim::model::{ControllerCounts, Thing};
 use tailcut_sim::{Outcome, Scenario, Stopped};
 
@@ -39,9 +39,7 @@ pub(crate) fn simulate(
     let scenario = planned.scenario().expect("every point was checked before the first one ran");
     std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
     let writing_ns = Arc::new(AtomicU64::new(0));
-    let queries = scenario.forecast().classes.iter().any(|class| class.queries.is_some());
-    let permissions = scenario.facts().has(Thing::Permissions);
-    let recorder = recording::recorder(folder, scenario.classes(), queries, permissions, &writing_ns)?;
+    let recorder = recording::recorder(folder, &scenario, &writing_ns)?;
     let expected = scenario.forecast().duration.as_secs_f64();
     let wall = WallClock::now();
     let simulator = scenario.simulator(u32::try_from(threads).unwrap_or(u32::MAX));
@@ -96,7 +94,7 @@ pub fn digest(planned: &PlannedPoint) -> String {
 }
 
 /// A digest as results show it.
-fn digits(digest: u64) -> String {
+pub(crate) fn digits(digest: u64) -> String {
     format!("{digest:016x}")
 }
 

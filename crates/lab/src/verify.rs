@@ -5,7 +5,7 @@ use std::path::Path;
 use tailcut_results::{Point, PointState, PointSummary, RunInfo};
 use tailcut_sim::Problem;
 
-use crate::plan::{Plan, RunArguments};
+use crate::plan::{Plan, PlannedPoint, RunArguments};
 use crate::simulate::digest;
 use crate::version::version;
 
@@ -54,6 +54,18 @@ impl Replay {
     }
 }
 
+/// The plan of a run, from the scenario that its folder has saved.
+pub(crate) fn saved_plan(info: &RunInfo) -> Result<Plan, Problem> {
+    Plan::parse("scenario.toml", &info.scenario_toml, &info.name, Path::new("."), &RunArguments::default())
+}
+
+/// A point of a run, among those of its plan.
+pub(crate) fn planned<'p>(plan: &'p Plan, point: &Point) -> Result<&'p PlannedPoint, Problem> {
+    let same = |known: &Point| (&known.scheme, &known.values, known.seed) == (&point.scheme, &point.values, point.seed);
+    let found = plan.points.iter().find(|planned| same(&planned.point));
+    found.ok_or_else(|| Problem::new(format!("{} is no point of the scenario that the folder has saved", point.key)))
+}
+
 /// Simulates `count` of the points that are `intact` again, spread evenly over them, and tells `told` of each.
 ///
 /// # Errors
@@ -64,16 +76,12 @@ pub fn replay(
     count: usize,
     mut told: impl FnMut(&Replay),
 ) -> Result<Vec<Replay>, Problem> {
-    let plan = Plan::parse("scenario.toml", &info.scenario_toml, &info.name, Path::new("."), &RunArguments::default())?;
+    let plan = saved_plan(info)?;
     let count = count.min(intact.len());
     let mut replays = Vec::new();
     for nth in 0..count {
         let (point, summary) = &intact[nth * intact.len() / count];
-        let same =
-            |known: &Point| (&known.scheme, &known.values, known.seed) == (&point.scheme, &point.values, point.seed);
-        let planned = plan.points.iter().find(|planned| same(&planned.point)).ok_or_else(|| {
-            Problem::new(format!("{} is no point of the scenario that the folder has saved", point.key))
-        })?;
+        let planned = planned(&plan, point)?;
         let made_by = &summary.engine.version;
         let replay = Replay {
             point: point.clone(),

@@ -6,6 +6,7 @@
 //!
 //! Invariant: no policy lives here, and nothing here reads a clock.
 
+mod breakdown;
 mod custom;
 pub mod explicit;
 mod facts;
@@ -23,6 +24,7 @@ mod table;
 mod way;
 mod words;
 
+pub use breakdown::{Breakdown, Component};
 pub use custom::{Custom, Made};
 pub use facts::{Entry, Fact, Facts, Speaker, Thing};
 pub use files::Files;

@@ -460,6 +460,21 @@ impl List {
         self.head == self.tail && !self.is_empty()
     }
 
+    /// The packet that came last, if any.
+    pub fn back(&self) -> Option<PacketId> {
+        (!self.is_empty()).then_some(self.tail)
+    }
+
+    /// The packets behind this one, which is in the list; all of them without one.
+    pub fn after<'a>(&self, arena: &'a Arena, packet: Option<PacketId>) -> impl Iterator<Item = PacketId> + use<'a> {
+        let mut next = packet.map_or(self.head, |packet| arena.links[packet.index()].next);
+        std::iter::from_fn(move || {
+            let id = (next != PacketId::NONE).then_some(next)?;
+            next = arena.links[id.index()].next;
+            Some(id)
+        })
+    }
+
     /// The packet that came first, if any.
     #[inline]
     pub fn front(&self) -> Option<PacketId> {
@@ -555,6 +570,11 @@ mod tests {
                     _ => prop_assert_eq!(list.pop_back(&mut arena), oracle.pop_back()),
                 }
                 prop_assert_eq!(list.front(), oracle.front().copied());
+                prop_assert_eq!(list.back(), oracle.back().copied());
+                let first = oracle.front().copied();
+                let all: Vec<_> = list.after(&arena, None).collect();
+                prop_assert!(all.iter().eq(oracle.iter()));
+                prop_assert!(first.is_none() || list.after(&arena, first).eq(oracle.iter().copied().skip(1)));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Rows of flows, column by column: about 100 bytes a flow, for runs of millions of flows.
 
 use tailcut_base::{Instant, Span};
+use tailcut_model::Breakdown;
 use tailcut_model::seat::PermissionReport;
 
 use crate::{Completion, FlowRow};
@@ -57,6 +58,7 @@ pub struct FlowColumns {
     waited: Rare<u64>,
     stopped: Rare<u64>,
     preemptions: Rare<u32>,
+    breakdown: Rare<Breakdown>,
 }
 
 /// Applies `$do!` to each column that every row has.
@@ -143,6 +145,8 @@ impl FlowColumns {
         self.waited.push(at, permission.map_or(NEVER, |permission| permission.waited.as_ps()), NEVER);
         self.stopped.push(at, permission.map_or(NEVER, |permission| permission.stopped.as_ps()), NEVER);
         self.preemptions.push(at, permission.map_or(NONE, |permission| permission.preemptions), NONE);
+        // No flow takes no time.
+        self.breakdown.push(at, row.breakdown.as_deref().copied().unwrap_or_default(), Breakdown::default());
     }
 
     /// The row at `at`, counted from 0.
@@ -176,6 +180,7 @@ impl FlowColumns {
             multi_marked: u64::from(self.multi_marked[at]),
             deadline: self.deadline.get(at, NEVER).map(Span::from_ps),
             permission: self.permission(at).map(Box::new),
+            breakdown: self.breakdown.get(at, Breakdown::default()).map(Box::new),
         }
     }
 
@@ -197,6 +202,11 @@ impl FlowColumns {
         !self.preemptions.0.is_empty()
     }
 
+    /// Whether it is known of any flow where its FCT goes.
+    pub fn has_breakdowns(&self) -> bool {
+        !self.breakdown.0.is_empty()
+    }
+
     /// Puts the rows in the order of the flows' numbers, which is the order of their starts.
     pub fn sort_by_flow(&mut self) {
         if self.flow.is_sorted() {
@@ -211,6 +221,7 @@ impl FlowColumns {
         self.waited.0.resize(if self.waited.0.is_empty() { 0 } else { rows }, NEVER);
         self.stopped.0.resize(if self.stopped.0.is_empty() { 0 } else { rows }, NEVER);
         self.preemptions.0.resize(if self.preemptions.0.is_empty() { 0 } else { rows }, NONE);
+        self.breakdown.0.resize(if self.breakdown.0.is_empty() { 0 } else { rows }, Breakdown::default());
         macro_rules! pick_all { ($($name:ident),*) => {$( pick(&mut self.$name, &order); )*}; }
         each_column!(pick_all);
         pick(&mut self.query.0, &order);
@@ -219,6 +230,7 @@ impl FlowColumns {
         pick(&mut self.waited.0, &order);
         pick(&mut self.stopped.0, &order);
         pick(&mut self.preemptions.0, &order);
+        pick(&mut self.breakdown.0, &order);
     }
 
     /// Forgets the rows and keeps the memory.
@@ -231,6 +243,7 @@ impl FlowColumns {
         self.waited.0.clear();
         self.stopped.0.clear();
         self.preemptions.0.clear();
+        self.breakdown.0.clear();
     }
 
     /// Bytes that the columns hold on to.
@@ -240,6 +253,7 @@ impl FlowColumns {
         }
         let mut bytes = held(&self.query.0) + held(&self.query_start.0) + held(&self.deadline.0);
         bytes += held(&self.waited.0) + held(&self.stopped.0) + held(&self.preemptions.0);
+        bytes += held(&self.breakdown.0);
         macro_rules! sum_all { ($($name:ident),*) => {$( bytes += held(&self.$name); )*}; }
         each_column!(sum_all);
         bytes
@@ -260,6 +274,7 @@ impl<'a> FromIterator<&'a FlowRow> for FlowColumns {
 pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
+    use tailcut_model::Component;
 
     /// A row in which every field differs from every other, and from that of any other flow.
     pub(crate) fn row(flow: u32) -> FlowRow {
@@ -290,6 +305,7 @@ pub(crate) mod tests {
             multi_marked: n + 15,
             deadline: None,
             permission: None,
+            breakdown: None,
         }
     }
 
@@ -310,12 +326,19 @@ pub(crate) mod tests {
         FlowRow { permission: Some(Box::new(PermissionReport { waited, stopped, preemptions: flow })), ..row(flow) }
     }
 
+    /// As [`row`], with a component of its own for each flow.
+    pub(crate) fn attributed_row(flow: u32) -> FlowRow {
+        let mut breakdown = Breakdown::default();
+        breakdown.add(Component::ALL[flow as usize % Component::ALL.len()], Span::from_ps(u64::from(flow) + 1));
+        FlowRow { breakdown: Some(Box::new(breakdown)), ..row(flow) }
+    }
+
     proptest! {
         /// Rows go in and come out unchanged, in the order of the flows if sorted, whichever of them have rare fields.
         #[test]
-        fn rows_go_in_and_come_out(kinds in prop::collection::vec(0u8..2, 0..40), seed: u64) {
+        fn rows_go_in_and_come_out(kinds in prop::collection::vec(0usize..3, 0..40), seed: u64) {
             let mut rows: Vec<FlowRow> =
-                (0u32..).zip(&kinds).map(|(i, kind)| if *kind == 0 { row(i) } else { rich_row(i) }).collect();
+                (0u32..).zip(&kinds).map(|(i, &kind)| [row, rich_row, attributed_row][kind](i)).collect();
             let sorted = rows.clone();
             rows.sort_by_key(|row| tailcut_base::mix64(seed ^ u64::from(row.flow)));
             let mut columns: FlowColumns = rows.iter().collect();

@@ -5,9 +5,10 @@ use std::path::Path;
 use parquet::data_type::ByteArray;
 use tailcut_base::{Instant, Span};
 use tailcut_model::seat::PermissionReport;
+use tailcut_model::{Breakdown, Component};
 
 use crate::group::{Rows, class_names, read_classes, write_rows};
-use crate::schema::{Column, FLOW_COLUMNS, PERMISSION_COLUMNS};
+use crate::schema::{Column, FLOW_COLUMNS, PERMISSION_COLUMNS, breakdown_column, breakdown_columns};
 use crate::table::{Group, TableReader, Values, integer};
 use crate::{Completion, FlowColumns, FlowRow, RecordError};
 
@@ -27,10 +28,11 @@ impl Rows for FlowColumns {
     type Row = FlowRow;
     const TABLE: &'static str = "flows";
     const COLUMNS: &'static [Column] = FLOW_COLUMNS;
-    const OPTIONAL: &'static [Column] = PERMISSION_COLUMNS;
 
-    fn has_optional(&self) -> bool {
-        self.has_permissions()
+    fn optional(&self) -> Vec<Column> {
+        let permissions = self.has_permissions().then(|| PERMISSION_COLUMNS.to_vec());
+        let breakdowns = self.has_breakdowns().then(breakdown_columns);
+        [permissions, breakdowns].into_iter().flatten().flatten().collect()
     }
 
     fn push_row(&mut self, row: &FlowRow) {
@@ -94,7 +96,13 @@ impl Rows for FlowColumns {
                     .map(|row| row.permission.as_ref().map(|permission| permission.preemptions.into()))
                     .collect(),
             ),
-            other => unreachable!("column {other} of the table of flows has no values"),
+            other => {
+                let component = Component::ALL.into_iter().find(|&component| breakdown_column(component) == other);
+                let component =
+                    component.unwrap_or_else(|| unreachable!("column {other} of the table of flows has no values"));
+                let time = |row: &FlowRow| row.breakdown.as_ref().map(|breakdown| breakdown.get(component).as_ns_f64());
+                Values::MaybeDoubles(rows.iter().map(time).collect())
+            }
         }
     }
 }
@@ -137,6 +145,7 @@ fn read_group(group: &Group<'_>, classes: &[String], rows: &mut FlowColumns) -> 
     let fct = group.maybe_doubles("fct_ns")?;
     let (deadline, query_start) = (group.maybe_doubles("deadline_ns")?, group.maybe_doubles("query_start_ns")?);
     let permission = read_permissions(group)?;
+    let breakdown = read_breakdowns(group)?;
     for at in 0..group.rows() {
         rows.push(&FlowRow {
             flow: flow[at],
@@ -163,6 +172,7 @@ fn read_group(group: &Group<'_>, classes: &[String], rows: &mut FlowColumns) -> 
             multi_marked: multi_marked[at],
             deadline: deadline[at].map(span),
             permission: permission.get(at).copied().flatten().map(Box::new),
+            breakdown: breakdown.get(at).copied().flatten().map(Box::new),
         });
     }
     Ok(())
@@ -179,6 +189,22 @@ fn read_permissions(group: &Group<'_>) -> Result<Vec<Option<PermissionReport>>, 
         Some(PermissionReport { waited: span(waited[at]?), stopped: span(stopped[at]?), preemptions: preemptions[at]? })
     };
     Ok((0..group.rows()).map(permission).collect())
+}
+
+/// Where the FCT of each flow goes; empty if the file does not say.
+fn read_breakdowns(group: &Group<'_>) -> Result<Vec<Option<Breakdown>>, RecordError> {
+    if !group.has(&breakdown_column(Component::ALL[0])) {
+        return Ok(Vec::new());
+    }
+    let mut breakdowns = vec![None; group.rows()];
+    for component in Component::ALL {
+        for (breakdown, time) in breakdowns.iter_mut().zip(group.maybe_doubles(&breakdown_column(component))?) {
+            if let Some(time) = time {
+                breakdown.get_or_insert_with(Breakdown::default).add(component, span(time));
+            }
+        }
+    }
+    Ok(breakdowns)
 }
 
 /// What completed a flow, by its times in ns: the ACK of the last byte takes time, so that its moment is another one.
@@ -209,7 +235,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::columns::tests::{permitted_row, rich_row, row};
+    use crate::columns::tests::{attributed_row, permitted_row, rich_row, row};
     use crate::group::GroupWriter;
     use crate::{GROUP_ROWS, RowWriter, Sink};
 
@@ -228,8 +254,8 @@ mod tests {
     fn what_is_written_is_read_back_in_the_order_of_flows() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("flows.parquet");
-        let kinds = [row, rich_row, permitted_row];
-        let rows: Vec<FlowRow> = (0..500).map(|i| kinds[i as usize % 3](i)).collect();
+        let kinds = [row, rich_row, permitted_row, attributed_row];
+        let rows: Vec<FlowRow> = (0..500).map(|i| kinds[i as usize % 4](i)).collect();
         let shuffled: Vec<FlowRow> = (0..500).map(|i| rows[i * 7 % 500].clone()).collect();
         write_flows(&path, &classes(), &shuffled.iter().collect()).unwrap();
         let read = read_flows(&path).unwrap();
@@ -238,14 +264,18 @@ mod tests {
     }
 
     #[test]
-    fn only_rows_with_permissions_have_their_columns() {
+    fn only_rows_with_permissions_or_breakdowns_have_their_columns() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("flows.parquet");
-        for (rows, has) in [([row(0), row(1), row(2)], false), ([row(0), permitted_row(1), row(2)], true)] {
+        let kinds = [(row(1), [false, false]), (permitted_row(1), [true, false]), (attributed_row(1), [false, true])];
+        for (kind, has) in kinds {
+            let rows = [row(0), kind, row(2)];
             write_flows(&path, &classes(), &rows.iter().collect()).unwrap();
             assert_eq!(read_flows(&path).unwrap().rows.rows().collect::<Vec<_>>(), rows);
             let table = TableReader::open(&path, FlowColumns::TABLE).unwrap();
-            assert!(table.groups().all(|group| group.has("preemptions") == has), "{has}");
+            for group in table.groups() {
+                assert_eq!([group.has("preemptions"), group.has("delay_timeout_ns")], has);
+            }
         }
     }
 
@@ -290,7 +320,7 @@ mod tests {
     fn a_full_disk_is_reported_as_what_it_is() {
         let rows: FlowColumns = (0..2_000).map(rich_row).collect::<Vec<_>>().iter().collect();
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut writer = GroupWriter::<_, FlowColumns>::new(full, &classes(), true).unwrap();
+        let mut writer = GroupWriter::<_, FlowColumns>::new(full, &classes(), PERMISSION_COLUMNS).unwrap();
         let error = RecordError::write(Path::new("flows.parquet"), writer.write(&rows).unwrap_err());
         assert!(
             matches!(&error, RecordError::Write { source, .. } if source.kind() == io::ErrorKind::StorageFull),

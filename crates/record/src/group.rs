@@ -22,12 +22,10 @@ pub trait Rows: Default {
     const TABLE: &'static str;
     /// Its columns.
     const COLUMNS: &'static [Column];
-    /// Columns after those, of files that say so.
-    const OPTIONAL: &'static [Column] = &[];
 
-    /// Whether any row has a value of the optional columns.
-    fn has_optional(&self) -> bool {
-        false
+    /// Columns after those that a file needs to hold every value of these rows.
+    fn optional(&self) -> Vec<Column> {
+        Vec::new()
     }
     /// Appends a row.
     fn push_row(&mut self, row: &Self::Row);
@@ -126,14 +124,14 @@ impl<R: Rows> RowWriter<R> {
     /// # Errors
     /// If the file cannot be made.
     pub fn create(path: &Path, classes: &[String]) -> Result<RowWriter<R>, RecordError> {
-        RowWriter::create_with(path, classes, false)
+        RowWriter::create_with(path, classes, &[])
     }
 
-    /// The same, of a file that has the optional columns if `optional` says so.
+    /// The same, of a file that has these `optional` columns after the others.
     ///
     /// # Errors
     /// If the file cannot be made.
-    pub fn create_with(path: &Path, classes: &[String], optional: bool) -> Result<RowWriter<R>, RecordError> {
+    pub fn create_with(path: &Path, classes: &[String], optional: &[Column]) -> Result<RowWriter<R>, RecordError> {
         let out = GroupWriter::new(AtomicFile::create(path)?, classes, optional);
         Ok(RowWriter { out: out.map_err(|e| RecordError::write(path, e))?, file: path.to_owned() })
     }
@@ -152,7 +150,7 @@ impl<R: Rows> Sink<R> for RowWriter<R> {
 
 /// Writes all of `rows` to a file at `path`.
 pub(crate) fn write_rows<R: Rows>(path: &Path, classes: &[String], rows: &R) -> Result<(), RecordError> {
-    let mut writer = Box::new(RowWriter::<R>::create_with(path, classes, rows.has_optional())?);
+    let mut writer = Box::new(RowWriter::<R>::create_with(path, classes, &rows.optional())?);
     writer.out.write(rows).map_err(|e| RecordError::write(path, e))?;
     writer.finish()
 }
@@ -167,8 +165,7 @@ pub(crate) struct GroupWriter<W: Write + Send, R> {
 }
 
 impl<W: Write + Send, R: Rows> GroupWriter<W, R> {
-    pub(crate) fn new(out: W, classes: &[String], optional: bool) -> Result<Self, ParquetError> {
-        let optional = if optional { R::OPTIONAL } else { &[] };
+    pub(crate) fn new(out: W, classes: &[String], optional: &[Column]) -> Result<Self, ParquetError> {
         let columns = [R::COLUMNS, optional].concat();
         let names = serde_json::to_string(classes).expect("a list of texts is JSON");
         Ok(GroupWriter {

@@ -47,4 +47,5 @@ pub use series::{QueuePoint, QueueSeries, read_queue_series, write_queue_series}
 pub use stored::{StoredColumn, StoredTable};
 pub use table::Values;
 pub use tailcut_model::seat::PermissionReport;
+pub use tailcut_model::{Breakdown, Component};
 pub use throughput::{Throughput, ThroughputBin, ThroughputFile, read_throughput, write_throughput};

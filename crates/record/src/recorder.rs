@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use tailcut_base::{Instant, Span};
 use tailcut_model::seat::{DropReason, PermissionReport, ReceiverReport, SenderReport, Unfinished};
-use tailcut_model::{FlowId, FlowSpec};
+use tailcut_model::{Breakdown, FlowId, FlowSpec};
 
 use crate::group::{Completed, Sink};
 use crate::queries::OpenQueries;
@@ -57,7 +57,7 @@ struct Open {
     dropped: BTreeMap<u64, u32>,
 }
 
-const _: () = assert!(size_of::<Option<Open>>() <= 216, "a row for each active flow");
+const _: () = assert!(size_of::<Option<Open>>() <= 224, "a row for each active flow");
 
 /// Makes one row of each flow and of each query.
 pub struct Recorder {
@@ -145,6 +145,7 @@ impl Recorder {
             multi_marked: 0,
             deadline: spec.deadline,
             permission: None,
+            breakdown: None,
         };
         let open = Open { row, sender_reported: false, receiver_reported: false, dropped: BTreeMap::new() };
         let slot = match self.free.pop() {
@@ -208,6 +209,24 @@ impl Recorder {
     pub fn permitted(&mut self, flow: FlowId, report: PermissionReport) {
         let slot = self.slot(flow);
         self.at(slot).row.permission = Some(Box::new(report));
+    }
+
+    /// The FCT of `flow`, which is completed now, goes where `breakdown` says. Told before the report that completes
+    /// it.
+    ///
+    /// # Panics
+    /// If the components are not the FCT.
+    pub fn attributed(&mut self, flow: FlowId, now: Instant, breakdown: Box<Breakdown>) {
+        let slot = self.slot(flow);
+        let row = &mut self.at(slot).row;
+        let taken = now.since(row.start).expect("a flow is completed after its start");
+        assert_eq!(
+            breakdown.total(),
+            taken,
+            "the components of flow {} are its completion time: {breakdown:?}",
+            flow.0
+        );
+        row.breakdown = Some(breakdown);
     }
 
     /// The sender of `flow` gives up.
@@ -493,6 +512,7 @@ mod tests {
                 multi_marked: 2,
                 deadline: Some(Span::from_ps(800)),
                 permission: None,
+                breakdown: None,
             }]
         );
     }
@@ -597,7 +617,7 @@ mod tests {
         for flow in 0..flows {
             recorder.start(FlowId(flow), &spec(0), Span::from_ps(50));
         }
-        assert!(recorder.heap_bytes() <= flows as usize * 228, "{} bytes", recorder.heap_bytes());
+        assert!(recorder.heap_bytes() <= flows as usize * 236, "{} bytes", recorder.heap_bytes());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The rows that a run leaves: one for each flow and one for each port.
 
 use tailcut_base::{Instant, Span};
+use tailcut_model::Breakdown;
 use tailcut_model::seat::{DropReason, PermissionReport};
 
 use crate::Histogram;
@@ -66,6 +67,8 @@ pub struct FlowRow {
     pub deadline: Option<Span>,
     /// What it had to wait for, if it was sent by permission and has ended.
     pub permission: Option<Box<PermissionReport>>,
+    /// Where its FCT goes, if that is recorded and the flow is not censored.
+    pub breakdown: Option<Box<Breakdown>>,
 }
 
 impl FlowRow {

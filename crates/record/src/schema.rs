@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use tailcut_model::Component;
 use tailcut_model::seat::DropReason;
 
 /// Version of the files' layout. It grows when a column is renamed, removed or changes its meaning; a new column does
@@ -161,6 +162,21 @@ pub const PERMISSION_COLUMNS: &[Column] = &[
     nullable("stopped_ns", Double, "ns", "For how long the permission was taken back after that; null as waited_ns."),
     nullable("preemptions", Integer, "", "How often the permission was taken back; null as waited_ns."),
 ];
+
+/// The name of the column of a component of the FCT.
+pub(crate) fn breakdown_column(component: Component) -> String {
+    format!("delay_{}_ns", component.name())
+}
+
+/// Columns of `flows.parquet` after those, where delays are attributed: the components of fct_ns, whose sum it is.
+pub fn breakdown_columns() -> Vec<Column> {
+    let column = |component: Component| Column {
+        name: breakdown_column(component).into(),
+        meaning: format!("{} Null if the flow is censored.", component.meaning()).into(),
+        ..nullable("", Double, "ns", "")
+    };
+    Component::ALL.into_iter().map(column).collect()
+}
 
 /// Columns of `queries.parquet`: a row for each query, which is an incast event.
 pub const QUERY_COLUMNS: &[Column] = &[
@@ -394,6 +410,7 @@ mod tests {
         for table in [
             FLOW_COLUMNS,
             PERMISSION_COLUMNS,
+            &breakdown_columns(),
             QUERY_COLUMNS,
             &port_columns(),
             QUEUE_COLUMNS,
@@ -415,6 +432,7 @@ mod tests {
         let tables = [
             FLOW_COLUMNS,
             PERMISSION_COLUMNS,
+            &breakdown_columns(),
             QUERY_COLUMNS,
             &port_columns(),
             SERIES_COLUMNS,

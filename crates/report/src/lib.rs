@@ -20,6 +20,7 @@ mod picture;
 mod plot;
 mod recorded;
 mod run_figures;
+mod stacks;
 mod strip;
 mod style;
 mod ticks;

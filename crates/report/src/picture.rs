@@ -1,14 +1,16 @@
-//! The pictures of a run: figures, heat maps and strips of a memory.
+//! The pictures of a run: figures, heat maps, stacked bars and strips of a memory.
 
 use crate::canvas::{Canvas, Drawing};
 use crate::figure::Figure;
 use crate::heat::HeatMap;
+use crate::stacks::Stacks;
 use crate::strip::Strips;
 
 /// A picture of a run.
 pub(crate) enum Picture {
     Figure(Figure),
     HeatMap(HeatMap),
+    Stacks(Stacks),
     Strips(Strips),
 }
 
@@ -18,6 +20,7 @@ impl Picture {
         match self {
             Picture::Figure(figure) => &figure.name,
             Picture::HeatMap(map) => &map.name,
+            Picture::Stacks(stacks) => &stacks.name,
             Picture::Strips(strips) => &strips.name,
         }
     }
@@ -27,6 +30,7 @@ impl Picture {
         let (title, subtitle) = match self {
             Picture::Figure(figure) => (&figure.title, &figure.subtitle),
             Picture::HeatMap(map) => (&map.title, &map.subtitle),
+            Picture::Stacks(stacks) => (&stacks.title, &stacks.subtitle),
             Picture::Strips(strips) => (&strips.title, &strips.subtitle),
         };
         if subtitle.is_empty() { title.clone() } else { format!("{title}, {subtitle}") }
@@ -38,6 +42,7 @@ impl Drawing for Picture {
         match self {
             Picture::Figure(figure) => figure.draw(canvas),
             Picture::HeatMap(map) => map.draw(canvas),
+            Picture::Stacks(stacks) => stacks.draw(canvas),
             Picture::Strips(strips) => strips.draw(canvas),
         }
     }

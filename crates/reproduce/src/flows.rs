@@ -226,6 +226,7 @@ mod tests {
             multi_marked: 0,
             deadline: None,
             permission: None,
+            breakdown: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Sums over flows: the numerators and denominators of their statistics.
 
-use tailcut_record::FlowRow;
+use tailcut_record::{Component, FlowRow};
 
 use crate::collector::us;
 
@@ -50,6 +50,29 @@ pub(crate) struct FlowSums {
     pub(crate) waited_share: f64,
     pub(crate) stopped_share: f64,
     pub(crate) preemptions: f64,
+    pub(crate) delays: Delays,
+}
+
+/// Sums over flows of which it is known where their FCT went.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Delays {
+    pub(crate) flows: f64,
+    /// Of their FCTs in µs.
+    pub(crate) fct_us: f64,
+    /// Of each component in µs.
+    pub(crate) components_us: [f64; Component::ALL.len()],
+}
+
+impl Delays {
+    /// Adds a flow.
+    pub(crate) fn add(&mut self, row: &FlowRow) {
+        let (Some(breakdown), Some(fct)) = (&row.breakdown, row.fct()) else { return };
+        self.flows += 1.0;
+        self.fct_us += us(fct);
+        for (sum, (_, time)) in self.components_us.iter_mut().zip(breakdown.iter()) {
+            *sum += us(time);
+        }
+    }
 }
 
 impl FlowSums {
@@ -82,6 +105,7 @@ impl FlowSums {
             self.stopped_share += stopped / us(fct);
             self.preemptions += f64::from(permission.preemptions);
         }
+        self.delays.add(row);
         self.drops += row.drops as f64;
         self.lossy += f64::from(u8::from(row.drops > 0));
         if let Some(fct) = row.fct().filter(|_| row.max_packet_drops > 1) {

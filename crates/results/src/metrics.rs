@@ -3,8 +3,8 @@
 /// A statistic that results have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
-    /// Its name in `summary.csv`. `<reason>`, `<ports>` and `<where>` stand for every reason of a drop, kind of port
-    /// and place of a load.
+    /// Its name in `summary.csv`. `<reason>`, `<ports>`, `<where>` and `<component>` stand for every reason of a
+    /// drop, kind of port, place of a load and component of the FCT.
     pub name: &'static str,
     /// The unit of its value.
     pub unit: &'static str,
@@ -73,6 +73,25 @@ pub const METRICS: &[Metric] = &[
         "preemptions/flow",
         "finished flows that a controller permitted",
         "How often the permission of a flow was taken back, on average.",
+    ),
+    metric(
+        "delay_<component>_mean",
+        "us",
+        "finished flows",
+        "Mean time of a component of the FCT, where delays are attributed; those of all components add up to `fct_mean`. \
+         `tailcut list columns` has the components.",
+    ),
+    metric(
+        "fct_mean_slowest",
+        "us",
+        "finished flows at or above the 99th percentile",
+        "Mean FCT of the slowest flows: those at or above `fct_p99`.",
+    ),
+    metric(
+        "delay_<component>_slowest",
+        "us",
+        "finished flows at or above the 99th percentile",
+        "Mean time of a component of the FCT of the slowest flows; those of all components add up to `fct_mean_slowest`.",
     ),
     metric("flows", "flows", "runs", "Measured flows, of all seeds."),
     metric("censored", "flows", "runs", "Measured flows that were not finished at the end, of all seeds."),
@@ -325,6 +344,7 @@ pub fn describe(name: &str) -> Option<&'static Metric> {
                 && name.starts_with(before)
                 && name.ends_with(after)
                 && name.ends_with("_offered") == (after == "_offered")
+                && name.len() > before.len() + after.len()
         });
         fits.max_by_key(|metric| metric.name.split('<').next().map(str::len))
     })
@@ -373,6 +393,8 @@ mod tests {
         assert_eq!(name("drops_at_leaf_to_host"), Some("drops_at_<ports>"));
         assert_eq!(name("load_edge"), Some("load_<where>"));
         assert_eq!(name("load_edge_offered"), Some("load_<where>_offered"));
+        assert_eq!(name("delay_timeout_mean"), Some("delay_<component>_mean"));
+        assert_eq!(name("delay_last_ack_slowest"), Some("delay_<component>_slowest"));
         assert_eq!(name("nothing"), None);
     }
 

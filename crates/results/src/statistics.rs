@@ -4,11 +4,11 @@
 //! censored stands beside them, and where there are any the FCTs are lower bounds and say so. Samples of all seeds are
 //! pooled; [`crate::stats`] says where the intervals come from.
 
-use tailcut_record::FlowRow;
+use tailcut_record::{Component, FlowRow};
 
 use crate::collector::{Collector, Statistic, counted, pool, us};
 use crate::flow_set::{FlowSet, FlowSetKind};
-use crate::flows::{FlowSums, arrived};
+use crate::flows::{Delays, FlowSums, arrived};
 use crate::replication::Replication;
 use crate::stats::{self, BATCHED_FLOWS, BATCHES};
 use crate::{network, queries};
@@ -123,6 +123,7 @@ impl FlowSetStatistics {
             out.share("stopped_share", ratio(|s| s.stopped_share, |s| s.permitted), permitted);
             out.bounded("preemptions_mean", ratio(|s| s.preemptions, |s| s.permitted), permitted, &bound);
         }
+        delays(set, replications, &parts, stats::nearest_rank(&fct_pool, 990), &mut out);
         let runs = replications.len() as u64;
         out.push("flows", Some(counted(all_flows as f64)), runs);
         out.push("censored", Some(counted(censored as f64)), runs);
@@ -166,6 +167,33 @@ impl FlowSetStatistics {
             incomplete_queries,
         }
     }
+}
+
+/// Adds where the FCTs go of all flows and of the slowest, those with an FCT of `p99` µs or more, if that is recorded.
+fn delays(set: &FlowSet, replications: &[Replication], parts: &[FlowSums], p99: Option<f64>, out: &mut Collector) {
+    let n = |sums: &[Delays]| sums.iter().map(|sums| sums.flows).sum::<f64>() as u64;
+    let all: Vec<Delays> = parts.iter().map(|sums| sums.delays).collect();
+    if n(&all) == 0 {
+        return;
+    }
+    let components = |sums: &[Delays], of: &str, out: &mut Collector| {
+        for component in Component::ALL {
+            let pairs: Vec<(f64, f64)> =
+                sums.iter().map(|sums| (sums.components_us[component as usize], sums.flows)).collect();
+            out.push(&format!("delay_{}_{of}", component.name()), stats::ratio(&pairs), n(sums));
+        }
+    };
+    components(&all, "mean", out);
+    let is_slow = |row: &FlowRow| set.has(row) && row.fct().map(us).zip(p99).is_some_and(|(fct, p99)| fct >= p99);
+    let slowest = |one: &Replication| {
+        let mut sums = Delays::default();
+        one.flows.rows().filter(is_slow).for_each(|row| sums.add(&row));
+        sums
+    };
+    let slowest: Vec<Delays> = replications.iter().map(slowest).collect();
+    let fcts: Vec<(f64, f64)> = slowest.iter().map(|sums| (sums.fct_us, sums.flows)).collect();
+    out.push("fct_mean_slowest", stats::ratio(&fcts), n(&slowest));
+    components(&slowest, "slowest", out);
 }
 
 /// Adds the share of the packets of flows with an FCT above `p95` µs that two switches or more would mark.

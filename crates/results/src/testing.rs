@@ -42,6 +42,7 @@ pub(crate) fn flow(flow: u32, class: u8, fct_us: Option<u64>) -> FlowRow {
         multi_marked: 0,
         deadline: None,
         permission: None,
+        breakdown: None,
     }
 }
 

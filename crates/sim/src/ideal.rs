@@ -197,6 +197,7 @@ impl Simulator for OneLink {
             control_drops: 0,
             controller: None,
             realised: realised.loads(last_start.saturating_since(Instant::ZERO)),
+            trace: None,
             engine: Engine {
                 packet_hops: 0,
                 events: flows.len() as u64,

@@ -20,6 +20,7 @@ mod scenario;
 mod scheme;
 mod simulator;
 mod together;
+pub mod trace;
 mod world;
 
 pub use config::{Config, NicConfig, Origin, Problem, Source, Tree, Value};
@@ -67,8 +68,8 @@ pub mod model {
     pub use tailcut_host::congestion::FlowContext;
     pub use tailcut_model::seat::*;
     pub use tailcut_model::{
-        Arena, Custom, Direction, Facts, Fields, Flags, FlowId, FlowSpec, Header, Invalid, Kind, Packet, PacketId,
-        PathFacts, Thing,
+        Arena, Breakdown, Component, Custom, Direction, Facts, Fields, Flags, FlowId, FlowSpec, Header, Invalid, Kind,
+        Packet, PacketId, PathFacts, SackBlock, Thing, nearest,
     };
 }
 

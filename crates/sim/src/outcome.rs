@@ -7,6 +7,8 @@ use tailcut_record::{
 };
 use tailcut_workload::Loads;
 
+use crate::trace::Trace;
+
 /// Why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
 pub enum Stopped {
@@ -103,6 +105,8 @@ pub struct Outcome {
     pub controller: Option<ControllerCounts>,
     /// The load that the flows made, over the whole time of arrivals.
     pub realised: Loads,
+    /// What was seen by a lens, if there was one.
+    pub trace: Option<Trace>,
     /// What the engine did.
     pub engine: Engine,
 }

@@ -217,6 +217,7 @@ impl Simulator for Idle {
             totals,
             control_drops: 0,
             controller: None,
+            trace: None,
             realised: realised.loads(last.saturating_since(Instant::ZERO)),
             engine: Engine {
                 packet_hops: 0,

@@ -4,6 +4,7 @@
 
 mod common;
 
+mod attribution;
 mod buffers;
 mod closed_form;
 mod controller;

@@ -21,14 +21,14 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, Instant, MSS_BYTES, Span};
+use tailcut_base::{Bytes, HostId, Instant, MSS_BYTES, Span};
 use tailcut_model::seat::{
-    AckSample, CongestionControl, HostCx, Message, PermissionReport, SenderReport, Soon, Transport, Unfinished, Window,
-    Wish,
+    AckSample, CongestionControl, HostCx, Look, Message, PermissionReport, SenderReport, Soon, Transport, Unfinished,
+    Window, Wish,
 };
 use tailcut_model::{
-    Around, Build, Custom, Facts, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId, Parameters, Permission,
-    Thing, Way,
+    Around, Build, Component, Custom, Facts, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId, Parameters,
+    Permission, Thing, Way,
 };
 
 use super::tcp;
@@ -400,6 +400,14 @@ impl Transport for Model {
         let waiting = self.sent.iter().filter(|(_, asked)| matches!(asked.state, State::Asking(_)));
         let waiting = waiting.map(|(&flow, _)| Unfinished::Sender(flow, SenderReport::default()));
         self.first.unfinished().into_iter().chain(self.second.unfinished()).chain(waiting).collect()
+    }
+
+    fn look(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
+        if self.is_second(flow) { self.second.look(host, flows, flow) } else { self.first.look(host, flows, flow) }
+    }
+
+    fn waits_for(&self, kind: Kind) -> Component {
+        self.first.waits_for(kind)
     }
 
     fn prefetch(&self, soon: Soon, flows: &FlowTable) {

@@ -6,9 +6,9 @@ pub mod explicit;
 mod reassembly;
 mod slots;
 
-use tailcut_base::Span;
-use tailcut_model::seat::{HostCx, Message, OpenConnection, Soon, Transport, Unfinished};
-use tailcut_model::{FlowId, FlowSpec, FlowTable, Packet, PacketId, register};
+use tailcut_base::{HostId, Span};
+use tailcut_model::seat::{HostCx, Look, Message, OpenConnection, Soon, Transport, Unfinished};
+use tailcut_model::{Component, FlowId, FlowSpec, FlowTable, Kind, Packet, PacketId, register};
 
 use crate::HostContext;
 
@@ -97,6 +97,12 @@ impl Transport for TransportSeat {
     }
     fn unfinished(&self) -> Vec<Unfinished> {
         match_transport!(self, model => model.unfinished())
+    }
+    fn look(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
+        match_transport!(self, model => model.look(host, flows, flow))
+    }
+    fn waits_for(&self, kind: Kind) -> Component {
+        match_transport!(self, model => model.waits_for(kind))
     }
     #[inline]
     fn prefetch(&self, soon: Soon, flows: &FlowTable) {

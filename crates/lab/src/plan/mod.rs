@@ -77,6 +77,16 @@ impl PlannedPoint {
         Scenario::new(&self.tree, self.point.seed, &self.files)
     }
 
+    /// The same, where delays are attributed: what happens in it is the same.
+    ///
+    /// # Errors
+    /// If the scenario is wrong.
+    pub fn attributed(&self) -> Result<Scenario, Problem> {
+        let mut tree = Tree::clone(&self.tree);
+        tree.merge(Tree::parse_assignment("record.attribution=true")?);
+        Scenario::new(&tree, self.point.seed, &self.files)
+    }
+
     /// The point with this scenario, merged.
     ///
     /// # Errors

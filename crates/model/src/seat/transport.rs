@@ -3,7 +3,7 @@
 use tailcut_base::{HostId, Instant, Span};
 
 use super::{Message, ReceiverReport, SenderReport, Wish};
-use crate::{Arena, Direction, FlowId, FlowSpec, FlowTable, Header, List, Packet, PacketId};
+use crate::{Arena, Component, Direction, FlowId, FlowSpec, FlowTable, Header, Kind, List, Packet, PacketId};
 
 /// What a transport may touch while it handles an event.
 pub struct HostCx<'a> {
@@ -96,6 +96,17 @@ pub trait Transport {
     fn shortest_timer(&self) -> Span;
     /// Reports of the flows that have not ended, for a run that is cut off.
     fn unfinished(&self) -> Vec<Unfinished>;
+    /// How the sender of `flow` stands, if it is one of host `host` and has not ended. Asked only where delays are
+    /// attributed or a flow is looked at closely; `None` from a transport that does not say.
+    fn look(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
+        let _ = (host, flows, flow);
+        None
+    }
+    /// What a flow waits for while a packet of `kind`, which is not data, is under way.
+    fn waits_for(&self, kind: Kind) -> Component {
+        let _ = kind;
+        Component::Window
+    }
     /// Calls into the cache what the transport will soon touch. Only a hint, in networks that no cache holds.
     fn prefetch(&self, soon: Soon, flows: &FlowTable) {
         let _ = (soon, flows);
@@ -113,6 +124,21 @@ pub struct OpenConnection {
     pub number: u32,
     /// The interface by which its packets leave.
     pub nic: u8,
+}
+
+/// How the sender of a flow stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Look {
+    /// Whether a packet of the flow waits for nothing but its turn at the interface.
+    pub is_ready: bool,
+    /// How often its retransmission timer has fired.
+    pub timeouts: u64,
+    /// The congestion window in bytes, if it has one.
+    pub window: Option<f64>,
+    /// The rate that it may send at in bit/s, if it has one.
+    pub rate: Option<u64>,
+    /// The smoothed round-trip time; zero before the first sample, and in transports that measure none.
+    pub round_trip: Span,
 }
 
 /// What will soon happen at a host.

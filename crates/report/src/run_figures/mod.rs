@@ -2,6 +2,7 @@
 
 mod against;
 mod by_size;
+mod delays;
 mod distributions;
 mod over_time;
 
@@ -50,6 +51,9 @@ pub(crate) fn pictures(material: &Material<'_>) -> Vec<Picture> {
     for &(set, metric) in &headlines {
         pictures.extend(figures(against::values(material, set, metric)));
         pictures.extend(figures(against::ratios(material, set, metric)));
+    }
+    for &(set, _) in headlines.iter().filter(|(_, metric)| *metric == "fct_p99") {
+        pictures.extend(delays::slowest(material, set).into_iter().map(Picture::Stacks));
     }
     for &(set, metric) in &headlines {
         pictures.extend(against::heat_maps(material, set, metric).into_iter().map(Picture::HeatMap));

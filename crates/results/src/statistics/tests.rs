@@ -1,7 +1,7 @@
 //! Statistics of made-up flows.
 
 use tailcut_base::Span;
-use tailcut_record::{PermissionReport, QueryRow};
+use tailcut_record::{Breakdown, Component, PermissionReport, QueryRow};
 
 use super::*;
 use crate::metrics::{METRICS, describe};
@@ -152,7 +152,8 @@ fn the_network_stands_with_all_flows_only() {
 fn rows_stand_in_the_order_of_the_table_of_metrics() {
     let permission = Some(Box::new(PermissionReport::default()));
     let deadline = Some(Span::from_us(1));
-    let row = FlowRow { deadline, permission, drops: 2, max_packet_drops: 2, ..flow(0, 0, Some(20)) };
+    let breakdown = Some(Box::new(breakdown(&[(Component::Window, 20)])));
+    let row = FlowRow { deadline, permission, breakdown, drops: 2, max_packet_drops: 2, ..flow(0, 0, Some(20)) };
     let query = QueryRow { deadline: Some(Span::from_us(1)), ..query(0, 0, Some(20)) };
     let mut bursts: Vec<_> = (1..4).map(|fan_in| burst(Some(900), 1000 * u64::from(fan_in), Some(fan_in))).collect();
     bursts[0].burst.gradient = 0.0;
@@ -169,6 +170,41 @@ fn rows_stand_in_the_order_of_the_table_of_metrics() {
     // Some have a row for each pair of tiers, or for each tier.
     places.dedup();
     assert_eq!(places.len(), METRICS.len(), "a run with queries and deadlines has every metric");
+}
+
+fn breakdown(components: &[(Component, u64)]) -> Breakdown {
+    let mut breakdown = Breakdown::default();
+    components.iter().for_each(|&(component, us)| breakdown.add(component, Span::from_us(us)));
+    breakdown
+}
+
+/// Two hundred flows of 10 µs, of which two take 110 and 310 µs because of timeouts.
+#[test]
+fn components_add_up_to_the_mean_of_all_flows_and_of_the_slowest() {
+    let rows = |from: u32| {
+        (from..from + 100).map(|nth| {
+            let timeout = if nth % 100 == 7 { 100 + 200 * u64::from(nth / 100) } else { 0 };
+            let components = [(Component::Transmission, 10), (Component::Timeout, timeout)];
+            FlowRow { breakdown: Some(Box::new(breakdown(&components))), ..flow(nth, 0, Some(10 + timeout)) }
+        })
+    };
+    let replications = [replication(&rows(0).collect::<Vec<_>>()), replication(&rows(100).collect::<Vec<_>>())];
+    let value = |metric: &str| value("short", metric, &replications);
+    assert_eq!(value("delay_timeout_mean"), Some((2.0, 200)));
+    assert_eq!(value("delay_transmission_mean"), Some((10.0, 200)));
+    // The 198th of 200 FCTs is 10 µs: all flows are at or above it.
+    assert_eq!((value("fct_p99"), value("fct_mean_slowest")), (Some((10.0, 200)), Some((12.0, 200))));
+    // Of the first 50 of each, the 99th of 100 is the faster one of the two.
+    let few =
+        [replication(&rows(0).take(50).collect::<Vec<_>>()), replication(&rows(100).take(50).collect::<Vec<_>>())];
+    let value = |metric: &str| crate::testing::value("short", metric, &few);
+    assert_eq!((value("fct_p99"), value("fct_mean_slowest")), (Some((110.0, 100)), Some((210.0, 2))));
+    assert_eq!(
+        (value("delay_timeout_slowest"), value("delay_transmission_slowest")),
+        (Some((200.0, 2)), Some((10.0, 2)))
+    );
+    assert_eq!(value("delay_window_slowest"), Some((0.0, 2)));
+    assert!(estimate("short", "delay_timeout_mean", &[replication(&[flow(0, 0, Some(20))])]).is_none());
 }
 
 /// Of two flows that a controller permitted, one was stopped; a third needed no permission, and a fourth is not

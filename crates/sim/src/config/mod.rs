@@ -251,6 +251,11 @@ pub struct RecordConfig {
     /// in `throughput.parquet`; without it, none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput: Option<Span>,
+    /// Whether the completion time of each flow is split into its components, in columns `delay_...` of
+    /// `flows.parquet`: the guide's page "Why was this flow slow?" defines them. It changes nothing else, and costs a
+    /// part of the speed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub attribution: bool,
 }
 
 impl Default for RecordConfig {
@@ -262,6 +267,7 @@ impl Default for RecordConfig {
             queue_series: false,
             memory: false,
             throughput: None,
+            attribution: false,
         }
     }
 }

@@ -3,7 +3,9 @@
 
 use tailcut_base::{Instant, PortId};
 use tailcut_model::seat::{DropReason, PermissionReport, ReceiverReport, SenderReport};
-use tailcut_model::{FlowId, FlowSpec, Header, Packet};
+use tailcut_model::{Breakdown, FlowId, FlowSpec, Header, Packet};
+
+use super::part::Account;
 
 /// A flow that is about to start.
 #[derive(Clone, Debug)]
@@ -21,6 +23,8 @@ pub(super) struct Mail {
     pub(super) packets: Vec<Packet>,
     /// The header of each packet, where packets have headers.
     pub(super) headers: Vec<Header>,
+    /// The account of each packet, where delays are attributed.
+    pub(super) accounts: Vec<Account>,
     /// Pause frames.
     pub(super) frames: Vec<Frame>,
 }
@@ -54,10 +58,34 @@ pub(super) struct LogEntry {
 /// What happened to a flow.
 #[derive(Debug)]
 pub(super) enum FlowEvent {
-    Dropped { flow: FlowId, seq: u64, reason: DropReason },
-    Received { flow: FlowId, report: ReceiverReport },
-    Acknowledged { flow: FlowId, report: SenderReport },
-    Permitted { flow: FlowId, report: PermissionReport },
-    Abandoned { flow: FlowId, report: SenderReport },
-    LetGo { flow: FlowId, report: ReceiverReport },
+    Dropped {
+        flow: FlowId,
+        seq: u64,
+        reason: DropReason,
+    },
+    Received {
+        flow: FlowId,
+        report: ReceiverReport,
+    },
+    Acknowledged {
+        flow: FlowId,
+        report: SenderReport,
+    },
+    Permitted {
+        flow: FlowId,
+        report: PermissionReport,
+    },
+    Abandoned {
+        flow: FlowId,
+        report: SenderReport,
+    },
+    LetGo {
+        flow: FlowId,
+        report: ReceiverReport,
+    },
+    /// Told before what completes the flow.
+    Attributed {
+        flow: FlowId,
+        breakdown: Box<Breakdown>,
+    },
 }

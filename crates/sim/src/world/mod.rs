@@ -29,6 +29,7 @@ pub use cut::Cut;
 
 use crate::controller::Control;
 use crate::scenario::with_deadline;
+use crate::trace::Lens;
 use crate::{EndReason, Engine, Outcome, Scenario, Stopped};
 use exchange::{FlowEvent, LogEntry, Start};
 use part::Part;
@@ -73,6 +74,7 @@ pub struct World<'s> {
     scenario: &'s Scenario,
     cut: Cut,
     coordinator: Coordinator<'s>,
+    lens: Option<Lens>,
 }
 
 /// What is done once for the whole network: the workload is pulled, and what happens to flows is recorded.
@@ -116,7 +118,7 @@ impl<'s> World<'s> {
             next_look: scenario.has_pfc().then_some(Instant::ZERO + LOOK_PERIOD),
         };
         coordinator.fetch_flow();
-        World { scenario, cut: Cut::whole(scenario.network()), coordinator }
+        World { scenario, cut: Cut::whole(scenario.network()), coordinator, lens: None }
     }
 
     /// The same, to be run by up to `threads` threads: as many as the network can be cut for. The outcome is the same.
@@ -132,6 +134,16 @@ impl<'s> World<'s> {
     pub fn with_cut(self, cut: Cut) -> World<'s> {
         let cut = if self.scenario.is_indivisible() { Cut::whole(self.scenario.network()) } else { cut };
         World { cut, ..self }
+    }
+
+    /// The same, looked at closely, by one thread; the outcome is the same but for its trace.
+    ///
+    /// # Panics
+    /// If the scenario does not attribute delays.
+    #[must_use]
+    pub fn with_lens(self, lens: Lens) -> World<'s> {
+        assert!(self.scenario.config().record.attribution, "who looks closely knows where the time goes");
+        World { lens: Some(lens), cut: Cut::whole(self.scenario.network()), ..self }
     }
 
     /// Threads that will run it.
@@ -157,11 +169,11 @@ impl<'s> World<'s> {
     /// If the world contradicts itself afterwards: packets that are neither delivered nor dropped nor held, bytes
     /// of flows that did not arrive. That is a bug, and the results would be worthless.
     pub fn run_with(self, progress: impl FnMut(Instant) -> ControlFlow<()>) -> Result<Outcome, Stopped> {
-        let World { scenario, cut, mut coordinator } = self;
+        let World { scenario, cut, mut coordinator, lens } = self;
         // Nothing comes sooner from another part, nor from the controller.
         let delay = coordinator.controller.as_ref().map(Control::delay);
         let lookahead = cut.lookahead(scenario.network()).into_iter().chain(delay).min();
-        let make = |number| Part::new(scenario, &cut, number);
+        let make = |number| Part::new(scenario, &cut, number, lens.as_ref());
         let (end, in_the_mail, mut parts) = if cut.parts() == 1 {
             let mut part = make(0);
             let mut alone = OnePart { part: &mut part, exchange: Mutex::new(Exchange::default()) };
@@ -332,6 +344,7 @@ impl Coordinator<'_> {
             FlowEvent::Permitted { flow, report } => self.recorder.permitted(flow, report),
             FlowEvent::Abandoned { flow, report } => self.recorder.abandoned(flow, report),
             FlowEvent::LetGo { flow, report } => self.recorder.let_go(flow, report),
+            FlowEvent::Attributed { flow, breakdown } => self.recorder.attributed(flow, at, breakdown),
             FlowEvent::Received { flow, report } => {
                 if let Some(row) = self.recorder.received(flow, at, report) {
                     self.check_time(&row);
@@ -376,6 +389,7 @@ impl Coordinator<'_> {
         // Those of one switch are in one part, and in order.
         bursts.sort_by_key(|row| row.switch);
         let throughput = ThroughputBin::sum(parts.iter_mut().map(Part::take_throughput));
+        let trace = parts.iter_mut().find_map(Part::take_trace);
         let sum = |count: fn(&Part<'_>) -> u64| parts.iter().map(count).sum::<u64>();
         let held = sum(|part| part.arena().len() as u64) + in_the_mail;
         // What was cut off may have been no more than a timer of a flow that had ended. And behind a link that is down
@@ -415,6 +429,7 @@ impl Coordinator<'_> {
             totals,
             control_drops: sum(|part| part.counts().control_drops),
             controller: self.controller.as_ref().and_then(Control::counts),
+            trace,
             realised: self.realised.loads(self.last_start.saturating_since(Instant::ZERO)),
             engine: Engine {
                 packet_hops,

@@ -375,16 +375,27 @@ impl Case {
         self.try_scenario(drain).unwrap_or_else(|problem| panic!("{}", problem.render(false)))
     }
 
+    /// The same, where delays are attributed, and flows are completed by the ACK of their last byte if `acknowledged`.
+    pub fn attributed(&self, drain: &str, acknowledged: bool) -> Scenario {
+        let completion = if acknowledged { "completion = \"acknowledged\"\n" } else { "" };
+        let scenario = self.try_with(drain, &format!("attribution = true\n{completion}"));
+        scenario.unwrap_or_else(|problem| panic!("{}", problem.render(false)))
+    }
+
     /// Whether the order of packets that land at one moment is drawn.
     pub fn draws_ties(&self) -> bool {
         self.seed % 2 == 1
     }
 
     fn try_scenario(&self, drain: &str) -> Result<Scenario, Problem> {
+        self.try_with(drain, "")
+    }
+
+    fn try_with(&self, drain: &str, record: &str) -> Result<Scenario, Problem> {
         // As many bins as there may be with the longest of times.
         let bin = if drain.ends_with("us") { "7us" } else { "1s" };
         let ties = if self.draws_ties() { "drawn" } else { "numbered" };
-        let run = format!("[run]\ndrain = \"{drain}\"\nties = \"{ties}\"\n[record]\nthroughput = \"{bin}\"\n");
+        let run = format!("[run]\ndrain = \"{drain}\"\nties = \"{ties}\"\n[record]\n{record}throughput = \"{bin}\"\n");
         let text = format!("{}{run}{}", self.text, listed(&self.flows));
         Scenario::new(&tree(self.scheme, &text), self.seed, Path::new("."))
     }

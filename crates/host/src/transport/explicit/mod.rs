@@ -23,10 +23,11 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{BitRate, Span};
-use tailcut_model::seat::{HostCx, OpenConnection, SendOrder, Transport, Unfinished, Wish};
+use tailcut_base::{BitRate, HostId, Span};
+use tailcut_model::seat::{HostCx, Look, OpenConnection, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
-    Around, Build, Facts, FlowId, FlowSpec, Header, Invalid, Kind, Packet, PacketId, Parameters, Thing,
+    Around, Build, Component, Facts, FlowId, FlowSpec, FlowTable, Header, Invalid, Kind, Packet, PacketId, Parameters,
+    Thing,
 };
 
 use crate::order::Orders;
@@ -160,10 +161,14 @@ impl<P: Protocol> Build for Explicit<P> {
 impl<P: Protocol> Explicit<P> {
     /// The slot of a flow that this host sends: the slot of a flow that another host sends means nothing here.
     fn slot_of(&self, cx: &HostCx<'_>, flow: FlowId) -> Option<u32> {
-        let slot = cx.flows.sender(flow)?;
+        self.slot_at(cx.host, cx.flows, flow)
+    }
+
+    fn slot_at(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<u32> {
+        let slot = flows.sender(flow)?;
         let is_own = |outgoing: &Outgoing<P>| {
             let first = &outgoing.senders()[0];
-            first.flow() == flow && first.host() == cx.host
+            first.flow() == flow && first.host() == host
         };
         self.outgoing.get(slot).is_some_and(is_own).then_some(slot)
     }
@@ -413,6 +418,25 @@ impl<P: Protocol> Transport for Explicit<P> {
     fn shortest_timer(&self) -> Span {
         // The next packet may be due at once, or a deadline near.
         Span::ZERO
+    }
+
+    fn look(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
+        let outgoing = self.outgoing.get(self.slot_at(host, flows, flow)?)?;
+        let looks = outgoing.senders().iter().map(Sender::look);
+        looks.reduce(|all, one| Look {
+            is_ready: all.is_ready || one.is_ready,
+            timeouts: all.timeouts + one.timeouts,
+            rate: all.rate.zip(one.rate).map(|(all, one)| all.saturating_add(one)),
+            round_trip: all.round_trip.max(one.round_trip),
+            window: None,
+        })
+    }
+
+    fn waits_for(&self, kind: Kind) -> Component {
+        match kind {
+            packets::OPEN | packets::OPENED => Component::Handshake,
+            _ => Component::Permission,
+        }
     }
 
     fn unfinished(&self) -> Vec<Unfinished> {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use tailcut_base::{BitRate, HEADER_BYTES, HostId, Instant, MSS_BYTES, MTU_BYTES, Span, wire_bytes};
-use tailcut_model::seat::{OpenConnection, SenderReport};
+use tailcut_model::seat::{Look, OpenConnection, SenderReport};
 use tailcut_model::{ClassId, Direction, Flags, FlowId, FlowSpec, Header, Kind, Packet};
 
 use super::{Common, Protocol, packets};
@@ -239,6 +239,17 @@ impl<P: Protocol> Sender<P> {
 
     pub(super) fn report(&self) -> SenderReport {
         self.report
+    }
+
+    /// How it stands.
+    pub(super) fn look(&self) -> Look {
+        Look {
+            is_ready: self.is_offered,
+            timeouts: self.report.timeouts,
+            window: None,
+            rate: Some(self.protocol.rate()),
+            round_trip: self.rtt,
+        }
     }
 
     /// Whether the flow was given up: its report has been made.

@@ -35,10 +35,11 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, Span, wire_bytes};
-use tailcut_model::seat::{HostCx, OpenConnection, SendOrder, Transport, Unfinished, Wish};
+use tailcut_base::{Bytes, HostId, Span, wire_bytes};
+use tailcut_model::seat::{HostCx, Look, OpenConnection, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
-    Around, Build, Demand, Facts, FlowId, FlowSpec, Invalid, Kind, Packet, PacketId, Parameters, Thing,
+    Around, Build, Component, Demand, Facts, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId, Parameters,
+    Thing,
 };
 
 use crate::order::Orders;
@@ -292,6 +293,19 @@ impl Transport for Model {
 
     fn shortest_timer(&self) -> Span {
         homa(&self.config).resend
+    }
+
+    fn look(&self, _: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
+        let slot = flows.sender(flow).filter(|&slot| self.sends(slot, flow))?;
+        self.senders.get(slot).map(Sender::look)
+    }
+
+    fn waits_for(&self, kind: Kind) -> Component {
+        match kind {
+            packets::GRANT => Component::Grants,
+            packets::RESEND => Component::Timeout,
+            _ => Component::Window,
+        }
     }
 
     fn unfinished(&self) -> Vec<Unfinished> {

@@ -1,7 +1,7 @@
 //! The sending end of a message: what of it may go now, and what a silence means.
 
 use tailcut_base::{HostId, Instant, Span};
-use tailcut_model::seat::{OpenConnection, SenderReport};
+use tailcut_model::seat::{Look, OpenConnection, SenderReport};
 use tailcut_model::{Flags, FlowId, FlowSpec, Packet};
 
 use super::Config;
@@ -89,6 +89,11 @@ impl Sender {
 
     pub(super) fn report(&self) -> SenderReport {
         self.report
+    }
+
+    /// How it stands.
+    pub(super) fn look(&self) -> Look {
+        Look { is_ready: self.offered > 0, timeouts: self.report.timeouts, ..Look::default() }
     }
 
     /// Bytes that are still to send, new ones and those to send again.

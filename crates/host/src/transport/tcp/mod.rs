@@ -27,12 +27,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, HostId, Span};
 use tailcut_model::seat::{
-    CongestionControl, HostCx, Leave, OpenConnection, Pacer, ReceiveWindow, SendOrder, Soon, Transport, Unfinished,
-    Wish,
+    CongestionControl, HostCx, Leave, Look, OpenConnection, Pacer, ReceiveWindow, SendOrder, Soon, Transport,
+    Unfinished, Wish,
 };
 use tailcut_model::{
-    Around, Build, Direction, Facts, Flags, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId, Parameters,
-    Thing,
+    Around, Build, Component, Direction, Facts, Flags, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId,
+    Parameters, Thing,
 };
 
 use crate::congestion::FlowContext;
@@ -642,6 +642,18 @@ impl Transport for Model {
         let senders = self.senders.iter().map(|s| Unfinished::Sender(s.flow(), s.report()));
         let receivers = self.receivers.iter().map(|r| Unfinished::Receiver(r.flow(), r.report()));
         senders.chain(receivers).collect()
+    }
+
+    fn look(&self, _: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
+        let slot = flows.sender(flow).filter(|&slot| self.sends(slot, flow))?;
+        self.senders.get(slot).map(Sender::look)
+    }
+
+    fn waits_for(&self, kind: Kind) -> Component {
+        match kind {
+            packets::SYN | packets::SYN_ACK => Component::Handshake,
+            _ => Component::Window,
+        }
     }
 
     fn prefetch(&self, soon: Soon, flows: &FlowTable) {

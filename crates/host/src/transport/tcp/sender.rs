@@ -682,6 +682,7 @@ impl Sender {
 mod closed;
 mod held;
 mod kept;
+mod look;
 mod recovery;
 #[cfg(test)]
 mod tests;

@@ -16,15 +16,15 @@ impl Part<'_> {
     /// buckets ahead ports and hosts, three ahead the packet that lands, two ahead where that goes, and one ahead the
     /// state of its flow. Each step reads what the one before has called.
     #[inline]
-    pub(super) fn fetch_ahead(&mut self) {
+    pub(super) fn fetch_ahead<const PLAIN: bool>(&mut self) {
         if self.calendar.bucket() != self.fetched {
             self.fetched = self.calendar.bucket();
-            self.fetch_buckets();
+            self.fetch_buckets::<PLAIN>();
         }
     }
 
     #[inline(never)]
-    fn fetch_buckets(&self) {
+    fn fetch_buckets<const PLAIN: bool>(&self) {
         let mut buckets = self.calendar.ahead();
         for key in buckets.next().into_iter().flatten() {
             if let Some((from, End::Host(host))) = Event::landing(key)
@@ -49,6 +49,9 @@ impl Part<'_> {
                 && let Some(first) = self.source(from).wire.first_in_flight()
             {
                 self.arena.prefetch(first);
+                if !PLAIN && let Some(attribution) = &self.attribution {
+                    attribution.prefetch(first);
+                }
             }
             self.fetch_sender(key, Soon::Choose);
         }

@@ -15,15 +15,18 @@ use tailcut_record::{Histogram, MemorySeries, QueueSamples, QueueSeries, Through
 use tailcut_topology::path::{Path, PathContext};
 use tailcut_topology::{Node, PortSpec};
 
+use super::attribution::Attribution;
 use super::delays::{Delays, HostDelays};
 use super::host_agents::HostAgent;
 use super::hosts::Interfaces;
+use super::lens::Watch;
 use super::measure::{Measured, Sampling};
 use super::pfc::{self, Pfc};
 use super::switches::Managed;
 use super::ties::Ties;
 use super::{Counts, Host, Part, Switch};
 use crate::event::{End, Event};
+use crate::trace::Lens;
 use crate::world::cut::{Cut, Positions};
 use crate::{NicConfig, Scenario};
 
@@ -34,7 +37,7 @@ const VALID: &str = "the scenario was validated";
 
 impl<'s> Part<'s> {
     /// Part `number` of a scenario's network.
-    pub(in crate::world) fn new(scenario: &'s Scenario, cut: &'s Cut, number: u32) -> Part<'s> {
+    pub(in crate::world) fn new(scenario: &'s Scenario, cut: &'s Cut, number: u32, lens: Option<&Lens>) -> Part<'s> {
         let (config, network, outages) = (scenario.config(), scenario.network(), scenario.outages());
         let seeds = Seeds::new(scenario.seed());
         let is_here = |node: Node| cut.part_of(node) == number;
@@ -133,6 +136,8 @@ impl<'s> Part<'s> {
             interfaces: interfaces(scenario, &host_ids, &path),
             delays: delays(scenario, &host_ids),
             pfc: scenario.has_pfc().then(|| Box::new(Pfc::new(scenario, &ids, number, cut))),
+            attribution: Attribution::new(scenario, &ids),
+            lens: lens.map(|lens| Watch::new(lens.clone(), &ids)),
             has_custom_hosts: hosts.iter().any(|host| host.transport.is_custom()),
             hosts,
             control_class: scenario.facts().class_of_control(),

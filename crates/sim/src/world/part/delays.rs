@@ -113,7 +113,13 @@ impl Part<'_> {
                 None => break,
                 Some(&(_, id)) => {
                     inbox.pop_front();
+                    if self.attribution.is_some() {
+                        self.account_arrival(now, host, id);
+                    }
                     self.with_host::<false, _>(now, host, |transport, cx| transport.on_packet(cx, id));
+                    if self.attribution.is_some() {
+                        self.account_handled(now, host);
+                    }
                     self.arena.remove(id);
                     self.counts.delivered += 1;
                 }

@@ -34,6 +34,9 @@ impl Part<'_> {
                 if self.arena.has_headers() {
                     mail.headers.push(*self.arena.header(id));
                 }
+                if let Some(attribution) = &self.attribution {
+                    mail.accounts.push(attribution.account(id, self.arena.get(id).kind));
+                }
                 self.arena.remove(id);
                 self.counts.sent += 1;
                 is_due(land);
@@ -54,10 +57,14 @@ impl Part<'_> {
         self.counts.arrived += mail.packets.len() as u64;
         mail.frames.drain(..).for_each(|frame| self.expect_pause(frame));
         let mut headers = mail.headers.drain(..);
+        let mut accounts = mail.accounts.drain(..);
         for ((port, at), packet) in mail.landings.drain(..).zip(mail.packets.drain(..)) {
             let id = self.arena.insert(packet);
             if let Some(header) = headers.next() {
                 self.arena.set_header(id, header);
+            }
+            if let Some((attribution, account)) = self.attribution.as_mut().zip(accounts.next()) {
+                attribution.set(id, account);
             }
             let position = self.positions.port(port);
             if let Some(land) = self.ports[position].wire.put(at, &mut self.arena, id) {

@@ -12,24 +12,26 @@
 //! fetched ([`Part::send_mail`]); the other part has a wire of its own for that link, on which it puts them.
 
 mod ahead;
+mod attribution;
 mod build;
 mod delays;
 mod host_agents;
 mod hosts;
+mod lens;
 mod mail;
 mod measure;
+mod messages;
 mod pfc;
 mod switches;
 mod ties;
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use tailcut_base::{HostId, Instant, PortId, SwitchId};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::{Offered, Port};
 use tailcut_host::transport::TransportSeat;
-use tailcut_model::seat::{Answer, DropReason, HostCx, Message, Transport, Unfinished, Wish};
+use tailcut_model::seat::{DropReason, HostCx, Message, Transport, Unfinished, Wish};
 use tailcut_model::{Arena, FlowId, FlowTable, Header, Kind, List, PacketId};
 use tailcut_record::Throughput;
 use tailcut_topology::path::Path;
@@ -40,8 +42,11 @@ use super::exchange::{FlowEvent, LogEntry, Start};
 use crate::controller::Told;
 use crate::event::{End, Event};
 use crate::failures::Outages;
+pub(super) use attribution::Account;
+use attribution::Attribution;
 use delays::Delays;
 use hosts::Interfaces;
+use lens::Watch;
 use measure::{Measured, Sampling};
 use pfc::Pfc;
 use switches::Managed;
@@ -134,6 +139,10 @@ pub(super) struct Part<'s> {
     delays: Option<Delays>,
     /// What is paused, if ports have priority flow control.
     pfc: Option<Box<Pfc>>,
+    /// Where the time of flows goes, if that is recorded.
+    attribution: Option<Box<Attribution>>,
+    /// What is looked at closely, if anything is; delays are attributed then too.
+    lens: Option<Box<Watch>>,
     /// The class that hosts give to control packets.
     control_class: u8,
     switches: Vec<Switch>,
@@ -176,6 +185,7 @@ impl Part<'_> {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
         let has_plain_switches = !self.is_managed && !self.network.has_static_routes();
         let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none() && self.pfc.is_none();
+        let is_plain = is_plain && self.attribution.is_none();
         let handled = if is_plain { self.run::<true>(horizon, budget) } else { self.run::<false>(horizon, budget) };
         self.counts.handled += handled;
         self.counts.pending += handled * self.calendar.len() as u64;
@@ -188,7 +198,7 @@ impl Part<'_> {
         while let Some((now, key)) = self.calendar.pop_before(horizon) {
             self.key = key;
             if self.is_large && (PLAIN || self.ties.is_none()) {
-                self.fetch_ahead();
+                self.fetch_ahead::<PLAIN>();
             }
             let event = match &self.ties {
                 Some(ties) if !PLAIN => ties.event(key, |port| self.landings[self.positions.port(port)]),
@@ -253,12 +263,18 @@ impl Part<'_> {
                 throughput.expect(flow, spec.class);
             }
             self.catch_up_host::<false>(now, dst);
+            if self.attribution.is_some() {
+                self.account_expected(now, dst, flow);
+            }
             self.with_host::<false, _>(now, dst, |transport, cx| transport.on_expect(cx, flow, &spec));
             self.pull::<false>(now, dst);
         }
         if let Some(src) = src {
             self.catch_up_host::<false>(now, src);
             let nics = self.nics_for(src, flow, &spec);
+            if self.attribution.is_some() {
+                self.account_start(now, src, flow);
+            }
             self.with_host::<false, _>(now, src, |transport, cx| {
                 cx.nic = nics.as_ref().map_or(0, |nics| nics[0]);
                 transport.on_send(cx, flow, &spec);
@@ -268,6 +284,9 @@ impl Part<'_> {
                     transport.on_interfaces(cx, flow, &nics);
                 }
             });
+            if self.attribution.is_some() {
+                self.account_handled(now, src);
+            }
             self.pull::<false>(now, src);
         }
     }
@@ -295,6 +314,12 @@ impl Part<'_> {
         }
         if !PLAIN && self.is_lost(now, port, at, id) {
             return;
+        }
+        if !PLAIN && self.attribution.is_some() {
+            self.account_landing(now, at, id);
+            if self.lens.is_some() {
+                self.watch_crossed(now, port, at, id);
+            }
         }
         let packet = self.arena.get(id);
         self.counts.packet_hops += 1;
@@ -348,6 +373,9 @@ impl Part<'_> {
     /// What follows from offering a packet to the port at `at`.
     #[inline(always)]
     fn see_to<const PLAIN: bool>(&mut self, now: Instant, at: usize, id: PacketId, offered: Offered) {
+        if !PLAIN && self.lens.is_some() {
+            self.watch_offered(now, at, id, offered);
+        }
         match offered {
             Offered::Sent { land: Some(land) } => self.push_landing::<PLAIN>(at, land),
             Offered::Sent { land: None } | Offered::Queued => {}
@@ -360,6 +388,9 @@ impl Part<'_> {
 
     #[cold]
     fn drop_packet(&mut self, now: Instant, id: PacketId, reason: DropReason) {
+        if self.lens.is_some() {
+            self.watch_dropped(now, id, reason);
+        }
         let packet = self.arena.get(id);
         if packet.kind == Kind::DATA {
             let event = FlowEvent::Dropped { flow: packet.flow, seq: packet.seq, reason };
@@ -406,10 +437,16 @@ impl Part<'_> {
         if !PLAIN && self.delays.is_some() {
             return self.post(now, host, id);
         }
+        if !PLAIN && self.attribution.is_some() {
+            self.account_arrival(now, host, id);
+        }
         self.with_host::<PLAIN, _>(now, host, |transport, cx| match PLAIN {
             true => transport.on_packet_of_registered(cx, id),
             false => transport.on_packet(cx, id),
         });
+        if !PLAIN && self.attribution.is_some() {
+            self.account_handled(now, host);
+        }
         self.arena.remove(id);
         self.counts.delivered += 1;
         self.pull::<PLAIN>(now, host);
@@ -426,7 +463,13 @@ impl Part<'_> {
         self.counts.calls += 1;
         let host = self.positions.host(host);
         self.catch_up_host::<PLAIN>(now, host);
+        if !PLAIN && self.attribution.is_some() {
+            self.account_timer(host, flow);
+        }
         self.with_host::<PLAIN, _>(now, host, |transport, cx| transport.on_timer(cx, flow));
+        if !PLAIN && self.attribution.is_some() {
+            self.account_handled(now, host);
+        }
         self.pull::<PLAIN>(now, host);
     }
 
@@ -522,6 +565,9 @@ impl Part<'_> {
             if self.control_class > 0 {
                 self.arena.get_mut(id).class = self.control_class;
             }
+            if !PLAIN && self.lens.is_some() {
+                self.watch_made(now, self.nic_at(host, nic), id);
+            }
             return Some(id);
         }
         let transport = &self.hosts[host].transport;
@@ -536,6 +582,9 @@ impl Part<'_> {
         if self.arena.has_headers() {
             self.arena.set_header(id, std::mem::take(&mut self.header));
         }
+        if !PLAIN && self.attribution.is_some() {
+            self.account_sent(now, host, nic, id);
+        }
         Some(id)
     }
 
@@ -548,6 +597,7 @@ impl Part<'_> {
         call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R,
     ) -> R {
         let Host { id, transport, control, .. } = &mut self.hosts[host];
+        let before = if PLAIN || self.attribution.is_none() { None } else { control.back() };
         let mut cx = HostCx {
             now,
             host: *id,
@@ -559,6 +609,9 @@ impl Part<'_> {
             header: &mut self.header,
         };
         let result = call(transport, &mut cx);
+        if !PLAIN && self.attribution.is_some() {
+            self.account_control(now, host, before);
+        }
         if !self.wishes.is_empty() {
             self.grant_wishes(now, host);
         }
@@ -594,34 +647,12 @@ impl Part<'_> {
                 Wish::Abandoned { flow, report } => FlowEvent::Abandoned { flow, report },
                 Wish::LetGo { flow, report } => FlowEvent::LetGo { flow, report },
             };
+            if self.attribution.is_some() {
+                self.account_ended(now, &event);
+            }
             self.log.push(LogEntry { at: now, key: self.key, event });
         }
         self.told[told..].reverse();
-    }
-
-    /// A message of the controller will be at a host of this part.
-    pub(super) fn expect_message(&mut self, answer: Answer) {
-        let Answer { at, to, flow, message } = answer;
-        self.messages.entry((at, to, flow)).or_default().push_back(message);
-        self.calendar.push(at, Event::Message(to, flow).key());
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn hear_controller(&mut self, now: Instant, host: HostId, flow: FlowId) {
-        self.counts.calls += 1;
-        let mut entry = match self.messages.entry((now, host, flow)) {
-            Entry::Occupied(entry) => entry,
-            Entry::Vacant(_) => unreachable!("the event stands for a message"),
-        };
-        let message = entry.get_mut().pop_front().expect("there is an event for each message");
-        if entry.get().is_empty() {
-            entry.remove();
-        }
-        let host = self.positions.host(host);
-        self.catch_up_host::<false>(now, host);
-        self.with_host::<false, _>(now, host, |transport, cx| transport.on_message(cx, flow, message));
-        self.pull::<false>(now, host);
     }
 
     /// What happened to flows since the last call, in order.
@@ -660,6 +691,7 @@ impl Part<'_> {
             + self.interfaces.as_ref().map_or(0, Interfaces::heap_bytes)
             + self.delays.as_ref().map_or(0, Delays::heap_bytes)
             + self.pfc.as_ref().map_or(0, |pfc| pfc.heap_bytes())
+            + self.attribution.as_ref().map_or(0, |attribution| attribution.heap_bytes())
             + self.ports_heap_bytes()
             + self.switches.capacity() * size_of::<Switch>()
             + managed.map(Managed::heap_bytes).sum::<usize>()

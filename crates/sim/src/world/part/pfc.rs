@@ -13,7 +13,7 @@
 use std::collections::VecDeque;
 
 use tailcut_base::{Instant, PortId, Span, SwitchId};
-use tailcut_fabric::{Counts, FRAME_BYTES, Lossless, PortConfig};
+use tailcut_fabric::{Counts, FRAME_BYTES, Lossless, Offered, PortConfig};
 use tailcut_model::seat::{MAX_CLASSES, PathChoice};
 use tailcut_model::{Packet, PacketId};
 use tailcut_record::PauseCounts;
@@ -64,6 +64,9 @@ struct PortState {
     paused: u8,
     paused_since: Instant,
     paused_for: Span,
+    /// For how long each class was stopped until it was last allowed to go on, and when it was last stopped.
+    stopped_for: [Span; MAX_CLASSES],
+    stopped_since: [Instant; MAX_CLASSES],
     /// When each class was last allowed to go on.
     resumed: [Instant; MAX_CLASSES],
     /// Packets that waited here while their class was paused, and have left.
@@ -258,6 +261,15 @@ impl Pfc {
 }
 
 impl PortState {
+    /// For how long a class has been stopped since the start.
+    fn stopped(&self, now: Instant, class: u8) -> Span {
+        let open = match self.paused >> class & 1 {
+            0 => Span::ZERO,
+            _ => now.saturating_since(self.stopped_since[usize::from(class)]),
+        };
+        self.stopped_for[usize::from(class)] + open
+    }
+
     fn new(id: PortId) -> PortState {
         PortState {
             id,
@@ -269,6 +281,8 @@ impl PortState {
             paused: 0,
             paused_since: Instant::ZERO,
             paused_for: Span::ZERO,
+            stopped_for: [Span::ZERO; MAX_CLASSES],
+            stopped_since: [Instant::ZERO; MAX_CLASSES],
             resumed: [Instant::ZERO; MAX_CLASSES],
             held: 0,
             is_turn_of_held: false,
@@ -337,10 +351,19 @@ impl Part<'_> {
         let lossless = self.pfc().ports[at].lossless;
         let class = match self.ports[at].offer_held(now, &mut self.arena, id, lossless) {
             Ok(class) => class,
-            Err(reason) => return self.drop_packet(now, id, reason),
+            Err(reason) => {
+                if self.lens.is_some() {
+                    self.watch_offered(now, at, id, Offered::Dropped(reason));
+                }
+                return self.drop_packet(now, id, reason);
+            }
         };
         let entry = Entry { since: now, back: back as u32, class };
+        if self.lens.is_some() {
+            self.watch_offered(now, at, id, Offered::Queued);
+        }
         self.pfc().note(id, entry);
+        self.begins_to_wait(now, at, class, id);
         if lossless.has(class) {
             self.pfc().add(at, entry, |bytes| *bytes += size);
         }
@@ -350,6 +373,30 @@ impl Part<'_> {
             let mut tell = Vec::new();
             self.pfc().rose(at, entry, queue, &mut tell);
             tell.into_iter().for_each(|link| self.send_held(now, link));
+        }
+    }
+
+    /// Notes for how long the class of a packet had been stopped when it came to wait in the port at `at`.
+    fn begins_to_wait(&mut self, now: Instant, at: usize, class: u8, id: PacketId) {
+        if self.attribution.is_some() {
+            let stopped = self.pfc().ports[at].stopped(now, class);
+            self.account_held(stopped, id);
+        }
+    }
+
+    /// A packet leaves that waited in the port at `at`, maybe for a pause to end. What an ideal PFC holds in an
+    /// interface it holds for nothing else.
+    fn has_waited(&mut self, now: Instant, at: usize, entry: Entry, id: PacketId) {
+        if self.attribution.is_none() {
+            return;
+        }
+        let (is_ideal, is_nic) = (self.pfc().is_ideal, at < self.nics);
+        if is_ideal && is_nic {
+            self.account_held(Span::ZERO, id);
+            self.account_let_go(now.saturating_since(entry.since), id);
+        } else {
+            let stopped = self.pfc().ports[at].stopped(now, entry.class);
+            self.account_let_go(stopped, id);
         }
     }
 
@@ -414,6 +461,7 @@ impl Part<'_> {
     fn has_left(&mut self, now: Instant, at: usize, id: PacketId) {
         let size = u64::from(self.arena.get(id).size);
         let entry = self.pfc().leaves(at, id);
+        self.has_waited(now, at, entry, id);
         if !self.pfc().ports[at].lossless.has(entry.class) {
             return;
         }
@@ -480,6 +528,10 @@ impl Part<'_> {
         }
         for class in (0..MAX_CLASSES).filter(|class| (before & !classes) >> class & 1 != 0) {
             state.resumed[class] = now;
+            state.stopped_for[class] += now.saturating_since(state.stopped_since[class]);
+        }
+        for class in (0..MAX_CLASSES).filter(|class| (classes & !before) >> class & 1 != 0) {
+            state.stopped_since[class] = now;
         }
         if before & !classes != 0 {
             self.call_sender(now, sender);
@@ -522,7 +574,8 @@ impl Part<'_> {
             return None;
         }
         let id = self.take_allowed(now, at)?;
-        self.pfc().leaves(at, id);
+        let entry = self.pfc().leaves(at, id);
+        self.has_waited(now, at, entry, id);
         Some(id)
     }
 
@@ -548,6 +601,7 @@ impl Part<'_> {
             }
             self.ports[at].hold(now, &mut self.arena, id, class);
             self.pfc().note(id, Entry { since: now, back: NOWHERE, class });
+            self.begins_to_wait(now, at, class, id);
             if !is_held {
                 // Those in front of it go now.
                 return None;

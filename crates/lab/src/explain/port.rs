@@ -1,0 +1,131 @@
+//! What happened at a port: how full it was, of whom, what came, what was marked and dropped.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tailcut_base::{Instant, PortId};
+use tailcut_sim::Problem;
+use tailcut_sim::model::Flags;
+use tailcut_sim::trace::{Happened, Lens};
+
+use super::occupancy::Occupancy;
+use super::story::{Share, bytes, time};
+use super::{Replay, times};
+
+/// How many flows are named.
+const NAMED: usize = 10;
+
+/// What happened at a port in a time.
+#[derive(Clone, Debug, Serialize)]
+pub struct PortStory {
+    /// Its name.
+    pub port: String,
+    /// From when on it was looked at, in ns since the start of the run.
+    pub from_ns: f64,
+    /// Until when.
+    pub until_ns: f64,
+    /// Packets that came and were let in, and their bytes.
+    pub packets: u64,
+    /// Bytes of these packets.
+    pub bytes: u64,
+    /// Packets that crossed the link behind it with a mark that was written here or before.
+    pub marked: u64,
+    /// Packets that were dropped here, by reason.
+    pub drops: BTreeMap<&'static str, u64>,
+    /// Most bytes that waited.
+    pub most_bytes: u64,
+    /// When that was, in ns.
+    pub most_at_ns: f64,
+    /// Who filled it, by bytes times the time for which they waited, most first.
+    pub fillers: Vec<Share>,
+    /// Which flow is of which class.
+    #[serde(skip)]
+    pub class_of: BTreeMap<u32, u8>,
+    /// Who waited, and when.
+    #[serde(skip)]
+    pub occupancy: Occupancy,
+    /// The time that was looked at.
+    #[serde(skip)]
+    pub time: (Instant, Instant),
+    /// When packets were dropped.
+    #[serde(skip)]
+    pub dropped: Vec<Instant>,
+}
+
+/// What happened at a port from one moment to another.
+///
+/// # Errors
+/// If the point comes to something else than what was saved.
+pub fn port_story(replay: &Replay, port: PortId, from: Instant, until: Instant) -> Result<PortStory, Problem> {
+    let lens = Lens { ports: times([(port, (from, until))]), ..Lens::default() };
+    let (outcome, trace) = replay.look(lens)?;
+    let until = until.min(outcome.ended_at);
+    let occupancy = Occupancy::of(&trace, port);
+    let (mut packets, mut came, mut marked) = (0, 0, 0);
+    let mut drops: BTreeMap<&'static str, u64> = BTreeMap::new();
+    let (mut most, mut most_at, mut dropped) = (0, from, Vec::new());
+    for seen in trace.packets.iter().filter(|seen| seen.port == port) {
+        match seen.what {
+            Happened::Queued { bytes } => {
+                packets += 1;
+                came += u64::from(seen.packet.size);
+                if bytes > most {
+                    (most, most_at) = (bytes, seen.at);
+                }
+            }
+            Happened::Crossed { .. } => marked += u64::from(seen.packet.flags.has(Flags::CE)),
+            Happened::Dropped(reason) => {
+                *drops.entry(reason.name()).or_default() += 1;
+                dropped.push(seen.at);
+            }
+            Happened::Made => {}
+        }
+    }
+    let fillers = occupancy.fillers(from, until);
+    let whole: f64 = fillers.iter().map(|(_, sum)| sum).sum();
+    let ns = |at: Instant| at.saturating_since(Instant::ZERO).as_ns_f64();
+    Ok(PortStory {
+        port: replay.scenario.network().port_name(port).to_string(),
+        from_ns: ns(from),
+        until_ns: ns(until),
+        packets,
+        bytes: came,
+        marked,
+        drops,
+        most_bytes: most,
+        most_at_ns: ns(most_at),
+        fillers: fillers.iter().take(NAMED).map(|&(flow, sum)| Share { flow, share: sum / whole }).collect(),
+        class_of: outcome.flows.rows().map(|row| (row.flow, row.class)).collect(),
+        occupancy,
+        time: (from, until),
+        dropped,
+    })
+}
+
+impl PortStory {
+    /// The story in sentences, one a line.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![format!(
+            "{} from {} to {}: {} packets came, {}",
+            self.port,
+            time(self.from_ns),
+            time(self.until_ns),
+            self.packets,
+            bytes(self.bytes)
+        )];
+        lines.push(format!("  most that waited: {}, at {}", bytes(self.most_bytes), time(self.most_at_ns)));
+        if self.marked > 0 {
+            lines.push(format!("  {} packets left it marked", self.marked));
+        }
+        for (reason, count) in &self.drops {
+            lines.push(format!("  {count} packets were dropped ({})", reason.replace('_', " ")));
+        }
+        if !self.fillers.is_empty() {
+            lines.push("  who filled it, by bytes and the time for which they waited:".to_owned());
+        }
+        for share in &self.fillers {
+            lines.push(format!("  {:>5.1} %  flow {}", 100.0 * share.share, share.flow));
+        }
+        lines
+    }
+}

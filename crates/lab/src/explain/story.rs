@@ -1,0 +1,373 @@
+//! Why a flow took as long as it did, in a few sentences.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Serialize;
+use tailcut_base::{HostId, Instant, PortId, Span};
+use tailcut_record::{Breakdown, Component, FlowRow};
+use tailcut_sim::model::{Flags, FlowId, Kind};
+use tailcut_sim::trace::{Happened, Lens, Purpose, Seen, Stood, Trace, purpose};
+use tailcut_sim::{Outcome, Problem};
+use tailcut_topology::{Network, Node};
+
+use super::occupancy::Occupancy;
+use super::{Replay, times};
+
+/// Ports are looked at from so long before a flow starts: what waits there then is there already.
+const BEFORE: Span = Span::from_ms(20);
+/// How many dropped packets and waits a story tells of.
+const TOLD: usize = 5;
+/// How many other flows are named.
+const NAMED: usize = 3;
+
+/// What a flow, or a port, has of something.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// Number of the flow.
+    pub flow: u32,
+    /// Its share, from 0 to 1.
+    pub share: f64,
+}
+
+/// A packet that was dropped.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LostPacket {
+    /// When, in ns since the start of the flow.
+    pub after_ns: f64,
+    /// Name of the port that dropped it.
+    pub port: String,
+    /// Offset of its first byte.
+    pub seq: u64,
+    /// Why, as in the columns of `ports.parquet`.
+    pub reason: &'static str,
+    /// Bytes that waited in the port.
+    pub waiting_bytes: u64,
+    /// Whose they were, most first.
+    pub of: Vec<Share>,
+}
+
+/// A packet of the flow that waited long in a port.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LongWait {
+    /// When it came, in ns since the start of the flow.
+    pub after_ns: f64,
+    /// Name of the port.
+    pub port: String,
+    /// Offset of its first byte.
+    pub seq: u64,
+    /// For how long it waited, in ns.
+    pub ns: f64,
+    /// Bytes that waited when it came.
+    pub waiting_bytes: u64,
+    /// Whose they were, most first.
+    pub of: Vec<Share>,
+}
+
+/// One component of a completion time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// Name of the component.
+    pub component: &'static str,
+    /// The same in words.
+    pub words: &'static str,
+    /// Its time in ns.
+    pub ns: f64,
+}
+
+/// The packets of a flow, by the offsets of their first bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Diagram {
+    /// When each left its host, and whether its bytes had been sent before.
+    pub sent: Vec<(Instant, u64, bool)>,
+    /// When each was at the receiver, and whether it was marked.
+    pub arrived: Vec<(Instant, u64, bool)>,
+    /// When each was dropped.
+    pub dropped: Vec<(Instant, u64)>,
+    /// When each ACK was at the sender, and up to which byte it acknowledged.
+    pub acknowledged: Vec<(Instant, u64)>,
+}
+
+impl Diagram {
+    fn of(network: &Network, row: &FlowRow, packets: &[&Seen]) -> Diagram {
+        let mut diagram = Diagram::default();
+        for seen in packets {
+            let (at, seq, flags) = (seen.at, seen.packet.seq, seen.packet.flags);
+            let is_at = |host: u32| network.ports()[seen.port].peer == Node::Host(HostId(host));
+            match (seen.what, purpose(seen.packet.kind)) {
+                (Happened::Made, Purpose::Data) => diagram.sent.push((at, seq, flags.has(Flags::RETRANSMITTED))),
+                (Happened::Crossed { .. }, Purpose::Data) if is_at(row.dst) => {
+                    diagram.arrived.push((at, seq, flags.has(Flags::CE)));
+                }
+                (Happened::Dropped(_), Purpose::Data) => diagram.dropped.push((at, seq)),
+                (Happened::Crossed { .. }, Purpose::Acknowledges) if is_at(row.src) => {
+                    diagram.acknowledged.push((at, seq));
+                }
+                _ => {}
+            }
+        }
+        diagram
+    }
+}
+
+/// Why a flow took as long as it did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Story {
+    /// Number of the flow.
+    pub flow: u32,
+    /// Its traffic class.
+    pub class: String,
+    /// Its payload in bytes.
+    pub size_bytes: u64,
+    /// Name of the host that sends it.
+    pub src: String,
+    /// Name of the host that receives it.
+    pub dst: String,
+    /// When it started, in ns.
+    pub start_ns: f64,
+    /// Its FCT in ns; none if it was not finished at the end.
+    pub fct_ns: Option<f64>,
+    /// Its FCT in an idle network, in ns.
+    pub ideal_ns: f64,
+    /// Where its FCT went, most first; what is zero is left out.
+    pub parts: Vec<Part>,
+    /// Data packets sent.
+    pub packets: u64,
+    /// Of them those that were sent again.
+    pub retransmissions: u64,
+    /// Data packets that arrived marked.
+    pub ce_marks: u64,
+    /// Expiries of its retransmission timer.
+    pub timeouts: u64,
+    /// Dropped packets, in the order of time.
+    pub drops: Vec<LostPacket>,
+    /// Its longest waits in ports, longest first.
+    pub waits: Vec<LongWait>,
+    /// The flow as it is recorded.
+    #[serde(skip)]
+    pub row: FlowRow,
+    /// What was seen of its packets.
+    #[serde(skip)]
+    pub diagram: Diagram,
+    /// How its sender stood after what happened to it.
+    #[serde(skip)]
+    pub senders: Vec<Stood>,
+    /// Who waited in the ports that its data crossed, in their order.
+    #[serde(skip)]
+    pub ports: Vec<(PortId, String, Occupancy)>,
+}
+
+/// The stories of some flows of a point.
+///
+/// # Errors
+/// If there is no such flow, or the point comes to something else than what was saved.
+pub fn stories(replay: &Replay, flows: &[u32]) -> Result<Vec<Story>, Problem> {
+    let lens = Lens { flows: flows.iter().map(|&flow| FlowId(flow)).collect(), ..Lens::default() };
+    let (outcome, first) = replay.look(lens.clone())?;
+    let mut rows: BTreeMap<u32, FlowRow> = BTreeMap::new();
+    for row in outcome.flows.rows().filter(|row| flows.contains(&row.flow)) {
+        rows.insert(row.flow, row);
+    }
+    if let Some(missing) = flows.iter().find(|flow| !rows.contains_key(flow)) {
+        return Err(Problem::new(format!("{} has no flow {missing}", replay.point.key))
+            .help(format!("expected a number below {}", outcome.flows.len())));
+    }
+    // The ports that their data met, from before each flow began until it was over: a second look sees all that was
+    // there.
+    let is_data = |seen: &&Seen| seen.packet.kind == Kind::DATA;
+    let met = first.packets.iter().filter(is_data).map(|seen| {
+        let row = &rows[&seen.packet.flow.0];
+        let from = Instant::from_ps(row.start.as_ps().saturating_sub(BEFORE.as_ps()));
+        (seen.port, (from, end_of(row, &outcome)))
+    });
+    let mut met: Vec<_> = met.collect();
+    met.sort();
+    met.dedup();
+    let (outcome, second) = replay.look(Lens { ports: times(met), ..lens })?;
+    Ok(flows.iter().map(|flow| story(replay, &outcome, &second, rows[flow].clone())).collect())
+}
+
+fn end_of(row: &FlowRow, outcome: &Outcome) -> Instant {
+    row.acknowledged.or(row.received).unwrap_or(outcome.ended_at)
+}
+
+/// Whose bytes these are, most first, and how many all are.
+fn shares(waiting: &BTreeMap<u32, u64>) -> (u64, Vec<Share>) {
+    let all: u64 = waiting.values().sum();
+    let mut of: Vec<(u32, u64)> = waiting.iter().map(|(&flow, &bytes)| (flow, bytes)).collect();
+    of.sort_by_key(|&(flow, bytes)| (std::cmp::Reverse(bytes), flow));
+    let share = |(flow, bytes): (u32, u64)| Share { flow, share: bytes as f64 / all.max(1) as f64 };
+    (all, of.into_iter().take(NAMED).map(share).collect())
+}
+
+fn story(replay: &Replay, outcome: &Outcome, trace: &Trace, row: FlowRow) -> Story {
+    let network = replay.scenario.network();
+    let flow = FlowId(row.flow);
+    let own: Vec<&Seen> = trace.packets.iter().filter(|seen| seen.packet.flow == flow).collect();
+    let mut ports: Vec<PortId> = Vec::new();
+    for seen in own.iter().filter(|seen| seen.packet.kind == Kind::DATA) {
+        if !ports.contains(&seen.port) {
+            ports.push(seen.port);
+        }
+    }
+    let end = end_of(&row, outcome);
+    let of_port = |port: PortId| (port, network.port_name(port).to_string(), Occupancy::of(trace, port));
+    let ports: Vec<(PortId, String, Occupancy)> = ports.into_iter().map(of_port).collect();
+    let after = |at: Instant| at.saturating_since(row.start).as_ns_f64();
+    let mut drops = Vec::new();
+    for seen in &own {
+        if let Happened::Dropped(reason) = seen.what
+            && seen.packet.kind == Kind::DATA
+        {
+            let occupancy = ports.iter().find(|(port, ..)| *port == seen.port).map(|(.., occupancy)| occupancy);
+            let (waiting_bytes, of) = occupancy.map_or((0, Vec::new()), |occupancy| shares(&occupancy.at(seen.at)));
+            drops.push(LostPacket {
+                after_ns: after(seen.at),
+                port: network.port_name(seen.port).to_string(),
+                seq: seen.packet.seq,
+                reason: reason.name(),
+                waiting_bytes,
+                of,
+            });
+        }
+    }
+    let mut waits = Vec::new();
+    for (_, name, occupancy) in &ports {
+        for stay in occupancy.stays.iter().filter(|stay| stay.flow == row.flow && stay.from <= end) {
+            let Some(seq) = stay.seq else { continue };
+            let mut before = occupancy.at(stay.from);
+            // The packet itself is among those that wait.
+            if let Some(own) = before.get_mut(&row.flow).filter(|_| stay.to > stay.from) {
+                *own -= stay.bytes;
+            }
+            before.retain(|_, bytes| *bytes > 0);
+            let (waiting_bytes, of) = shares(&before);
+            let ns = stay.to.min(end).saturating_since(stay.from).as_ns_f64();
+            waits.push(LongWait { after_ns: after(stay.from), port: name.clone(), seq, ns, waiting_bytes, of });
+        }
+    }
+    waits.sort_by(|a, b| b.ns.total_cmp(&a.ns).then(a.after_ns.total_cmp(&b.after_ns)));
+    waits.truncate(TOLD);
+    waits.retain(|wait| wait.ns > 0.0);
+    let breakdown = row.breakdown.as_deref().copied().unwrap_or_default();
+    Story {
+        flow: row.flow,
+        class: replay.scenario.classes().get(usize::from(row.class)).cloned().unwrap_or_default(),
+        size_bytes: row.size,
+        src: format!("host{}", row.src),
+        dst: format!("host{}", row.dst),
+        start_ns: row.start.saturating_since(Instant::ZERO).as_ns_f64(),
+        fct_ns: row.fct().map(Span::as_ns_f64),
+        ideal_ns: row.ideal.as_ns_f64(),
+        parts: parts(&breakdown),
+        packets: row.packets,
+        retransmissions: row.retransmissions,
+        ce_marks: row.ce_marks,
+        timeouts: row.timeouts,
+        drops,
+        waits,
+        diagram: Diagram::of(network, &row, &own),
+        senders: trace.senders.iter().filter(|stood| stood.flow == flow).copied().collect(),
+        row,
+        ports,
+    }
+}
+
+fn parts(breakdown: &Breakdown) -> Vec<Part> {
+    let mut parts: Vec<(Component, Span)> = breakdown.iter().filter(|(_, time)| *time > Span::ZERO).collect();
+    parts.sort_by_key(|&(component, time)| (std::cmp::Reverse(time), component));
+    let part = |(component, time): (Component, Span)| Part {
+        component: component.name(),
+        words: component.words(),
+        ns: time.as_ns_f64(),
+    };
+    parts.into_iter().map(part).collect()
+}
+
+/// A time in words: `9.31 ms`.
+pub(super) fn time(ns: f64) -> String {
+    match ns {
+        ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
+        ns if ns >= 1e6 => format!("{:.2} ms", ns / 1e6),
+        ns if ns >= 1e3 => format!("{:.2} us", ns / 1e3),
+        ns => format!("{ns:.0} ns"),
+    }
+}
+
+/// Bytes in words: `212 KB`.
+pub(super) fn bytes(count: u64) -> String {
+    match count {
+        10_000_000.. => format!("{:.0} MB", count as f64 / 1e6),
+        10_000.. => format!("{:.0} KB", count as f64 / 1e3),
+        1_000.. => format!("{:.1} KB", count as f64 / 1e3),
+        _ => format!("{count} B"),
+    }
+}
+
+/// Whose bytes waited, in words: `71 % of them of flows 5512 and 5513`.
+pub(super) fn whose(of: &[Share], own: u32) -> String {
+    let all: f64 = of.iter().map(|share| share.share).sum();
+    let names: Vec<String> =
+        of.iter().map(|share| if share.flow == own { "its own".to_owned() } else { share.flow.to_string() }).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!(", {:.0} % of flow {one}", 100.0 * all).replace("of flow its own", "its own"),
+        [first @ .., last] => format!(", {:.0} % of flows {} and {last}", 100.0 * all, first.join(", ")),
+    }
+}
+
+impl Story {
+    /// The story in sentences, one a line; the first says which flow it is, and how long it took.
+    pub fn lines(&self) -> Vec<String> {
+        let fct = self.fct_ns.map_or("not finished".to_owned(), time);
+        let mut lines = vec![format!(
+            "flow {} ({}, {}, {} -> {}, started at {}): {fct}; {} in an idle network",
+            self.flow,
+            self.class,
+            bytes(self.size_bytes),
+            self.src,
+            self.dst,
+            time(self.start_ns),
+            time(self.ideal_ns)
+        )];
+        let whole: f64 = self.parts.iter().map(|part| part.ns).sum();
+        for part in &self.parts {
+            lines.push(format!("  {:>10}  {:>3.0} %  {}", time(part.ns), 100.0 * part.ns / whole, part.words));
+        }
+        let mut counts = format!("  {} packets sent", self.packets);
+        for (count, what) in
+            [(self.retransmissions, "again"), (self.ce_marks, "arrived marked"), (self.timeouts, "timeouts")]
+        {
+            if count > 0 {
+                let _ = write!(counts, ", {count} {what}");
+            }
+        }
+        lines.push(counts);
+        for lost in self.drops.iter().take(TOLD) {
+            lines.push(format!(
+                "  {} after its start: the packet at byte {} was dropped at {} ({}) while {} waited{}",
+                time(lost.after_ns),
+                lost.seq,
+                lost.port,
+                lost.reason.replace('_', " "),
+                bytes(lost.waiting_bytes),
+                whose(&lost.of, self.flow)
+            ));
+        }
+        if self.drops.len() > TOLD {
+            lines.push(format!("  and {} more packets were dropped", self.drops.len() - TOLD));
+        }
+        if let Some(wait) = self.waits.first() {
+            lines.push(format!(
+                "  {} after its start: the packet at byte {} waited {} at {} behind {}{}",
+                time(wait.after_ns),
+                wait.seq,
+                time(wait.ns),
+                wait.port,
+                bytes(wait.waiting_bytes),
+                whose(&wait.of, self.flow)
+            ));
+        }
+        lines
+    }
+}
