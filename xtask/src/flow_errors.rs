@@ -15,7 +15,7 @@ pub(crate) fn run(root: &Path) -> Done {
     // The profile of the tests: it is built already, and fast enough to simulate.
     let command = ["run", "--locked", "--quiet", "--profile", "test", "--package", "tailcut", "--"];
     let run = ["run", "scenarios/fidelity.toml", "--fidelity", "both", "--quiet", "--out", &folder];
-    cargo(root, &command).args(&run).run()?;
+    cargo(root, &command).args(run).run()?;
     let (from, to) = (out.join("fidelity.csv"), root.join("data/flow-errors.csv"));
     std::fs::copy(&from, &to)
         .map(|_| ())

@@ -11,8 +11,8 @@ use tailcut_record::{
     Recorder, write_bursts, write_memory_series, write_ports, write_queue_series, write_queues, write_throughput,
 };
 use tailcut_report::ReportError;
-use tailcut_results::{EngineFacts, FlowCounts, FlowLevelError, Load, Point, PointSummary};
-use tailcut_sim::model::{ControllerCounts, Thing};
+use tailcut_results::{EngineFacts, FlowCounts, FlowLevelError, Load, PointSummary};
+use tailcut_sim::model::ControllerCounts;
 use tailcut_sim::{Outcome, Scenario, Stopped};
 
 use crate::cpu::CpuClock;

@@ -46,20 +46,16 @@ pub(crate) fn statistics(replications: &[Replication], out: &mut Collector) {
         let part = |one: &Replication| (one.aggregator_queues_p99.iter().sum::<f64>(), sinks(one) as f64);
         out.push("sink_queue_p99", stats::ratio(&replications.iter().map(part).collect::<Vec<_>>()), ports);
     }
-    let to_hosts: [(&str, fn(&Replication) -> (f64, f64)); 2] =
-        [("sink_utilisation", |one| one.to_aggregators), ("other_host_utilisation", |one| one.to_others)];
-    for (metric, part) in to_hosts {
-        // Without queries all hosts are alike, and no host is another one.
-        let parts: Vec<(f64, f64)> = replications
-            .iter()
-            .filter(|one| one.to_aggregators.1 > 0.0)
-            .map(part)
-            .filter(|part| part.1 > 0.0)
-            .collect();
+    // Without queries all hosts are alike, and no host is another one.
+    let with_queries: Vec<&Replication> = replications.iter().filter(|one| one.to_aggregators.1 > 0.0).collect();
+    let mut busy = |metric: &str, to: fn(&Replication) -> (f64, f64)| {
+        let parts: Vec<(f64, f64)> = with_queries.iter().map(|one| to(one)).filter(|part| part.1 > 0.0).collect();
         if !parts.is_empty() {
             out.share(metric, stats::ratio(&parts), parts.len() as u64);
         }
-    }
+    };
+    busy("sink_utilisation", |one| one.to_aggregators);
+    busy("other_host_utilisation", |one| one.to_others);
     let lost = |one: &Replication| one.lossy_ports.iter().map(|&(_, drops)| drops).sum::<u64>();
     let packets = replications.iter().map(lost).sum::<u64>();
     if packets > 0 {

@@ -57,6 +57,9 @@ pub(crate) fn check(config: &Config, facts: &Facts) -> Result<(), Invalid> {
     if config.record.throughput.is_some() {
         return refuse("record.throughput", "no packets arrive at the flow level, so that there is nothing to count");
     }
+    if config.record.attribution {
+        return refuse("record.attribution", "no packet is under way at the flow level, so that none waits anywhere");
+    }
     if config.record.queue_series {
         return refuse("record.queue_series", "nothing waits at the flow level, so that there are no queues to record");
     }
@@ -331,6 +334,7 @@ impl<'s> Run<'s> {
             memory_series: Vec::new(),
             bursts: Vec::new(),
             throughput: Vec::new(),
+            trace: None,
             totals,
             control_drops: 0,
             controller: None,
