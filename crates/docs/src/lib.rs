@@ -7,7 +7,7 @@
 //!
 //! What it does run is small. Simulations are stored with the fingerprints of their configurations and their digests:
 //! one of them is run again for each scenario and study ([`tailcut_reproduce::standing`]), and the statistics of a run
-//! that no simulation made are computed again ([`statistics`]). If one of them has moved, what was measured is stale.
+//! that no simulation made are computed again (`statistics`). If one of them has moved, what was measured is stale.
 //! Times and memory are of a machine and of a day: they stand with both, and nothing but measuring makes them again.
 
 mod cell;
@@ -18,7 +18,7 @@ mod measure;
 mod pages;
 mod picture;
 mod source;
-pub mod statistics;
+mod statistics;
 mod store;
 mod table;
 #[cfg(test)]

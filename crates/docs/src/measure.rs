@@ -11,7 +11,7 @@ use tailcut_results::{PointSummary, RunInfo};
 use crate::figures::Figures;
 use crate::pages::Pages;
 use crate::source::Source;
-use crate::statistics::statistics;
+use crate::statistics::Statistics;
 use crate::store::{Facts, Store, picture_fingerprint, write};
 
 /// Runs the command of a source in its repository, and stores what the pages show of its results.
@@ -41,7 +41,7 @@ pub fn measure(source: &Source, pages: &Pages) -> Result<(), String> {
         Source::Scenario { .. } | Source::Study { .. } => {
             run_simulations(source, pages.store())?;
             store_run(source, pages)?;
-            facts.statistics = Some(statistics()?);
+            facts.statistics = Some(Statistics::now()?.name());
         }
     }
     Store::read(root).map_err(|finding| finding.to_string())?.keep(source, facts)

@@ -1,7 +1,7 @@
 //! What is stored of the commands that the pages show: `results/NAME.*`, and `results/measured.toml` with what was
 //! there when each of them was run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,14 @@ use tailcut_sim::Problem;
 use crate::Finding;
 use crate::figures::Figures;
 use crate::source::Source;
-use crate::statistics::statistics;
+use crate::statistics::{self, Statistics};
 
 /// The name of a scenario's plan among stored points.
 pub(crate) const RUN: &str = "run";
 
 const MEASURED: &str = "results/measured.toml";
+/// How statistics were computed then.
+const STATISTICS: &str = "results/statistics.csv";
 
 /// What was there when a command was run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +33,7 @@ pub(crate) struct Facts {
     /// The machine, if what was measured is of a machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) machine: Option<String>,
-    /// A number for how statistics were computed.
+    /// How statistics were computed: a name in `results/statistics.csv`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) statistics: Option<String>,
     /// A number for the files that the output depends on.
@@ -47,20 +49,26 @@ pub(crate) struct Facts {
 pub struct Store {
     pub(crate) root: PathBuf,
     facts: BTreeMap<String, Facts>,
+    /// How statistics were computed when something of it was measured, by name.
+    statistics: BTreeMap<String, Statistics>,
 }
 
 impl Store {
     /// Reads what is stored below `root`.
     ///
     /// # Errors
-    /// If `results/measured.toml` is not of its form.
+    /// If `results/measured.toml` or `results/statistics.csv` is not of its form.
     pub fn read(root: &Path) -> Result<Store, Finding> {
-        let wrong = |what: String| Finding::new(MEASURED, None, what);
-        let path = root.join(MEASURED);
-        let text = if path.exists() { std::fs::read_to_string(&path) } else { Ok(String::new()) };
-        let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
-        let facts = toml::from_str(&text).map_err(|error: toml::de::Error| wrong(error.to_string()))?;
-        Ok(Store { root: root.to_owned(), facts })
+        let wrong = |file: &str, what: String| Finding::new(file, None, what);
+        let text = |file: &str| {
+            let path = root.join(file);
+            let text = if path.exists() { std::fs::read_to_string(&path) } else { Ok(String::new()) };
+            text.map_err(|error| wrong(file, format!("cannot be read: {error}")))
+        };
+        let facts =
+            toml::from_str(&text(MEASURED)?).map_err(|error: toml::de::Error| wrong(MEASURED, error.to_string()))?;
+        let statistics = statistics::read(&text(STATISTICS)?).map_err(|error| wrong(STATISTICS, error))?;
+        Ok(Store { root: root.to_owned(), facts, statistics })
     }
 
     /// What was there when a source was measured.
@@ -70,7 +78,14 @@ impl Store {
 
     /// Keeps what was there, in the file as well.
     pub(crate) fn keep(&mut self, source: &Source, facts: Facts) -> Result<(), String> {
+        if facts.statistics.is_some() {
+            let now = Statistics::now()?;
+            self.statistics.insert(now.name(), now.clone());
+        }
         self.facts.insert(source.name(), facts);
+        let used: BTreeSet<&String> = self.facts.values().filter_map(|facts| facts.statistics.as_ref()).collect();
+        self.statistics.retain(|name, _| used.contains(name));
+        write(&self.root.join(STATISTICS), &statistics::write(&self.statistics)?)?;
         let text = toml::to_string(&self.facts).map_err(|error| error.to_string())?;
         write(&self.root.join(MEASURED), text.as_bytes())
     }
@@ -113,12 +128,14 @@ impl Store {
                 (!is_same).then(|| format!("{} changed since {}", kind.depends.join(" or "), facts.date))
             }
             Source::Scenario { .. } | Source::Study { .. } => {
-                match statistics() {
+                let then = facts.statistics.as_ref().and_then(|name| self.statistics.get(name));
+                match Statistics::now().map(|now| then.map(|then| then.changed(now))) {
                     Err(error) => return Some(error),
-                    Ok(now) if facts.statistics.as_ref() != Some(&now) => {
-                        return Some(format!("statistics are computed in another way than on {}", facts.date));
+                    Ok(None) => return Some("nothing says how its statistics were computed".to_owned()),
+                    Ok(Some(Some(metric))) => {
+                        return Some(format!("{metric} is computed in another way than on {}", facts.date));
                     }
-                    Ok(_) => {}
+                    Ok(Some(None)) => {}
                 }
                 match self.standing(source) {
                     Ok(Standing::Holds) => None,
