@@ -87,6 +87,10 @@ pub struct ExpectedOrder {
     pub rank: Vec<Vec<String>>,
     /// What is ranked, if not schemes: the values of a coordinate, or `measure`.
     pub items: Option<String>,
+    /// Whether all comparisons count together, where a document speaks of them in general; otherwise those of the worst
+    /// pair decide.
+    #[serde(default)]
+    pub pooled: bool,
 }
 
 /// Which way a curve goes.

@@ -21,6 +21,17 @@ struct Pair<'a> {
     points: Vec<usize>,
 }
 
+/// A comparison that a document may exempt.
+#[derive(Clone, Copy)]
+pub(crate) struct Compared<'a> {
+    /// Where.
+    pub(crate) point: &'a SweepPoint,
+    /// In which quantity.
+    pub(crate) metric: &'a str,
+    /// The one that is claimed to be worse.
+    pub(crate) worse: &'a str,
+}
+
 /// An order in some quantities.
 pub(crate) struct Order {
     /// Which values are better.
@@ -31,13 +42,15 @@ pub(crate) struct Order {
     pub(crate) measures: Vec<Measure>,
     /// What the share of comparisons is called.
     pub(crate) name: String,
+    /// Whether all comparisons count together; otherwise those of the worst pair decide.
+    pub(crate) pooled: bool,
 }
 
 impl Order {
     /// An order in the quantities of the claim.
     pub(crate) fn of_claim(case: &Case<'_>, better: Better, rankings: Vec<Tiers>) -> Order {
         let name = "the share of comparisons".into();
-        Order { better, rankings, measures: case.claim.measures(), name }
+        Order { better, rankings, measures: case.claim.measures(), name, pooled: false }
     }
 
     /// An order of subjects in one quantity of its own.
@@ -47,6 +60,7 @@ impl Order {
             rankings: vec![subjects(rank)],
             measures: vec![Measure::Plain(metric.to_owned())],
             name: format!("the share of comparisons of {metric}"),
+            pooled: false,
         }
     }
 }
@@ -90,16 +104,17 @@ pub(crate) fn find(case: &Case<'_>, expected: &ExpectedOrder) -> Outcome {
         }
         None => vec![subjects(rank)],
     };
-    judge(case, vec![order], &|_, _| false)
+    order.pooled = expected.pooled;
+    judge(case, vec![order], &|_| false)
 }
 
 /// Whether these orders hold: of each pair of different tiers, in each quantity, at least the share of comparisons that
-/// the claim's tolerance asks for; the worst pair decides. Sweep points and quantities of which `exempt` says so do not
-/// count.
+/// the claim's tolerance asks for; the worst pair decides, if they are not pooled. Comparisons of which `exempt` says
+/// so do not count.
 ///
 /// # Errors
 /// If nothing could be compared, with the reason.
-pub(crate) fn judge(case: &Case<'_>, orders: Vec<Order>, exempt: &dyn Fn(&SweepPoint, &str) -> bool) -> Outcome {
+pub(crate) fn judge(case: &Case<'_>, orders: Vec<Order>, exempt: &dyn Fn(Compared<'_>) -> bool) -> Outcome {
     let tolerance = &case.claim.tolerance;
     let share = |limit: Option<f64>| Some(Bounds::of(limit, None));
     let mut found: Option<Finding> = None;
@@ -153,7 +168,7 @@ enum Says {
 fn compare(
     case: &Case<'_>,
     order: &Order,
-    exempt: &dyn Fn(&SweepPoint, &str) -> bool,
+    exempt: &dyn Fn(Compared<'_>) -> bool,
 ) -> Result<(Vec<Number>, Finding), String> {
     let samples = Samples::fetch(case, unique(order.rankings.iter().flatten().flatten()), order.measures.clone())?;
     let pairs = pairs(&samples, order, exempt);
@@ -163,6 +178,7 @@ fn compare(
     let mut context = samples.finding();
     let mut numbers = Vec::new();
     let (mut comparisons, mut ties, mut first_against) = (0, 0, None);
+    let mut all: Vec<Says> = Vec::new();
     for pair in &pairs {
         let Pair { good, bad, measure, points } = pair;
         comparisons += points.len();
@@ -174,26 +190,25 @@ fn compare(
             continue;
         }
         let said: Vec<Says> = points.iter().map(|&point| says(&samples, order.better, pair, point)).collect();
-        let count = |wanted: &dyn Fn(Says) -> bool| said.iter().filter(|&&says| wanted(says)).count();
-        let counted = count(&|says| says != Says::Tie);
+        let counted = said.iter().filter(|&&says| says != Says::Tie).count();
         ties += said.len() - counted;
         if first_against.is_none()
             && let Some(at) = said.iter().position(|&says| says == Says::Against)
         {
             first_against = Some((good.name(), bad.name(), samples.at(points[at], *measure)));
         }
-        let share = |agree: usize| if counted == 0 { 0.0 } else { agree as f64 / counted as f64 };
-        let surely = count(&|says| says == Says::For);
-        let unclear = count(&|says| matches!(says, Says::Unclear { .. }));
-        let better = count(&|says| says == Says::Unclear { better: true });
+        if order.pooled {
+            all.extend(said);
+            continue;
+        }
         let several = samples.measures.len() > 1;
         let at = if several { format!(" in {}", samples.measures[*measure].name()) } else { String::new() };
         let compared = if counted == 0 { ", all of which are ties," } else { "" };
-        numbers.push(Number {
-            name: format!("{} with {} before {}{at}{compared}", order.name, good.name(), bad.name()),
-            value: share(surely + better),
-            interval: (unclear > 0).then(|| Interval { low: share(surely), high: share(surely + unclear) }),
-        });
+        let name = format!("{} with {} before {}{at}{compared}", order.name, good.name(), bad.name());
+        numbers.push(share_of(&said, name));
+    }
+    if !all.is_empty() {
+        numbers.push(share_of(&all, order.name.clone()));
     }
     if numbers.is_empty() {
         return Err("both sides of every comparison are zero".into());
@@ -206,8 +221,23 @@ fn compare(
     Ok((numbers, context))
 }
 
+/// The share of comparisons that agree, of those that are not ties.
+fn share_of(said: &[Says], name: String) -> Number {
+    let count = |wanted: &dyn Fn(Says) -> bool| said.iter().filter(|&&says| wanted(says)).count();
+    let counted = count(&|says| says != Says::Tie);
+    let share = |agree: usize| if counted == 0 { 0.0 } else { agree as f64 / counted as f64 };
+    let surely = count(&|says| says == Says::For);
+    let unclear = count(&|says| matches!(says, Says::Unclear { .. }));
+    let better = count(&|says| says == Says::Unclear { better: true });
+    Number {
+        name,
+        value: share(surely + better),
+        interval: (unclear > 0).then(|| Interval { low: share(surely), high: share(surely + unclear) }),
+    }
+}
+
 /// Every pair of operands of different tiers in every quantity, where both were measured at the same sweep points.
-fn pairs<'o>(samples: &Samples, order: &'o Order, exempt: &dyn Fn(&SweepPoint, &str) -> bool) -> Vec<Pair<'o>> {
+fn pairs<'o>(samples: &Samples, order: &'o Order, exempt: &dyn Fn(Compared<'_>) -> bool) -> Vec<Pair<'o>> {
     let mut pairs = Vec::new();
     for tiers in &order.rankings {
         for (at, tier) in tiers.iter().enumerate() {
@@ -217,7 +247,9 @@ fn pairs<'o>(samples: &Samples, order: &'o Order, exempt: &dyn Fn(&SweepPoint, &
                     let name = samples.measures[measure].name();
                     let counts = |&point: &usize| {
                         let known = |operand| samples.measured(operand, point, measure).is_some();
-                        known(good) && known(bad) && !exempt(&samples.points[point], &name)
+                        let worse = bad.name();
+                        let compared = Compared { point: &samples.points[point], metric: &name, worse: &worse };
+                        known(good) && known(bad) && !exempt(compared)
                     };
                     let points: Vec<usize> = (0..samples.points.len()).filter(counts).collect();
                     if !points.is_empty() {

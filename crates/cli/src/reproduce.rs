@@ -267,7 +267,7 @@ fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<V
             if !arguments.quiet && reading == arguments.reading {
                 plan.warnings.iter().for_each(|warning| say!("warning: {}: {warning}", study.name));
             }
-            all.push(Planned { study: study.clone(), reading, plan });
+            all.push(Planned { study: study.clone().read_as(&reading)?, reading, plan });
         }
     }
     Ok(all)
@@ -285,7 +285,8 @@ fn counting(
     for choice in &mut open {
         let mut others = Vec::new();
         for other in choice.other.drain(..) {
-            if base.is_as(&study.plan(arguments.scale, &Reading::of([&other.name]), overrides)?) {
+            let plan = study.plan(arguments.scale, &Reading::of([&other.name]), overrides)?;
+            if other.measures.is_empty() && base.is_as(&plan) {
                 say!("left out: {} changes nothing in the study {}", other.name, study.name);
             } else {
                 others.push(other);

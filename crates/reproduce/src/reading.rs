@@ -3,10 +3,13 @@
 //! A study says of each choice which value is its base and by which rule, and which others the document allows. A
 //! reading takes some of these others. `docs/readings.md` has the rules, which are fixed before anything is run.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
 use tailcut_sim::Tree;
+
+use crate::measure::MeasureDefinition;
 
 /// By which rule a value is the base of a choice: the first that says anything counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -68,6 +71,9 @@ pub struct Other {
     /// comparable with the other readings.
     #[serde(default)]
     pub apart: bool,
+    /// What it measures in another way: no simulation changes by that.
+    #[serde(default)]
+    pub measures: BTreeMap<String, MeasureDefinition>,
     /// What it changes in the scenario.
     #[serde(skip)]
     pub(crate) set: Option<Tree>,
@@ -164,6 +170,7 @@ mod tests {
             value: String::new(),
             reason: String::new(),
             apart: name.starts_with("apart"),
+            measures: BTreeMap::new(),
             set: None,
         };
         let open = |names: &&[&str]| Open {

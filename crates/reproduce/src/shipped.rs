@@ -421,7 +421,8 @@ mod tests {
                 // What is computed without a simulation may depend on the place in the sweep alone.
                 let is_computed = study.measures.values().all(|measure| measure.function.is_some());
                 let is_elsewhere = format!("{:?}", base.axes) != format!("{:?}", read.axes);
-                let changed = is_computed && is_elsewhere || !base.is_as(&read);
+                let is_measured = !other.measures.is_empty();
+                let changed = is_computed && is_elsewhere || is_measured || !base.is_as(&read);
                 *changes_something.lock().unwrap().entry(other.name.clone()).or_default() |= changed;
             }
         };
@@ -468,7 +469,8 @@ mod tests {
         };
         for (name, _) in STUDIES {
             let study = study(name).unwrap();
-            check(&study, name, &mut study.measures.values());
+            let others = study.open.iter().flat_map(|open| &open.other).flat_map(|other| other.measures.values());
+            check(&study, name, &mut study.measures.values().chain(others));
         }
         for name in names() {
             let experiment = find(name).unwrap();

@@ -114,8 +114,16 @@ impl Study {
                 if names.contains(&other.name.as_str()) {
                     return Err(wrong("is there twice"));
                 }
-                if set.as_ref().is_none_or(|set| set.entries().is_empty()) {
-                    return Err(wrong("changes nothing").help("expected a table `set` with what it changes"));
+                if set.as_ref().is_none_or(|set| set.entries().is_empty()) && other.measures.is_empty() {
+                    return Err(wrong("changes nothing").help(
+                        "expected a table `set` with what it changes in the scenario, or `measures` with what it \
+                         measures in another way",
+                    ));
+                }
+                if let Some(unknown) = other.measures.keys().find(|name| !keys.measures.contains_key(*name)) {
+                    let known: Vec<&str> = keys.measures.keys().map(String::as_str).collect();
+                    return Err(wrong(&format!("measures `{unknown}`, which the study does not measure"))
+                        .help(suggest(unknown, &known)));
                 }
                 other.set = set;
                 names.push(&other.name);
@@ -143,6 +151,16 @@ impl Study {
         let layers = self.scenario.iter().chain(&self.scales[scale as usize]);
         let layers = layers.chain(taken.into_iter().filter_map(|other| other.set.as_ref()));
         Plan::of_layers(layers.cloned().collect(), &self.name, std::path::Path::new(""), arguments)
+    }
+
+    /// The study as a reading measures it.
+    ///
+    /// # Errors
+    /// If there is no such reading.
+    pub fn read_as(mut self, reading: &Reading) -> Result<Study, Problem> {
+        let measures: Vec<_> = self.taken(reading)?.into_iter().flat_map(|other| other.measures.clone()).collect();
+        self.measures.extend(measures);
+        Ok(self)
     }
 
     /// The values that a reading takes, in the order of the choices.
@@ -257,6 +275,24 @@ mod tests {
 
     fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
         pairs.iter().map(|(parameter, value)| ((*parameter).to_owned(), (*value).to_owned())).collect()
+    }
+
+    const READ: &str = "title = \"read\"\n[scenario]\nschemes = [\"tcp\"]\n[measures]\nwait = { metric = \"fct_mean\" }\n\
+         [[open]]\nparameter = \"mean\"\nvalue = \"of times\"\nrule = \"ours\"\nreason = \"none\"\n\
+         [[open.other]]\nname = \"of-ratios\"\nvalue = \"of ratios\"\nreason = \"none\"\n";
+
+    #[test]
+    fn a_reading_may_measure_in_another_way() {
+        let study = |text: &str| Study::parse("read.toml", "read", &format!("{READ}{text}"), &|_| None);
+        let of_ratios = study("measures.wait = { metric = \"slowdown_mean\" }\n").unwrap();
+        let metric = |reading: &str| {
+            let read = of_ratios.clone().read_as(&Reading::parse(reading)).unwrap();
+            read.measures["wait"].metric.clone().unwrap()
+        };
+        assert_eq!([metric("base"), metric("of-ratios")], ["fct_mean", "slowdown_mean"]);
+        let problem = study("measures.waits = { metric = \"slowdown_mean\" }\n").unwrap_err();
+        assert!(problem.help_text().unwrap().contains("`wait`"), "{}", problem.render(false));
+        assert!(study("").unwrap_err().render(false).contains("changes nothing"));
     }
 
     #[test]

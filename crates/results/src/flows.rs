@@ -15,6 +15,8 @@ pub(crate) struct FlowSums {
     pub(crate) acknowledged: f64,
     /// Sum of the times from the start of these flows until then in µs.
     pub(crate) ack_fct_us: f64,
+    /// Ideal FCTs of the finished flows, in µs.
+    pub(crate) ideal_us: f64,
     pub(crate) slowdown: f64,
     /// Sum of the goodputs of finished flows in Gb/s.
     pub(crate) goodput: f64,
@@ -82,6 +84,7 @@ impl FlowSums {
         if let Some(fct) = row.fct() {
             self.finished += 1.0;
             self.fct_us += us(fct);
+            self.ideal_us += us(row.ideal);
             self.slowdown += row.slowdown().unwrap_or_default();
             self.bits += 8.0 * row.size as f64;
             let goodput = gigabits_per_second(row.size, us(fct));

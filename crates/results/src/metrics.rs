@@ -26,6 +26,7 @@ pub const METRICS: &[Metric] = &[
     metric("fct_p99", "us", "finished flows", "99th percentile of the FCT."),
     metric("fct_p999", "us", "finished flows", "99.9th percentile of the FCT."),
     metric("ack_fct_mean", "us", "flows", "Mean time from the start until the sender knows that every byte arrived."),
+    metric("ideal_mean", "us", "finished flows", "Mean ideal FCT: what each flow would take alone in the network."),
     metric("slowdown_mean", "ratio", "finished flows", "Mean of FCT over ideal FCT: mean of ratios."),
     metric("slowdown_p50", "ratio", "finished flows", "Median slowdown."),
     metric("slowdown_p99", "ratio", "finished flows", "99th percentile of the slowdown."),

@@ -102,6 +102,7 @@ impl FlowSetStatistics {
         }
         let acknowledged = total(|sums| sums.acknowledged) as u64;
         out.push("ack_fct_mean", ratio(|s| s.ack_fct_us, |s| s.acknowledged), acknowledged);
+        out.push("ideal_mean", ratio(|s| s.ideal_us, |s| s.finished), finished);
         out.bounded("slowdown_mean", ratio(|s| s.slowdown, |s| s.finished), finished, &bound);
         out.bounded("slowdown_p50", slowdown(500), finished, &bound);
         out.bounded("slowdown_p99", slowdown(990), finished, &bound);

@@ -4,7 +4,7 @@ use super::closed_form::{arithmetic, of_items};
 use super::functions;
 use super::shapes::minimum_inside;
 use super::tables::ComparedTable;
-use tailcut_results::stats::{Resample, bootstrap};
+use tailcut_results::stats::{Resample, bootstrap, jackknife};
 
 use crate::case::{Case, Outcome};
 use crate::catalogue::Measure;
@@ -12,16 +12,19 @@ use crate::curves::{Curves, Series, slope};
 use crate::evidence::{Coordinate, SweepPoint};
 use crate::expected::Aggregate;
 use crate::expected::Better::{Higher, Lower};
+use crate::expected::Form;
 use crate::finding::{Bounds, Number};
-use crate::order::{self, Order, subjects};
+use crate::order::{self, Compared, Order, subjects};
 use crate::ratio;
 use crate::samples::{Operand, Quotient, Samples, operands_of};
-use crate::shape::fetch;
+use crate::shape::{fetch, rising};
 use crate::value;
 
 functions! {
     no_preemption_wins,
     best_in_second_class,
+    best_but_for_pfabric_under_data_mining,
+    waits_slightly_longer,
     percentile_orders_as_mean,
     order_whatever_the_deadlines,
     heavy_over_light,
@@ -44,12 +47,48 @@ fn no_preemption_wins(case: &Case<'_>) -> Outcome {
 fn best_in_second_class(case: &Case<'_>) -> Outcome {
     let rank: [&[&str]; 2] = [&["hyline"], &["pfabric", "qjump", "dctcp", "tcp"]];
     let order = Order::of_claim(case, Lower, vec![subjects(&rank)]);
-    let exempt = |point: &SweepPoint, metric: &str| {
-        let web_search = Coordinate::Text("web-search".into());
+    let exempt = |Compared { point, metric, .. }: Compared<'_>| {
         let high = matches!(point.get("load"), Some(Coordinate::Number(load)) if *load >= 0.8 - 1e-9);
-        point.get("workload").is_some_and(|at| at.is(&web_search)) && high && metric.contains("(10MB,inf)")
+        is_under(point, "web-search") && high && metric.contains("(10MB,inf)")
     };
     order::judge(case, vec![order], &exempt)
+}
+
+/// The best mean and 99th percentile; the document itself has HyLine about equal to pFabric under data mining.
+fn best_but_for_pfabric_under_data_mining(case: &Case<'_>) -> Outcome {
+    let rank: [&[&str]; 2] = [&["hyline"], &["pfabric", "qjump", "dctcp", "tcp"]];
+    let order = Order::of_claim(case, Lower, vec![subjects(&rank)]);
+    let exempt = |Compared { point, worse, .. }: Compared<'_>| is_under(point, "data-mining") && worse == "pfabric";
+    order::judge(case, vec![order], &exempt)
+}
+
+fn is_under(point: &SweepPoint, workload: &str) -> bool {
+    point.get("workload").is_some_and(|at| at.is(&Coordinate::Text(workload.into())))
+}
+
+/// The share of waiting grows with the load, and slightly: by a tenth of the completion time at most.
+fn waits_slightly_longer(case: &Case<'_>) -> Outcome {
+    let subject = Operand::of(&case.claim.subject);
+    let series = Series::of(case.claim, &case.claim.subject);
+    let samples = fetch(case, std::slice::from_ref(&series))?;
+    let curves = Curves::against(&samples, &series, &["load"], 2)?;
+    let mut found = rising(case, &samples, &[curves], Form::Increasing, "load")?;
+    let load = |point: usize| match samples.points[point].get("load") {
+        Some(&Coordinate::Number(load)) => load,
+        _ => f64::NAN,
+    };
+    let mut points: Vec<usize> = (0..samples.points.len()).collect();
+    points.sort_by(|&a, &b| load(a).total_cmp(&load(b)));
+    let (Some(&first), Some(&last)) = (points.first(), points.last()) else { return Ok(found) };
+    let rise = |resample: Resample<'_>| {
+        let value = |point| samples.value(&subject, point, 0, resample).unwrap_or(f64::NAN);
+        value(last) - value(first)
+    };
+    let name = format!("the rise of the share from a load of {} to {}", load(first), load(last));
+    let interval = jackknife(samples.seeds_of(&[&subject], last, 0), false, &rise);
+    let number = Number { name, value: rise(Resample::Measured), interval };
+    found.add(number, Some(Bounds::at_most(0.1)), Some(Bounds::at_most(0.2)));
+    Ok(found)
 }
 
 /// The 99th percentile orders the schemes as the mean does: the measures of the claim are pairs of the two.
@@ -145,7 +184,7 @@ fn best_on_heavy(case: &Case<'_>) -> Outcome {
         Order::in_metric("mean normalised FCT of all flows", Lower, &rank),
         Order::in_metric("fraction of flows meeting the deadline", Higher, &rank),
     ];
-    order::judge(case, orders, &|_, _| false)
+    order::judge(case, orders, &|_| false)
 }
 
 /// The FCT is lowest for a threshold near 1 MB, in B.

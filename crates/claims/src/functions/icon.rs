@@ -7,10 +7,10 @@ use tailcut_results::stats::{Resample, jackknife};
 use crate::case::{Case, Outcome};
 use crate::catalogue::Claim;
 use crate::curves::{Curves, Series, slope};
-use crate::evidence::{Coordinate, SweepPoint};
+use crate::evidence::Coordinate;
 use crate::expected::{Aggregate, Better};
 use crate::finding::{Bounds, Finding, Number};
-use crate::order::{self, Order, subjects};
+use crate::order::{self, Compared, Order, subjects};
 use crate::samples::{Samples, operands_of, over_baselines};
 use crate::shape::fetch;
 use crate::value;
@@ -82,8 +82,8 @@ fn tail_above_median(case: &Case<'_>) -> Outcome {
 fn throughput_order(case: &Case<'_>) -> Outcome {
     const HIGHER: f64 = 0.5;
     let order = |rank: [&[&str]; 2]| vec![Order::of_claim(case, Better::Higher, vec![subjects(&rank)])];
-    let icon = order::judge(case, order([&["icon"], &["ictcp", "ia-icon", "dctcp"]]), &|_, _| false)?;
-    let is_lower = |point: &SweepPoint, _: &str| {
+    let icon = order::judge(case, order([&["icon"], &["ictcp", "ia-icon", "dctcp"]]), &|_| false)?;
+    let is_lower = |Compared { point, .. }: Compared<'_>| {
         point.get("load").is_some_and(|load| matches!(load, Coordinate::Number(load) if *load < HIGHER - 1e-9))
     };
     match order::judge(case, order([&["ictcp"], &["dctcp"]]), &is_lower) {

@@ -42,7 +42,7 @@ fn flat_in_hosts(case: &Case<'_>) -> Outcome {
 fn multipath_at_light_load(case: &Case<'_>) -> Outcome {
     let rank: [&[&str]; 2] = [&["mp-pdq"], &["pdq"]];
     let orders = vec![Order::in_metric("mean FCT", Lower, &rank), Order::in_metric("links used", Higher, &rank)];
-    order::judge(case, orders, &|_, _| false)
+    order::judge(case, orders, &|_| false)
 }
 
 /// The FCT gets shorter with up to 5 subflows, and more of them gain nothing.
@@ -72,7 +72,7 @@ fn congestion_control(case: &Case<'_>) -> Outcome {
         Order::in_metric("drops", Lower, &over_tcp),
         Order::in_metric("bottleneck utilisation", Higher, &over_both),
     ];
-    order::judge(case, orders, &|_, _| false)
+    order::judge(case, orders, &|_| false)
 }
 
 /// The delays of a hop, which the slides give without saying how they come about.

@@ -58,7 +58,7 @@ fn throughput_falls_and_leads(case: &Case<'_>) -> Outcome {
     let falls = ExpectedShape { form: Form::Decreasing, series, x: OneOrMany::One("load".to_owned()) };
     let falls = shape::find(case, &falls)?;
     let leads = Order::of_claim(case, Better::Higher, vec![subjects(&[["resqueue"], ["pias"]])]);
-    Ok(falls.and(order::judge(case, vec![leads], &|_, _| false)?))
+    Ok(falls.and(order::judge(case, vec![leads], &|_| false)?))
 }
 
 /// No packet is lost in the highest queue, because retransmissions are a small fraction of all packets.

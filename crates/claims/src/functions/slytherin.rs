@@ -28,7 +28,7 @@ fn better_fct_and_throughput(case: &Case<'_>) -> Outcome {
         Order::in_metric("p99 FCT of short flows", Lower, &rank),
         Order::in_metric("mean throughput of long flows", Higher, &rank),
     ];
-    order::judge(case, orders, &|_, _| false)
+    order::judge(case, orders, &|_| false)
 }
 
 /// Table I: the share of tail packets that several switches marked, which rises from 1 % to 65 %. Nothing but zeros

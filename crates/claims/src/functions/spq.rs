@@ -8,11 +8,11 @@ use tailcut_results::stats::{Resample, bootstrap, jackknife};
 use crate::case::{Case, Outcome};
 use crate::catalogue::Measure;
 use crate::curves::{Curves, Series};
-use crate::evidence::{Coordinate, SweepPoint};
+use crate::evidence::Coordinate;
 use crate::expected::Better::{Higher, Lower};
 use crate::expected::{Aggregate, Form};
 use crate::finding::{Bounds, Number};
-use crate::order::{self, Order, quantities, subjects, values_of};
+use crate::order::{self, Compared, Order, quantities, subjects, values_of};
 use crate::ratio;
 use crate::samples::{Operand, Samples, operands_of, over_baselines};
 use crate::shape::{fetch, rising};
@@ -50,7 +50,7 @@ fn near_optimal_short_flows(case: &Case<'_>) -> Outcome {
     }
     let rank: [&[&str]; 2] = [&["spq"], &["pias", "l2dct", "dctcp"]];
     let orders = metrics.iter().map(|metric| Order::in_metric(metric, Lower, &rank)).collect();
-    Ok(near.and(order::judge(case, orders, &|_, _| false)?))
+    Ok(near.and(order::judge(case, orders, &|_| false)?))
 }
 
 /// The best ratio of the 99.9th percentile to any baseline at any load, for each workload of the table.
@@ -114,13 +114,13 @@ fn losses_move_to_hosts(case: &Case<'_>) -> Outcome {
         ..Order::of_claim(case, Higher, Vec::new())
     };
     let fewer = Order::in_metric(in_fabric, Lower, &[&["spq"], &["l2dct"]]);
-    order::judge(case, vec![more, fewer], &|_, _| false)
+    order::judge(case, vec![more, fewer], &|_| false)
 }
 
 /// SPQ loses fewer packets than DCTCP. The document itself exempts web search at a load of 0.9.
 fn fewer_losses_but_at_high_load(case: &Case<'_>) -> Outcome {
     let order = Order::of_claim(case, Lower, vec![subjects(&[["spq"], ["dctcp"]])]);
-    let exempt = |point: &SweepPoint, _: &str| {
+    let exempt = |Compared { point, .. }: Compared<'_>| {
         let is = |name: &str, value: Coordinate| point.get(name).is_some_and(|at| at.is(&value));
         is("workload", Coordinate::Text("web-search".into())) && is("load", Coordinate::Number(0.9))
     };
@@ -146,7 +146,7 @@ fn easier_data_mining(case: &Case<'_>) -> Outcome {
 fn workloads_in_order(case: &Case<'_>, schemes: &[&str], workloads: [&str; 2]) -> Outcome {
     let rank = workloads.map(|workload| [workload]);
     let order = Order::of_claim(case, Lower, values_of(schemes, "workload", &rank));
-    order::judge(case, vec![order], &|_, _| false)
+    order::judge(case, vec![order], &|_| false)
 }
 
 /// Figure 9: the FCTs of three sizes stay apart. The share of sweep points and neighbouring sizes where the larger one

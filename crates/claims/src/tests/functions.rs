@@ -286,6 +286,48 @@ fn what_a_document_exempts_does_not_count() {
     assert_eq!(judge("hyline-best-second-class", &at_high_load), Some(0.75));
 }
 
+/// HyLine is about equal to pFabric under data mining, and best elsewhere.
+#[test]
+fn a_rival_can_be_exempt_under_one_workload() {
+    let judge = |ahead: &str, under: &str| {
+        let of = |subject: &str, point: &SweepPoint, _: &str| {
+            let is_ahead = subject == ahead && point["workload"] == Coordinate::Text(under.into());
+            Some(vec![if is_ahead {
+                0.5
+            } else if subject == "hyline" {
+                1.0
+            } else {
+                2.0
+            }])
+        };
+        judged(known("hyline-best-avg-and-p99"), workloads(["web-search", "data-mining"]), &of).measured
+    };
+    assert_eq!(judge("pfabric", "data-mining"), Some(1.0));
+    assert_eq!(judge("pfabric", "web-search"), Some(0.0), "the only place where they are compared");
+    assert_eq!(judge("qjump", "data-mining"), Some(0.5));
+}
+
+/// "Generally": one scheme of five that is not better is a fifth of the comparisons, and not a pair of its own.
+#[test]
+fn comparisons_that_are_pooled_count_together() {
+    let of = |subject: &str, point: &SweepPoint, _: &str| {
+        let is_light = point["workload"] == Coordinate::Text("light".into());
+        Some(vec![if is_light == (subject == "hyline") { 2.0 } else { 1.0 }])
+    };
+    let judged = judged(known("hyline-light-all-good"), workloads(["light", "heavy"]), &of);
+    assert_eq!((judged.verdict, judged.measured), (Partly, Some(0.8)));
+}
+
+/// A share that rises with every load is claimed to rise slightly.
+#[test]
+fn a_share_that_rises_too_far_does_not_rise_slightly() {
+    let judge = |last: f64| {
+        let of = |_: &str, point: &SweepPoint, _: &str| Some(vec![last * number(point, "load") / 0.9]);
+        judged(known("hyline-waiting-grows-slightly"), loads(&[0.1, 0.3, 0.5, 0.7, 0.9]), &of)
+    };
+    assert_eq!(verdicts([0.1, 0.2, 0.5], judge), [Yes, Partly, No]);
+}
+
 #[test]
 fn workloads_are_ranked_for_some_schemes_only() {
     let judge = |id: &str, harder_on_data_mining: &str| {

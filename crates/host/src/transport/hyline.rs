@@ -8,7 +8,7 @@
 //! and means nothing. With a new go the flow continues, maybe on another way. At its end the host says so (FIN).
 //!
 //! A host serves its own first class first too. ACKs of both classes, which carry no data, are in the higher class, and
-//! come back by flow ECMP.
+//! come back by flow ECMP, as do the answers to SYNs.
 //!
 //! In the second class only a timeout tells of a loss, unless duplicate ACKs are to: a flow that goes on by another way
 //! overtakes its own packets. Ours is that words which cross each other on their way mean nothing: a flow that has said
@@ -60,7 +60,8 @@ pub struct Config {
     /// Flows above this size are of the second class (section IV-E, H: 1 MB for all loads).
     pub threshold: Bytes,
     /// The TCP of the first class. Window 25 packets at first and 50 at most, smallest timeout 4 ms (table I and its
-    /// scripts); largest 2 s (scripts).
+    /// scripts); largest 2 s (scripts). Where each of its flows opens a connection (`connection = "new"`) with a
+    /// handshake, those of the second class do so too, when they are let go (ns-2 code).
     pub first: tcp::Config,
     /// First window of the second class in packets, with each permission (table I: 25, the bandwidth-delay product; an
     /// example of the public code: 50). It grows as in slow start.
@@ -101,7 +102,7 @@ impl Parameters for Config {
     const CASES: &'static [&'static str] = &[
         "threshold = \"20KB\"",
         "threshold = \"1B\", second_window = 4, second_max_window = 4, second_fast_retransmit = true, second_min_rto = \"3ms\", end = \"sent\"",
-        "threshold = \"5KB\", first = { initial_window = 4, min_rto = \"2ms\", delayed_ack = { every = 2, timeout = \"50us\" } }",
+        "threshold = \"5KB\", first = { handshake = \"one-rtt\", initial_window = 4, min_rto = \"2ms\", delayed_ack = { every = 2, timeout = \"50us\" } }",
     ];
 
     fn facts(&self, facts: &mut Facts) {
@@ -132,6 +133,10 @@ impl Config {
             fast_retransmit: self.second_fast_retransmit,
             min_rto: self.second_min_rto,
             max_rto: self.first.max_rto.max(self.second_min_rto),
+            handshake: match self.first.connection {
+                tcp::Connection::New => self.first.handshake,
+                _ => tcp::Handshake::None,
+            },
             connection: tcp::Connection::New,
             long_flows: None,
             ..self.first.clone()
@@ -139,13 +144,6 @@ impl Config {
     }
 
     fn validate(&self) -> Result<(), Invalid> {
-        if self.first.handshake != tcp::Handshake::None {
-            return Err(Invalid::new(
-                "first.handshake",
-                "flows of both classes go over connections that are open already",
-            )
-            .help("expected \"none\""));
-        }
         if self.second_window == 0 {
             return Err(Invalid::new("second_window", "is zero").help("expected 1 or more"));
         }
@@ -350,7 +348,11 @@ impl Transport for Model {
                 self.received.remove(&flow);
             }
         } else if self.is_second(flow) {
+            let opens = packet.kind == tcp::packets::SYN_ACK;
             self.second.on_packet(cx, id);
+            if opens && self.sent.get(&flow).is_some_and(|asked| matches!(asked.state, State::Stopped(_))) {
+                self.second.hold(cx, flow);
+            }
             self.after_ack(cx, flow);
         } else {
             self.first.on_packet(cx, id);

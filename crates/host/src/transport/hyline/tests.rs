@@ -74,6 +74,44 @@ fn nothing_leaves_before_a_go_and_between_a_stop_and_the_next_go() {
     assert!(told(&mut around).is_empty());
 }
 
+/// A SYN leaves with the first permission and no sooner; a stop before it is answered holds the data, and not the
+/// connection.
+#[test]
+fn a_connection_is_opened_when_it_is_let_go_and_goes_on_opening_when_it_is_stopped() {
+    let open = |stops: bool| {
+        let first = tcp::Config { handshake: tcp::Handshake::OneRtt, ..Config::default().first };
+        let mut around = host(Config { first, ..Config::default() });
+        around.begin(0, &spec(SIZE), true);
+        around.wait(Instant::ZERO + Span::from_ms(5));
+        assert!(around.take_control().is_empty());
+        say(&mut around, 0, Permission::Go { way: way(6), tells: false });
+        assert!(leave(&mut around).is_empty());
+        let syn = around.take_control();
+        assert_eq!(syn.len(), 1);
+        assert_eq!((syn[0].kind, syn[0].class, syn[0].connection), (tcp::packets::SYN, 0, way(6).connection()));
+        if stops {
+            say(&mut around, 0, Permission::Stop);
+        }
+        (around, syn[0].answer(tcp::packets::SYN_ACK, 0))
+    };
+    let (mut around, answer) = open(false);
+    around.receive(answer);
+    assert_eq!(leave(&mut around).len(), 4);
+
+    let (mut around, answer) = open(true);
+    around.receive(answer);
+    assert!(leave(&mut around).is_empty(), "the flow is stopped");
+    say(&mut around, 0, Permission::Go { way: way(1), tells: false });
+    let packets = leave(&mut around);
+    assert!(packets.len() == 4 && packets.iter().all(|packet| packet.connection == way(1).connection()));
+
+    let (mut around, answer) = open(true);
+    say(&mut around, 0, Permission::Go { way: way(1), tells: false });
+    assert!(leave(&mut around).is_empty(), "the connection is not open yet");
+    around.receive(answer);
+    assert_eq!(leave(&mut around).len(), 4);
+}
+
 #[test]
 fn what_was_lost_while_it_was_stopped_is_sent_again_when_it_goes() {
     let mut around = host(Config::default());

@@ -32,14 +32,19 @@ impl Sender {
         self.restart_timer(now);
     }
 
-    /// Sends nothing from now on. What is on its way is acknowledged, and its timer starts again without effect.
+    /// Sends nothing from now on. What is on its way is acknowledged, and its timer starts again without effect. A
+    /// connection that is not open yet goes on opening, and is to be held again when it is.
     pub(in crate::transport) fn hold(&mut self) {
-        self.gate = Gate::Held;
+        if self.gate != Gate::Closed {
+            self.gate = Gate::Held;
+        }
     }
 
-    /// Sends again, with this connection and a window of so many packets.
+    /// Sends again, with this connection and a window of so many packets, as soon as the connection is open.
     pub(in crate::transport) fn go_on(&mut self, connection: u32, window: u32) {
-        self.gate = Gate::Open;
+        if self.gate != Gate::Closed {
+            self.gate = Gate::Open;
+        }
         self.window.cwnd = f64::from(window) * MSS_BYTES as f64;
         self.connection = connection;
     }
