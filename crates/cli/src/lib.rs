@@ -31,7 +31,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tailcut_lab::{Plan, Precision, RunArguments, RunError, SeedChoice};
+use tailcut_lab::{Failure, Plan, Precision, RunArguments, RunError, SeedChoice};
 use tailcut_sim::Problem;
 
 use crate::format::TextFormat;
@@ -46,6 +46,7 @@ Exit codes:
     1  some points of a run failed; the others are kept
     2  the arguments or the input are wrong, or the command could not be done
   101  a fault of tailcut itself
+    3  some points of a run stalled: flows are open and nothing goes on; the others are kept
   130  stopped by Ctrl-C; what is finished is kept, and the same command goes on from there
   143  stopped by SIGTERM, likewise";
 
@@ -272,6 +273,8 @@ enum Stop {
     /// So many points are not what was written, or came to something else: exit code 1.
     Damaged(usize),
     /// So many points of so many are not there: exit code 1.
+    /// Some points stalled, and none failed otherwise: exit code 3.
+    Stalled(usize),
     Missing(usize, usize),
     /// Another program did what was asked for, with this exit code.
     Ended(u8),
@@ -284,6 +287,31 @@ enum Stop {
 impl From<Problem> for Stop {
     fn from(problem: Problem) -> Stop {
         Stop::Input(problem)
+/// How many points of a run have failed, and how many of them because they stalled.
+#[derive(Clone, Copy, Default)]
+struct Failed {
+    all: usize,
+    stalled: usize,
+}
+
+impl Failed {
+    fn of<'a>(failures: impl IntoIterator<Item = &'a Failure>) -> Failed {
+        failures.into_iter().fold(Failed::default(), |failed, failure| failed.and(1, usize::from(failure.stalled)))
+    }
+
+    fn and(self, all: usize, stalled: usize) -> Failed {
+        Failed { all: self.all + all, stalled: self.stalled + stalled }
+    }
+
+    fn result(self) -> Result<(), Stop> {
+        match self {
+            Failed { all: 0, .. } => Ok(()),
+            Failed { all, stalled } if all == stalled => Err(Stop::Stalled(stalled)),
+            Failed { all, .. } => Err(Stop::Points(all)),
+        }
+    }
+}
+
     }
 }
 
@@ -370,6 +398,10 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, engines: Option<Bo
             say!(
                 "error: {count} point(s) failed; the others are kept, and the same command tries the failed ones again"
             );
+        Err(Stop::Stalled(count)) => {
+            say!("error: {count} point(s) stalled; the others are kept");
+            3
+        }
             1
         }
     }
