@@ -26,6 +26,7 @@ mod show;
 mod signals;
 mod thresholds;
 mod verify;
+mod view;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -45,8 +46,8 @@ Exit codes:
     0  done
     1  some points of a run failed; the others are kept
     2  the arguments or the input are wrong, or the command could not be done
-  101  a fault of tailcut itself
     3  some points of a run stalled: flows are open and nothing goes on; the others are kept
+  101  a fault of tailcut itself
   130  stopped by Ctrl-C; what is finished is kept, and the same command goes on from there
   143  stopped by SIGTERM, likewise";
 
@@ -78,6 +79,8 @@ enum Command {
     Trace(explain::TraceCommand),
     /// Compare two points: the flows whose FCT differs most, and the first packet at which they part
     Diff(explain::DiffCommand),
+    /// Show run folders in a browser of this machine, while runs go on: what is under way, results so far, slow flows
+    View(view::ViewCommand),
     /// List what documents claim, what was measured, and the verdicts; or write a scoreboard of them
     Claims(claims::ClaimsCommand),
     /// Say what a scenario would run and what is suspicious about it, without running it
@@ -270,11 +273,11 @@ enum Stop {
     Run(RunError),
     /// Some points failed: exit code 1.
     Points(usize),
+    /// Some points stalled, and none failed otherwise: exit code 3.
+    Stalled(usize),
     /// So many points are not what was written, or came to something else: exit code 1.
     Damaged(usize),
     /// So many points of so many are not there: exit code 1.
-    /// Some points stalled, and none failed otherwise: exit code 3.
-    Stalled(usize),
     Missing(usize, usize),
     /// Another program did what was asked for, with this exit code.
     Ended(u8),
@@ -284,9 +287,6 @@ enum Stop {
     Signal(RunError, u8),
 }
 
-impl From<Problem> for Stop {
-    fn from(problem: Problem) -> Stop {
-        Stop::Input(problem)
 /// How many points of a run have failed, and how many of them because they stalled.
 #[derive(Clone, Copy, Default)]
 struct Failed {
@@ -312,6 +312,9 @@ impl Failed {
     }
 }
 
+impl From<Problem> for Stop {
+    fn from(problem: Problem) -> Stop {
+        Stop::Input(problem)
     }
 }
 
@@ -343,6 +346,7 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, engines: Option<Bo
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Trace(arguments) => explain::trace(&arguments).map_err(Stop::from),
+        Command::View(arguments) => view::view(&arguments).map_err(Stop::from),
         Command::Diff(arguments) => explain::diff(&arguments).map_err(Stop::from),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Claims(arguments) => claims::claims(&arguments).map_err(Stop::from),
@@ -394,14 +398,14 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, engines: Option<Bo
             );
             1
         }
-        Err(Stop::Points(count)) => {
-            say!(
-                "error: {count} point(s) failed; the others are kept, and the same command tries the failed ones again"
-            );
         Err(Stop::Stalled(count)) => {
             say!("error: {count} point(s) stalled; the others are kept");
             3
         }
+        Err(Stop::Points(count)) => {
+            say!(
+                "error: {count} point(s) failed; the others are kept, and the same command tries the failed ones again"
+            );
             1
         }
     }

@@ -19,6 +19,7 @@ use crate::cpu::CpuClock;
 use crate::error::RunError;
 use crate::plan::PlannedPoint;
 use crate::recording;
+use crate::under_way::Teller;
 use crate::version::version;
 
 /// What became of a simulation.
@@ -55,8 +56,10 @@ pub(crate) fn simulate(
     let simulator = scenario.simulator(u32::try_from(threads).unwrap_or(u32::MAX));
     let threads = simulator.threads(&scenario);
     let cpu = clock.start(threads);
+    let teller = Teller::new(folder);
     let attempt = simulator.simulate(&scenario, recorder, &mut |now| {
         let fraction = if expected > 0.0 { (now.as_secs_f64() / expected).min(1.0) } else { 0.0 };
+        teller.tell(fraction, now);
         if advanced(fraction) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let outcome = match attempt {
@@ -70,7 +73,7 @@ pub(crate) fn simulate(
         wall_ns: wall.elapsed().as_nanos() as u64,
         threads,
     };
-    drop(cpu);
+    drop((cpu, teller));
 
     write_ports(&folder.join("ports.parquet"), &outcome.ports)?;
     write_queues(&folder.join("queues.parquet"), &outcome.queues)?;
