@@ -5,6 +5,8 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant as WallClock, SystemTime};
 
@@ -59,6 +61,8 @@ pub fn expected_hops(info: &RunInfo) -> BTreeMap<String, f64> {
 /// Tells how far a point is for as long as it lives.
 pub(crate) struct Teller {
     path: PathBuf,
+    /// None if it cannot be made: nobody is told then.
+    file: Option<File>,
     began: WallClock,
     told: Cell<Option<WallClock>>,
 }
@@ -66,7 +70,11 @@ pub(crate) struct Teller {
 impl Teller {
     /// For the point in `folder`, which has just begun.
     pub(crate) fn new(folder: &Path) -> Teller {
-        let teller = Teller { path: folder.join(NAME), began: WallClock::now(), told: Cell::new(None) };
+        let path = folder.join(NAME);
+        // What a killed run has left goes first; a symbolic link too, and nothing is written through one.
+        let _ = std::fs::remove_file(&path);
+        let file = File::options().write(true).create_new(true).open(&path).ok();
+        let teller = Teller { path, file, began: WallClock::now(), told: Cell::new(None) };
         teller.tell(0.0, Instant::ZERO);
         teller
     }
@@ -81,13 +89,20 @@ impl Teller {
         let told = UnderWay { fraction, simulated_ns: now.as_ps() as f64 / 1e3, elapsed_s };
         let text = serde_json::to_string(&told).expect("numbers are JSON");
         // Nobody depends on it, and a file that is read while it is written is read again soon.
-        let _ = std::fs::write(&self.path, text);
+        if let Some(mut file) = self.file.as_ref() {
+            let _ = file
+                .rewind()
+                .and_then(|()| file.write_all(text.as_bytes()))
+                .and_then(|()| file.set_len(text.len() as u64));
+        }
     }
 }
 
 impl Drop for Teller {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
+        if self.file.is_some() {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -109,5 +124,17 @@ mod tests {
         assert!((told.left_s().unwrap() - 3.0 * told.elapsed_s).abs() < 1e-9);
         drop(teller);
         assert_eq!((UnderWay::of(folder.path()), std::fs::read_dir(folder.path()).unwrap().count()), (None, 0));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_through_a_symbolic_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = folder.path().join("other");
+        std::fs::write(&other, "kept").unwrap();
+        std::os::unix::fs::symlink(&other, folder.path().join(NAME)).unwrap();
+        drop(Teller::new(folder.path()));
+        assert_eq!(std::fs::read_to_string(&other).unwrap(), "kept");
+        assert!(!folder.path().join(NAME).exists());
     }
 }

@@ -20,7 +20,7 @@
   const pane = (section) => {
     const letter = section.dataset.letter;
     const find = (selector) => section.querySelector(selector);
-    const state = { stamp: null, loading: false, classes: "", asked: 0 };
+    const state = { stamp: null, loading: false, next: 0, classes: "", asked: 0 };
 
     // What a reader has chosen in the page of results, and where it is scrolled to.
     const chosen = (frame) => {
@@ -58,9 +58,10 @@
       });
       frame.contentWindow.scrollTo(0, before.scroll);
     };
-    // The new page is loaded behind the old one, so that nothing flickers.
+    // The new page is loaded behind the old one, so that nothing flickers; not so often that the run would feel it.
     const reload = (stamp) => {
-      if (state.loading) return;
+      const began = performance.now();
+      if (state.loading || began < state.next) return;
       state.loading = true;
       const old = find("iframe");
       const next = old.cloneNode();
@@ -73,6 +74,7 @@
         if (before) choose(next, before);
         state.stamp = stamp;
         state.loading = false;
+        state.next = performance.now() + 10 * (performance.now() - began);
       }, { once: true });
       old.after(next);
     };

@@ -2,7 +2,6 @@
 
 use std::io::Cursor;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use tailcut_sim::Problem;
@@ -11,7 +10,7 @@ use tiny_http::{Header, Method, Request, Response, StatusCode};
 use crate::site::{Answer, Site};
 
 /// Requests that are answered side by side: a flow that is explained holds up no other page.
-const THREADS: usize = 4;
+const THREADS: usize = 8;
 /// Time between two looks whether to end.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -74,15 +73,14 @@ fn respond(request: Request, site: &Site) {
         header("X-Content-Type-Options", "nosniff"),
         header("Referrer-Policy", "no-referrer"),
     ];
-    let body = Arc::unwrap_or_clone(answer.body);
-    let length = body.len();
-    let response = Response::new(StatusCode(answer.status), headers, Cursor::new(body), Some(length), None);
+    let length = answer.body.len();
+    let response = Response::new(StatusCode(answer.status), headers, Cursor::new(answer.body), Some(length), None);
     // A browser that has gone away wants no answer.
     let _ = request.respond(response);
 }
 
 fn plain(status: u16, text: &str) -> Answer {
-    Answer { status, content_type: "text/plain; charset=utf-8", body: Arc::new(text.into()) }
+    Answer { status, content_type: "text/plain; charset=utf-8", body: text.into() }
 }
 
 /// Whether a request names this machine as its host.

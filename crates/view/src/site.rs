@@ -27,12 +27,12 @@ pub struct Answer {
     /// What the body is.
     pub content_type: &'static str,
     /// The body.
-    pub body: Arc<Vec<u8>>,
+    pub body: Vec<u8>,
 }
 
 impl Answer {
     fn new(status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) -> Answer {
-        Answer { status, content_type, body: Arc::new(body.into()) }
+        Answer { status, content_type, body: body.into() }
     }
 
     fn missing() -> Answer {
