@@ -66,6 +66,13 @@ fn a_run_is_told_of_while_it_goes_on_and_when_it_has_ended() {
     let (status, page) = text(&site, "/a/");
     assert_eq!(status, 200);
     assert!(page.contains(&format!("{} of {all} points", all - 2)) && page.contains("id=\"metric-chart\""));
+    // At first nothing is finished.
+    for point in &info.points {
+        let _ = fs::remove_file(folder.path().join("points").join(&point.key).join("summary.json"));
+    }
+    let (status, page) = text(&site, "/a/");
+    assert!(status == 200 && page.contains("<b>0 flows</b>") && !page.contains("id=\"metric-chart\""), "{page}");
+    assert_eq!(text(&site, "/a/slowest.json").0, 422);
     // What a killed process has left is old.
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
     fs::File::options().append(true).open(point(0).join(".under-way.tmp")).unwrap().set_modified(old).unwrap();
