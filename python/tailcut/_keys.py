@@ -349,6 +349,7 @@ Key: TypeAlias = Literal[
     "run",
     "run.drain",
     "run.ties",
+    "run.watchdog",
     "setting",
     "size_bounds",
     "switch",

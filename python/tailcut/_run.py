@@ -37,6 +37,8 @@ class Failure:
     scheme: str
     seed: int
     reason: str
+    #: Whether it stalled, which is a matter of its scenario.
+    stalled: bool
     #: The command that runs it alone.
     command: str
 

@@ -13,7 +13,7 @@ use crate::format::TableFormat;
 use crate::page::{Page, say};
 use crate::progress::Display;
 use crate::signals::Signals;
-use crate::{ScenarioArguments, Stop};
+use crate::{Failed, ScenarioArguments, Stop};
 
 #[derive(Args)]
 pub(crate) struct AdviseCommand {
@@ -149,11 +149,8 @@ pub(crate) fn advise(arguments: &AdviseCommand) -> Result<(), Stop> {
         Err(UntilError::Run(error)) => return Err(error.into()),
     };
     print(&advice, arguments, &options);
-    match advice.run.failures.len() {
-        0 if advice.is_incomplete() => Err(Stop::NoAnswer),
-        0 => Ok(()),
-        failed => Err(Stop::Points(failed)),
-    }
+    Failed::of(&advice.run.failures).result()?;
+    if advice.is_incomplete() { Err(Stop::NoAnswer) } else { Ok(()) }
 }
 
 fn print(advice: &Advice, arguments: &BufferCommand, options: &RunOptions) {

@@ -26,12 +26,13 @@ mod show;
 mod signals;
 mod thresholds;
 mod verify;
+mod view;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tailcut_lab::{Plan, Precision, RunArguments, RunError, SeedChoice};
+use tailcut_lab::{Failure, Plan, Precision, RunArguments, RunError, SeedChoice};
 use tailcut_sim::Problem;
 
 use crate::format::TextFormat;
@@ -45,6 +46,7 @@ Exit codes:
     0  done
     1  some points of a run failed; the others are kept
     2  the arguments or the input are wrong, or the command could not be done
+    3  some points of a run stalled: flows are open and nothing goes on; the others are kept
   101  a fault of tailcut itself
   130  stopped by Ctrl-C; what is finished is kept, and the same command goes on from there
   143  stopped by SIGTERM, likewise";
@@ -77,6 +79,8 @@ enum Command {
     Trace(explain::TraceCommand),
     /// Compare two points: the flows whose FCT differs most, and the first packet at which they part
     Diff(explain::DiffCommand),
+    /// Show run folders in a browser of this machine, while runs go on: what is under way, results so far, slow flows
+    View(view::ViewCommand),
     /// List what documents claim, what was measured, and the verdicts; or write a scoreboard of them
     Claims(claims::ClaimsCommand),
     /// Say what a scenario would run and what is suspicious about it, without running it
@@ -269,6 +273,8 @@ enum Stop {
     Run(RunError),
     /// Some points failed: exit code 1.
     Points(usize),
+    /// Some points stalled, and none failed otherwise: exit code 3.
+    Stalled(usize),
     /// So many points are not what was written, or came to something else: exit code 1.
     Damaged(usize),
     /// So many points of so many are not there: exit code 1.
@@ -279,6 +285,31 @@ enum Stop {
     NoAnswer,
     /// The user stopped the run: the message, and the exit code that names the signal.
     Signal(RunError, u8),
+}
+
+/// How many points of a run have failed, and how many of them because they stalled.
+#[derive(Clone, Copy, Default)]
+struct Failed {
+    all: usize,
+    stalled: usize,
+}
+
+impl Failed {
+    fn of<'a>(failures: impl IntoIterator<Item = &'a Failure>) -> Failed {
+        failures.into_iter().fold(Failed::default(), |failed, failure| failed.and(1, usize::from(failure.stalled)))
+    }
+
+    fn and(self, all: usize, stalled: usize) -> Failed {
+        Failed { all: self.all + all, stalled: self.stalled + stalled }
+    }
+
+    fn result(self) -> Result<(), Stop> {
+        match self {
+            Failed { all: 0, .. } => Ok(()),
+            Failed { all, stalled } if all == stalled => Err(Stop::Stalled(stalled)),
+            Failed { all, .. } => Err(Stop::Points(all)),
+        }
+    }
 }
 
 impl From<Problem> for Stop {
@@ -315,6 +346,7 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, engines: Option<Bo
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Explain(arguments) => explain::explain(&arguments),
         Command::Trace(arguments) => explain::trace(&arguments).map_err(Stop::from),
+        Command::View(arguments) => view::view(&arguments).map_err(Stop::from),
         Command::Diff(arguments) => explain::diff(&arguments).map_err(Stop::from),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Claims(arguments) => claims::claims(&arguments).map_err(Stop::from),
@@ -365,6 +397,10 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, engines: Option<Bo
                 "error: {count} point(s) are not what was written; the command that made the folder runs damaged ones again"
             );
             1
+        }
+        Err(Stop::Stalled(count)) => {
+            say!("error: {count} point(s) stalled; the others are kept");
+            3
         }
         Err(Stop::Points(count)) => {
             say!(

@@ -120,8 +120,9 @@ impl Progress for Display<'_> {
             state.fractions[index] = 1.0;
             state.done += 1;
         });
-        let Failure { point, reason, command } = failure;
-        self.line(&format!("failed: {} seed {}: {reason}\n  this point alone: {command}", point.key, point.seed));
+        let Failure { point, reason, stalled, command } = failure;
+        let what = if *stalled { "stalled" } else { "failed" };
+        self.line(&format!("{what}: {} seed {}: {reason}\n  this point alone: {command}", point.key, point.seed));
     }
 
     fn damaged(&self, point: &Point, why: &str) {

@@ -24,7 +24,7 @@ use crate::points;
 use crate::progress::Display;
 use crate::run;
 use crate::signals::Signals;
-use crate::{SeedArguments, Stop};
+use crate::{Failed, SeedArguments, Stop};
 
 #[derive(Args)]
 #[command(mut_arg("seeds", |seeds| seeds.requires("out")), mut_arg("seed", |seed| seed.requires("out")))]
@@ -147,7 +147,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         }
     }
     let mut known = known_verdicts(arguments);
-    let mut failed = 0;
+    let mut failed = Failed::default();
     // A reading that changes one scheme leaves the points of the others as they are.
     let base_of = |planned: &Planned| {
         reproduce::study_folder(&arguments.out(), &planned.study.name, arguments.scale, &Reading::default())
@@ -165,7 +165,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             false => run(arguments, planned, &shared, &signals)?,
         };
         shared.push(folder.clone());
-        failed += failures;
+        failed = failed.and(failures.all, failures.stalled);
         if let Some(first) = measurements.missing().first() {
             let (missing, all) = (measurements.missing().len(), plan.points.len());
             say!(
@@ -174,7 +174,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
                 first.point.key,
                 first.reason
             );
-            failed += missing.saturating_sub(failures);
+            failed = failed.and(missing.saturating_sub(failures.all), 0);
             continue;
         }
         let run = StudyRun {
@@ -225,7 +225,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             say!("study {}: {:.1} s", study.name, began.elapsed().as_secs_f64());
         }
     }
-    if failed == 0 { Ok(()) } else { Err(Stop::Points(failed)) }
+    failed.result()
 }
 
 /// Runs one simulation of the studies.
@@ -350,7 +350,7 @@ fn decided(
         if !arguments.quiet && !open.is_empty() {
             say!("undecided with {seeds} seeds: {}", open.join(", "));
         }
-        if open.is_empty() || more == 0 || failures > 0 {
+        if open.is_empty() || more == 0 || failures.all > 0 {
             break;
         }
         planned.plan = with_more_seeds(&planned.plan, more)?;
@@ -365,7 +365,7 @@ struct Simulated {
     points: Vec<PointSummary>,
     measurements: Measurements,
     /// Points that came to no end.
-    failures: usize,
+    failures: Failed,
 }
 
 fn folder_of(arguments: &ReproduceCommand, planned: &Planned) -> PathBuf {
@@ -391,7 +391,7 @@ fn simulated_before(arguments: &ReproduceCommand, planned: &Planned) -> Result<S
     let points =
         points.map_err(|error| wrong(&error).help("a verdict needs all points: run it without --judge-only"))?;
     let measurements = Measurements::read(&folder, &info, &|| false).map_err(|error| wrong(&error))?;
-    Ok(Simulated { folder, info, points, measurements, failures: 0 })
+    Ok(Simulated { folder, info, points, measurements, failures: Failed::default() })
 }
 
 /// Runs the simulations of a study; those that are finished, here or in one of the `shared` folders, are not run again.
@@ -423,7 +423,7 @@ fn run(
     };
     let info = info_of(&folder)?;
     let RunReport { points, results, failures, .. } = report;
-    Ok(Simulated { folder, info, points, measurements: results.measurements, failures: failures.len() })
+    Ok(Simulated { folder, info, points, measurements: results.measurements, failures: Failed::of(&failures) })
 }
 
 /// Writes the verdicts of a reading beside those of the others, after each: a run that is stopped loses none.

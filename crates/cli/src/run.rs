@@ -18,7 +18,7 @@ use crate::format::TextFormat;
 use crate::page::{Page, say};
 use crate::progress::Display;
 use crate::signals::Signals;
-use crate::{FidelityChoice, RunCommand, Stop};
+use crate::{Failed, FidelityChoice, RunCommand, Stop};
 
 pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     let began = Instant::now();
@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
         }
     }
     out.print();
-    if report.failures.is_empty() { Ok(()) } else { Err(Stop::Points(report.failures.len())) }
+    Failed::of(&report.failures).result()
 }
 
 /// Measures how far a plan without packets is from one with them; its points say so from then on.
@@ -162,6 +162,7 @@ pub(crate) fn only(
     let state = match &report {
         OnlyReport::Reused => "was finished before",
         OnlyReport::Finished(_) => "finished",
+        OnlyReport::Failed(failure) if failure.stalled => "stalled",
         OnlyReport::Failed(_) => "failed",
     };
     let mut page = Page::default();
@@ -171,7 +172,10 @@ pub(crate) fn only(
         TextFormat::Text => page.line(format_args!("{key}: {state}")),
     }
     page.print();
-    if matches!(report, OnlyReport::Failed(_)) { Err(Stop::Points(1)) } else { Ok(()) }
+    match &report {
+        OnlyReport::Failed(failure) => Failed::of([failure]).result(),
+        OnlyReport::Reused | OnlyReport::Finished(_) => Ok(()),
+    }
 }
 
 /// The points whose intervals are wider than was asked for.
@@ -215,6 +219,7 @@ fn results_as_json(out: &mut Page, axes: &[Axis], folder: &Path, report: &RunRep
             "values": by_path(&failure.point.values),
             "seed": failure.point.seed,
             "reason": failure.reason,
+            "stalled": failure.stalled,
             "command": failure.command,
         }));
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use tailcut_record::RecordError;
 use tailcut_report::ReportError;
+use tailcut_sim::Stall;
 
 /// Why a run could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -24,14 +25,9 @@ pub enum RunError {
         /// Points of the whole run.
         points: usize,
     },
-    /// A simulation came to a standstill; finished points are kept.
-    #[error("{scheme}: {what}; no later point was run")]
-    Deadlock {
-        /// The scheme of the point.
-        scheme: String,
-        /// What waits for what.
-        what: String,
-    },
+    /// A simulation stalled, in another process.
+    #[error("{0}")]
+    Stalled(Box<Stall>),
     /// A point could not be run by another process.
     #[error("the point {key} cannot be run: {what}")]
     Task {

@@ -20,7 +20,7 @@ use crate::cpu::CpuClock;
 use crate::error::RunError;
 use crate::plan::{Plan, PlannedPoint};
 use crate::runner::panic_text;
-use crate::simulate::simulate;
+use crate::simulate::{Simulated, simulate};
 use crate::version::version;
 
 /// A point that any process of the same program can simulate.
@@ -116,7 +116,10 @@ pub fn run_task(task: &Task, folder: &Path) -> Result<(), RunError> {
         return Ok(());
     }
     let attempt = catch_unwind(AssertUnwindSafe(|| simulate(&planned, &to, 1, &CpuClock::default(), |_| false)));
-    attempt.map_err(|panic| refuse(panic_text(panic.as_ref())))?.map(drop)
+    match attempt.map_err(|panic| refuse(panic_text(panic.as_ref())))?? {
+        Simulated::Finished(_) | Simulated::Stopped => Ok(()),
+        Simulated::Stalled(stall) => Err(RunError::Stalled(stall)),
+    }
 }
 
 /// The point of a task.

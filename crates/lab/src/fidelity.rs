@@ -117,7 +117,7 @@ fn mean_and_p99(mut times: Vec<u64>) -> (f64, f64) {
     (mean, times[(times.len() * 99).div_ceil(100) - 1] as f64)
 }
 
-/// Runs a sample of a point with packets and without; `None` if it was stopped, or no flow can be compared.
+/// Runs a sample of a point with packets and without; `None` if it was stopped or stalled, or no flow can be compared.
 fn compare(planned: &PlannedPoint, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<MeasuredError>, Problem> {
     let whole = planned.scenario()?;
     let mut config = whole.config().clone();

@@ -32,6 +32,8 @@ pub struct Failure {
     pub point: Point,
     /// What happened.
     pub reason: String,
+    /// Whether it stalled, which is a matter of its scenario; else something is wrong with tailcut or the machine.
+    pub stalled: bool,
     /// The command that runs this point and nothing else.
     pub command: String,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tailcut_report::{
-    Annotations, RatiosToBaseline, ReportError, SchemeRatio, WrittenResults, remove_results, write_results,
+    Annotations, RatiosToBaseline, ReportError, SchemeRatio, WrittenResults, page_of, remove_results, write_results,
 };
 use tailcut_results::stats::Method;
 use tailcut_results::{Analysis, Measurements, PointSummary, RunInfo};
@@ -37,6 +37,15 @@ pub fn report(folder: &Path, info: &RunInfo) -> Result<FolderReport, RunError> {
     remove_results(folder)?;
     let annotations = annotations(folder, info, &analysis);
     Ok(FolderReport { results: write_results(folder, info, analysis, &annotations, &go_on)?, in_use })
+}
+
+/// The page of the run `info` from whatever is finished in its folder, with nothing written: pictures are not among it.
+///
+/// # Errors
+/// If `stop` says so.
+pub fn page_so_far(folder: &Path, info: &RunInfo, stop: &(dyn Fn() -> bool + Sync)) -> Result<String, ReportError> {
+    let analysis = Analysis::of(folder, info, stop)?;
+    Ok(page_of(folder, info, &analysis, &annotations(folder, info, &analysis)))
 }
 
 /// As [`report`], for a run whose points other processes have run one by one: where none of them goes on, what killed

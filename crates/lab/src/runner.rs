@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tailcut_record::write_atomically;
 use tailcut_report::{ReportError, WrittenResults, remove_results};
 use tailcut_results::{Point, PointState, PointSummary, ResultsError, RunInfo};
+use tailcut_sim::Stall;
 
 use crate::cores::{CoreDivision, Parallelism, idle_processors};
 use crate::cpu::CpuClock;
@@ -24,7 +25,7 @@ use crate::plan::{Differences, Plan, PlannedPoint};
 use crate::progress::{Failure, Progress};
 use crate::report;
 use crate::run_folder;
-use crate::simulate::simulate;
+use crate::simulate::{Simulated, simulate};
 use crate::until::UntilError;
 use crate::version::version;
 
@@ -293,7 +294,8 @@ fn run_elsewhere(
                         _ => "its files did not come back".to_owned(),
                     });
                     let command = plan.command_for(&planned.point, &options.out.join("scenario.toml"));
-                    let failure = Failure { point: planned.point.clone(), reason, command };
+                    let stalled = reason.starts_with(Stall::FIRST_WORDS);
+                    let failure = Failure { point: planned.point.clone(), reason, stalled, command };
                     progress.failed(index, &failure);
                     failures.push(failure);
                 }
@@ -335,6 +337,19 @@ fn run_points(
     let cores = if is_for_threads { idle_processors().max(todo.len()) } else { cores };
     let division = CoreDivision::new(todo.len(), cores, options.parallelism);
     let clock = CpuClock::default();
+    let fail = |index: usize, reason: String, stalled: bool| {
+        let point = todo[index].point.clone();
+        let folder = options.out.join("points").join(&point.key);
+        let command = plan.command_for(&point, &options.out.join("scenario.toml"));
+        let failure = Failure { point, reason, stalled, command };
+        // The failure is also told to `progress`, so that an error of writing it does not matter.
+        let _ = std::fs::create_dir_all(&folder);
+        let _ = write_atomically(&folder.join("error.txt"), |file| {
+            writeln!(file, "{} ({})", failure.reason, failure.command)
+        });
+        progress.failed(index, &failure);
+        failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+    };
     let work = || {
         while !stop.load(Ordering::Relaxed) && !progress.stop() {
             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -348,29 +363,17 @@ fn run_points(
                 })
             }));
             match attempt {
-                Ok(Ok(Some(summary))) => progress.finished(index, &summary),
+                Ok(Ok(Simulated::Finished(summary))) => progress.finished(index, &summary),
                 // A point that was stopped leaves an empty folder, which is removed. If an earlier run has left files
                 // in it, it is not empty, removing it fails, and the files stay.
-                Ok(Ok(None)) => drop(std::fs::remove_dir(&folder)),
+                Ok(Ok(Simulated::Stopped)) => drop(std::fs::remove_dir(&folder)),
+                Ok(Ok(Simulated::Stalled(stall))) => fail(index, said_of(planned, &stall), true),
                 Ok(Err(error)) => {
                     // A disk that refuses one file refuses the next: stop, and keep what is finished.
                     stop.store(true, Ordering::Relaxed);
                     *broken.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 }
-                Err(panic) => {
-                    let failure = Failure {
-                        point: planned.point.clone(),
-                        reason: panic_text(panic.as_ref()),
-                        command: plan.command_for(&planned.point, &options.out.join("scenario.toml")),
-                    };
-                    // The failure is also told to `progress`, so that an error of writing it does not matter.
-                    let _ = std::fs::create_dir_all(&folder);
-                    let _ = write_atomically(&folder.join("error.txt"), |file| {
-                        writeln!(file, "{} ({})", failure.reason, failure.command)
-                    });
-                    progress.failed(index, &failure);
-                    failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
-                }
+                Err(panic) => fail(index, panic_text(panic.as_ref()), false),
             }
         }
     };
@@ -384,6 +387,13 @@ fn run_points(
         Some(error) => Err(error),
         None => Ok(failures.into_inner().unwrap_or_else(PoisonError::into_inner)),
     }
+}
+
+/// What is said of a simulation that stalled, with the place where the scenario has a watchdog if that saw it.
+fn said_of(planned: &PlannedPoint, stall: &Stall) -> String {
+    let place = planned.tree().nearest("run.watchdog").key_or_value().filter(|_| stall.since.is_some());
+    let place = place.map(|origin| format!("\n  `run.watchdog` stands at {}:{}", origin.source.name, origin.line()));
+    format!("{stall}{}", place.unwrap_or_default())
 }
 
 /// What a panic says.

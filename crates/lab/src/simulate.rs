@@ -13,16 +13,27 @@ use tailcut_record::{
 use tailcut_report::ReportError;
 use tailcut_results::{EngineFacts, FlowCounts, FlowLevelError, Load, PointSummary};
 use tailcut_sim::model::ControllerCounts;
-use tailcut_sim::{Outcome, Scenario, Stopped};
+use tailcut_sim::{Outcome, Scenario, Stall, Stopped};
 
 use crate::cpu::CpuClock;
 use crate::error::RunError;
 use crate::plan::PlannedPoint;
 use crate::recording;
+use crate::under_way::Teller;
 use crate::version::version;
 
-/// Runs a point on up to `threads` threads and writes its files into `folder`; `None` if it was stopped. `advanced` is
-/// told which fraction of it is done, from 0 to 1, and says whether to stop.
+/// What became of a simulation.
+pub(crate) enum Simulated {
+    /// Its files are written.
+    Finished(Box<PointSummary>),
+    /// It was asked to stop.
+    Stopped,
+    /// Nothing goes on in it.
+    Stalled(Box<Stall>),
+}
+
+/// Runs a point on up to `threads` threads and writes its files into `folder`. `advanced` is told which fraction of it
+/// is done, from 0 to 1, and says whether to stop.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -35,7 +46,7 @@ pub(crate) fn simulate(
     threads: usize,
     clock: &CpuClock,
     advanced: impl Fn(f64) -> bool,
-) -> Result<Option<PointSummary>, RunError> {
+) -> Result<Simulated, RunError> {
     let scenario = planned.scenario().expect("every point was checked before the first one ran");
     std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
     let writing_ns = Arc::new(AtomicU64::new(0));
@@ -45,24 +56,24 @@ pub(crate) fn simulate(
     let simulator = scenario.simulator(u32::try_from(threads).unwrap_or(u32::MAX));
     let threads = simulator.threads(&scenario);
     let cpu = clock.start(threads);
+    let teller = Teller::new(folder);
     let attempt = simulator.simulate(&scenario, recorder, &mut |now| {
         let fraction = if expected > 0.0 { (now.as_secs_f64() / expected).min(1.0) } else { 0.0 };
+        teller.tell(fraction, now);
         if advanced(fraction) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let outcome = match attempt {
         Ok(outcome) => outcome,
-        Err(Stopped::Asked) => return Ok(None),
+        Err(Stopped::Asked) => return Ok(Simulated::Stopped),
         Err(Stopped::Record(error)) => return Err(error.into()),
-        Err(deadlock @ Stopped::Deadlock { .. }) => {
-            return Err(RunError::Deadlock { scheme: planned.point.scheme.clone(), what: deadlock.to_string() });
-        }
+        Err(Stopped::Stalled(stall)) => return Ok(Simulated::Stalled(stall)),
     };
     let used = Used {
         cpu_ns: cpu.used_ns().saturating_sub(writing_ns.load(Ordering::Relaxed)),
         wall_ns: wall.elapsed().as_nanos() as u64,
         threads,
     };
-    drop(cpu);
+    drop((cpu, teller));
 
     write_ports(&folder.join("ports.parquet"), &outcome.ports)?;
     write_queues(&folder.join("queues.parquet"), &outcome.queues)?;
@@ -78,7 +89,7 @@ pub(crate) fn simulate(
     }
     let summary = summarise(planned, &scenario, &outcome, &used);
     summary.write(&folder.join("summary.json")).map_err(ReportError::from)?;
-    Ok(Some(summary))
+    Ok(Simulated::Finished(Box::new(summary)))
 }
 
 /// Runs a point on one thread, keeps no files, and returns the digest that its `summary.json` would have: equal digests

@@ -27,7 +27,7 @@ use crate::{Arena, FlowId, Header, Packet, PacketId};
 
 pub use memory::{Burst, Memory, Pool, PortUse};
 pub use pace::{Awareness, Leave, Outgoing, PaceView, Pacer};
-pub use transport::{HostCx, Look, OpenConnection, Soon, Transport, Unfinished};
+pub use transport::{Awaits, HostCx, Look, OpenConnection, Progress, Soon, Transport, Unfinished};
 
 /// Most classes that a port can have.
 pub const MAX_CLASSES: usize = 8;

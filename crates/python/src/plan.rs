@@ -139,6 +139,7 @@ fn told_of(out: &Path, report: &RunReport) -> String {
             "scheme": point.scheme,
             "seed": point.seed,
             "reason": failure.reason,
+            "stalled": failure.stalled,
             "command": failure.command,
         })
     });

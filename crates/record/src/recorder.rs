@@ -251,8 +251,13 @@ impl Recorder {
 
     /// Whether the sender of `flow`, whose other end is still open, has given up.
     pub fn is_abandoned(&self, flow: FlowId) -> bool {
+        self.open_row(flow).is_some_and(|row| row.abandoned)
+    }
+
+    /// What is known so far of a flow that is open.
+    pub fn open_row(&self, flow: FlowId) -> Option<&FlowRow> {
         let open = self.slots.get(flow).and_then(|slot| self.open[slot as usize].as_ref());
-        open.is_some_and(|open| open.row.abandoned)
+        open.map(|open| &open.row)
     }
 
     /// The run is cut off while an end of a flow is open.

@@ -85,6 +85,13 @@ pub fn write_results(
     })
 }
 
+/// The page of `run`, of which `analysis` has read the finished points in the run folder `dir`, without pictures.
+pub fn page_of(dir: &Path, run: &RunInfo, analysis: &Analysis, annotations: &Annotations) -> String {
+    let recorded = recorded::read(dir, run, analysis);
+    let material = Material { run, analysis, recorded: &recorded, ratios: annotations.ratio_index() };
+    page(&material, annotations, &table::tables(run, analysis), &[], &PointFiles::of(dir, run))
+}
+
 /// Removes the results that the run in `dir` has written, as its `run.json` lists them, because they are about other
 /// points than those that will be there. What is not listed is not ours, and stays; nothing is removed through a
 /// symbolic link.

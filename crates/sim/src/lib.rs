@@ -19,6 +19,7 @@ mod preset;
 mod scenario;
 mod scheme;
 mod simulator;
+mod stall;
 mod together;
 pub mod trace;
 mod world;
@@ -30,6 +31,7 @@ pub use preset::{DEFAULTS, PRESETS, Preset, SCHEME_TABLES};
 pub use scenario::Scenario;
 pub use scheme::{SEATS_OF_A_SCHEME, Scheme};
 pub use simulator::{PacketLevel, Simulator};
+pub use stall::{Circle, Stall, StalledFlow};
 pub use tailcut_model::Files;
 pub use world::{Cut, World};
 

@@ -7,6 +7,7 @@ use tailcut_record::{
 };
 use tailcut_workload::Loads;
 
+use crate::stall::Stall;
 use crate::trace::Trace;
 
 /// Why a run has no outcome.
@@ -15,19 +16,9 @@ pub enum Stopped {
     /// It was asked to stop.
     #[error("stopped before its end")]
     Asked,
-    /// Pauses wait for each other in a circle, and none is ever lifted.
-    #[error(
-        "{at}: deadlock: the ports {} are paused for class {class}, each until the next one sends and the last until the \
-         first does: routes go round, or the switches are connected in a ring", ports.join(", ")
-    )]
-    Deadlock {
-        /// When it was seen.
-        at: Instant,
-        /// The class.
-        class: u8,
-        /// The ports, as `owner->peer`.
-        ports: Vec<String>,
-    },
+    /// Flows are open, and nothing goes on.
+    #[error("{0}")]
+    Stalled(Box<Stall>),
     /// Its rows could not be stored.
     #[error(transparent)]
     Record(#[from] RecordError),

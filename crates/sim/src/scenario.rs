@@ -140,6 +140,10 @@ impl Scenario {
             return Err(Invalid::new("record.queue_sample", "samples cannot be taken all the time")
                 .help("expected a positive time, such as \"100us\""));
         }
+        if config.run.watchdog == Some(Span::ZERO) {
+            return Err(Invalid::new("run.watchdog", "nothing is acknowledged in no time")
+                .help("expected a positive time, such as \"100ms\""));
+        }
         let forecast = workload.forecast().clone();
         check_throughput(&config, forecast.duration)?;
         if config.fidelity.is_packet() {

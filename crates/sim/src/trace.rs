@@ -65,6 +65,11 @@ pub enum Happened {
         /// When the port began to send it.
         left: Instant,
     },
+    /// It leaves the port or the interface, in which pauses held its class for so long while it waited.
+    Held {
+        /// For how long.
+        paused: Span,
+    },
     /// It was dropped.
     Dropped(DropReason),
 }

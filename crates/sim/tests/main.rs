@@ -35,6 +35,7 @@ mod refusals;
 mod relay;
 mod resqueue;
 mod spq;
+mod stall;
 mod swift;
 mod switches;
 mod threads;

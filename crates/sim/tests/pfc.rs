@@ -1,13 +1,12 @@
 //! Priority flow control: nothing is dropped with the room that is computed, classes without it are never stopped,
 //! pauses go from hop to hop in time, and pauses that wait for each other are named.
 
-use std::ops::ControlFlow;
-
 use crate::common::{SMALL, bottleneck, listed, port, rows, run, run_on_threads, scenario, slytherin_mix, star};
+use crate::stall::stalled;
 use proptest::prelude::*;
 use tailcut_base::Span;
 use tailcut_record::{PauseCounts, Recorder};
-use tailcut_sim::{EndReason, Outcome, Scenario, Stopped, World};
+use tailcut_sim::{EndReason, Outcome, Scenario, World};
 
 /// The payload of a full packet.
 const MSS: u64 = 1460;
@@ -217,21 +216,15 @@ fn ring(xoff: &str, extra: &str) -> String {
     )
 }
 
-fn deadlock(scenario: &Scenario, threads: u32) -> String {
-    let world = World::new(scenario, Recorder::new()).with_threads(threads);
-    match world.run_with(|_| ControlFlow::Continue(())) {
-        Err(stopped @ Stopped::Deadlock { .. }) => stopped.to_string(),
-        other => panic!("{:?}", other.map(|outcome| outcome.end)),
-    }
-}
-
 #[test]
 fn pauses_that_wait_for_each_other_are_named() {
     for extra in ["counts = \"ingress\"", "counts = \"queue\"", "counts = \"queue\"\nideal = true"] {
         let scenario = scenario("tcp", &ring("10pkt", extra), 1);
-        let said = deadlock(&scenario, 1);
+        let stall = stalled(&scenario);
+        let said = stall.to_string();
         assert!(said.contains("s0->s1, s1->s2, s2->s3, s3->s4, s4->s0 are paused for class 0"), "{extra}: {said}");
-        assert_eq!(deadlock(&scenario, 3), said, "{extra}");
+        assert_eq!((stall.open, stall.flows.len()), (5, 5), "{extra}: {said}");
+        assert!(stall.flows.iter().all(|flow| flow.queued.iter().any(|(_, _, paused)| *paused)), "{extra}: {said}");
     }
     // Where the queues hold all that is sent, nobody is paused.
     let outcome = run("tcp", &ring("40MB", ""), 1);

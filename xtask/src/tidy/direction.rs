@@ -45,6 +45,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "fixtures",
         ],
     ),
+    ("view", &["sim", "results", "report", "lab", "fixtures"]),
     ("cli", FRONTS_MAY),
     ("fuzzing", &["workload", "record", "sim", "results", "lab"]),
     ("docs", &["sim", "results", "report", "claims", "lab", "reproduce", "fixtures"]),
@@ -75,6 +76,7 @@ const FRONTS_MAY: &[&str] = &[
     "claims",
     "lab",
     "reproduce",
+    "view",
 ];
 
 pub(super) fn check(texts: &Texts) -> Vec<Finding> {

@@ -23,8 +23,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, HostId, Instant, MSS_BYTES, Span};
 use tailcut_model::seat::{
-    AckSample, CongestionControl, HostCx, Look, Message, PermissionReport, SenderReport, Soon, Transport, Unfinished,
-    Window, Wish,
+    AckSample, Awaits, CongestionControl, HostCx, Look, Message, PermissionReport, Progress, SenderReport, Soon,
+    Transport, Unfinished, Window, Wish,
 };
 use tailcut_model::{
     Around, Build, Component, Custom, Facts, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId, Parameters,
@@ -406,6 +406,16 @@ impl Transport for Model {
 
     fn look(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
         if self.is_second(flow) { self.second.look(host, flows, flow) } else { self.first.look(host, flows, flow) }
+    }
+
+    fn progress(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Progress> {
+        match self.sent.get(&flow) {
+            Some(Asked { state: State::Asking(_), .. }) => {
+                Some(Progress { acknowledged: 0, awaits: Awaits::Permission, timer: None })
+            }
+            Some(_) => self.second.progress(host, flows, flow),
+            None => self.first.progress(host, flows, flow),
+        }
     }
 
     fn waits_for(&self, kind: Kind) -> Component {

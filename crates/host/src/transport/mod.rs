@@ -7,7 +7,7 @@ mod reassembly;
 mod slots;
 
 use tailcut_base::{HostId, Span};
-use tailcut_model::seat::{HostCx, Look, Message, OpenConnection, Soon, Transport, Unfinished};
+use tailcut_model::seat::{HostCx, Look, Message, OpenConnection, Progress, Soon, Transport, Unfinished};
 use tailcut_model::{Component, FlowId, FlowSpec, FlowTable, Kind, Packet, PacketId, register};
 
 use crate::HostContext;
@@ -100,6 +100,9 @@ impl Transport for TransportSeat {
     }
     fn look(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
         match_transport!(self, model => model.look(host, flows, flow))
+    }
+    fn progress(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Progress> {
+        match_transport!(self, model => model.progress(host, flows, flow))
     }
     fn waits_for(&self, kind: Kind) -> Component {
         match_transport!(self, model => model.waits_for(kind))

@@ -4,6 +4,7 @@
 //! more with a lens on what is asked for, and its digest is compared with the one that was saved.
 
 mod diff;
+mod held;
 mod occupancy;
 mod page;
 mod pcap;
@@ -26,6 +27,7 @@ use crate::verify::{planned, saved_plan};
 use crate::version::version;
 
 pub use diff::{Differences, Differs, Landing, differences};
+pub use held::Held;
 pub use occupancy::{Occupancy, Stay};
 pub use page::{flow_page, port_page};
 pub use pcap::write_pcapng;

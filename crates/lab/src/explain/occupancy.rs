@@ -51,7 +51,7 @@ impl Occupancy {
                 Happened::Crossed { left } => ends(left),
                 Happened::Dropped(DropReason::PushedOut | DropReason::LinkDown) => ends(*at),
                 // It never waited.
-                Happened::Dropped(_) | Happened::Made => {}
+                Happened::Dropped(_) | Happened::Made | Happened::Held { .. } => {}
             }
         }
         Occupancy { stays }

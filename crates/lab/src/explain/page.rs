@@ -23,6 +23,14 @@ const COLOURED: usize = 6;
 /// Okabe and Ito's colours, and grey for all others.
 const COLOURS: [&str; COLOURED + 1] = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#999999"];
 
+/// A time that is drawn, and the moment from which its labels count.
+#[derive(Clone, Copy)]
+struct Time {
+    from: Instant,
+    until: Instant,
+    zero: Instant,
+}
+
 /// A drawing with time from left to right.
 struct Chart {
     height: f64,
@@ -34,15 +42,10 @@ struct Chart {
 
 impl Chart {
     /// Of values up to `top`, with the names of its axes.
-    fn new(
-        height: f64,
-        (from, until): (Instant, Instant),
-        top: f64,
-        label: &str,
-        unit: impl Fn(f64) -> String,
-    ) -> Chart {
-        let span = until.saturating_since(from).max(Span::from_ps(1));
-        let mut chart = Chart { height, from, span, top: if top > 0.0 { top } else { 1.0 }, body: String::new() };
+    fn new(height: f64, time: Time, top: f64, label: &str, unit: impl Fn(f64) -> String) -> Chart {
+        let span = time.until.saturating_since(time.from).max(Span::from_ps(1));
+        let mut chart =
+            Chart { height, from: time.from, span, top: if top > 0.0 { top } else { 1.0 }, body: String::new() };
         let (bottom, above) = (chart.y(0.0), chart.y(chart.top));
         let _ = write!(
             chart.body,
@@ -51,9 +54,9 @@ impl Chart {
         for tick in 0..=4 {
             let share = f64::from(tick) / 4.0;
             let (x, value) = (LEFT + (RIGHT - LEFT) * share, chart.top * share);
-            let ns = chart.span.as_ns_f64() * share;
-            let time = super::story::time(ns);
-            chart.text(x, bottom + 14.0, "middle", &time);
+            let ns = time.from.saturating_since(time.zero).as_ns_f64() + chart.span.as_ns_f64() * share;
+            // The last one must not stand beyond the drawing.
+            chart.text(x, bottom + 14.0, if tick < 4 { "middle" } else { "end" }, &super::story::time(ns));
             let y = chart.y(value);
             chart.text(LEFT - 6.0, y + 4.0, "end", &unit(value));
         }
@@ -122,7 +125,8 @@ impl Chart {
 
     fn svg(self, what: &str) -> String {
         format!(
-            "<svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\" style=\"width:100%;height:auto\">{}</svg>\n",
+            "<div style=\"overflow-x:auto\"><svg viewBox=\"0 0 {WIDTH} {}\" role=\"img\" aria-label=\"{}\" \
+             style=\"width:100%;min-width:640px;height:auto\">{}</svg></div>\n",
             self.height,
             escaped(what),
             self.body
@@ -145,14 +149,9 @@ fn in_bytes(value: f64) -> String {
 }
 
 /// Who waited in a port, stacked; the first of `named` is lowest.
-fn queue(
-    occupancy: &Occupancy,
-    time: (Instant, Instant),
-    named: &[(usize, String)],
-    group: impl Fn(u32) -> usize,
-) -> (String, u64) {
+fn queue(occupancy: &Occupancy, time: Time, named: &[(usize, String)], group: impl Fn(u32) -> usize) -> String {
     let groups = COLOURED + 1;
-    let series = occupancy.over_time(time, MOMENTS, groups, group);
+    let series = occupancy.over_time((time.from, time.until), MOMENTS, groups, group);
     let mut sums = vec![0; MOMENTS];
     series.iter().for_each(|one| sums.iter_mut().zip(one).for_each(|(sum, bytes)| *sum += bytes));
     let top = sums.iter().copied().max().unwrap_or(0);
@@ -168,7 +167,7 @@ fn queue(
         }
         below = above;
     }
-    (chart.svg("bytes that wait in the port over time") + &legend(&entries), top)
+    chart.svg("bytes that wait in the port over time") + &legend(&entries)
 }
 
 fn document(title: &str, body: &str) -> String {
@@ -177,7 +176,7 @@ fn document(title: &str, body: &str) -> String {
 
 fn lines(lines: &[String]) -> String {
     let all: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
-    format!("<pre>{}</pre>\n", all.join("\n"))
+    format!("<pre class=\"command\">{}</pre>\n", all.join("\n"))
 }
 
 /// The page of some flows of a point, which is `words`.
@@ -188,7 +187,7 @@ pub fn flow_page(info: &RunInfo, words: &str, stories: &[Story]) -> String {
         let row = &story.row;
         let end = story.diagram.acknowledged.last().map(|(at, _)| *at).into_iter().chain(row.received).max();
         let last = story.diagram.sent.last().map(|(at, ..)| *at);
-        let time = (row.start, end.or(last).unwrap_or(row.start));
+        let time = Time { from: row.start, until: end.or(last).unwrap_or(row.start), zero: row.start };
         let mut chart = Chart::new(320.0, time, story.size_bytes as f64, "byte of the flow", in_bytes);
         let acknowledged: Vec<(Instant, f64)> =
             story.diagram.acknowledged.iter().map(|&(at, seq)| (at, seq as f64)).collect();
@@ -214,7 +213,7 @@ pub fn flow_page(info: &RunInfo, words: &str, stories: &[Story]) -> String {
         ]);
         body += &sender(story, time);
         for (_, name, occupancy) in &story.ports {
-            let fillers = occupancy.fillers(time.0, time.1);
+            let fillers = occupancy.fillers(time.from, time.until);
             if fillers.is_empty() {
                 continue;
             }
@@ -227,7 +226,7 @@ pub fn flow_page(info: &RunInfo, words: &str, stories: &[Story]) -> String {
                 true => 0,
                 false => others.iter().position(|&other| other == flow).map_or(COLOURED, |nth| nth + 1),
             };
-            let (svg, _) = queue(occupancy, time, &named, group);
+            let svg = queue(occupancy, time, &named, group);
             let _ = write!(body, "<h3>Who waited at {}</h3>\n{svg}", escaped(name));
         }
     }
@@ -235,7 +234,7 @@ pub fn flow_page(info: &RunInfo, words: &str, stories: &[Story]) -> String {
 }
 
 /// How the sender of a flow stood over time: its window, its rate and its round-trip time, as far as it has them.
-fn sender(story: &Story, time: (Instant, Instant)) -> String {
+fn sender(story: &Story, time: Time) -> String {
     let mut body = String::new();
     let mut draw = |heading: &str, points: Vec<(Instant, f64)>, unit: fn(f64) -> String| {
         let top = points.iter().map(|(_, value)| *value).fold(0.0, f64::max);
@@ -270,8 +269,10 @@ pub fn port_page(info: &RunInfo, words: &str, story: &PortStory, by_class: bool)
         true => class(flow),
         false => fillers.iter().position(|&known| known == flow).unwrap_or(COLOURED),
     };
-    let (svg, _) = queue(&story.occupancy, story.time, &named, group);
-    let mut drops = Chart::new(60.0, story.time, 1.0, "packets dropped", |_| String::new());
+    let (from, until) = story.time;
+    let time = Time { from, until, zero: Instant::ZERO };
+    let svg = queue(&story.occupancy, time, &named, group);
+    let mut drops = Chart::new(60.0, time, 1.0, "packets dropped", |_| String::new());
     for &at in &story.dropped {
         drops.cross(at, 0.5);
     }

@@ -53,7 +53,7 @@ pub fn write_pcapng(
             Happened::Crossed { .. } => captured.push((seen.at, seen)),
             // The node at the far end sees nothing of what is dropped before.
             Happened::Dropped(_) if !inward.contains(&seen.port) => captured.push((seen.at, seen)),
-            Happened::Dropped(_) | Happened::Made | Happened::Queued { .. } => {}
+            Happened::Dropped(_) | Happened::Made | Happened::Queued { .. } | Happened::Held { .. } => {}
         }
     }
     captured.sort_by_key(|(at, _)| *at);

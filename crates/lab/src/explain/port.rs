@@ -8,6 +8,7 @@ use tailcut_sim::Problem;
 use tailcut_sim::model::Flags;
 use tailcut_sim::trace::{Happened, Lens};
 
+use super::held::Held;
 use super::occupancy::Occupancy;
 use super::story::{Share, bytes, time};
 use super::{Replay, times};
@@ -32,6 +33,8 @@ pub struct PortStory {
     pub marked: u64,
     /// Packets that were dropped here, by reason.
     pub drops: BTreeMap<&'static str, u64>,
+    /// The pauses that held packets of flows here, if any did.
+    pub held: Option<Held>,
     /// Most bytes that waited.
     pub most_bytes: u64,
     /// When that was, in ns.
@@ -78,7 +81,7 @@ pub fn port_story(replay: &Replay, port: PortId, from: Instant, until: Instant) 
                 *drops.entry(reason.name()).or_default() += 1;
                 dropped.push(seen.at);
             }
-            Happened::Made => {}
+            Happened::Made | Happened::Held { .. } => {}
         }
     }
     let fillers = occupancy.fillers(from, until);
@@ -92,6 +95,7 @@ pub fn port_story(replay: &Replay, port: PortId, from: Instant, until: Instant) 
         bytes: came,
         marked,
         drops,
+        held: Held::at(replay.scenario.network(), port, &trace.packets),
         most_bytes: most,
         most_at_ns: ns(most_at),
         fillers: fillers.iter().take(NAMED).map(|&(flow, sum)| Share { flow, share: sum / whole }).collect(),
@@ -117,6 +121,7 @@ impl PortStory {
         if self.marked > 0 {
             lines.push(format!("  {} packets left it marked", self.marked));
         }
+        lines.extend(self.held.iter().map(|held| format!("  {held}")));
         for (reason, count) in &self.drops {
             lines.push(format!("  {count} packets were dropped ({})", reason.replace('_', " ")));
         }

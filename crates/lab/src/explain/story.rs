@@ -11,6 +11,7 @@ use tailcut_sim::trace::{Happened, Lens, Purpose, Seen, Stood, Trace, purpose};
 use tailcut_sim::{Outcome, Problem};
 use tailcut_topology::{Network, Node};
 
+use super::held::Held;
 use super::occupancy::Occupancy;
 use super::{Replay, times};
 
@@ -143,6 +144,8 @@ pub struct Story {
     pub drops: Vec<LostPacket>,
     /// Its longest waits in ports, longest first.
     pub waits: Vec<LongWait>,
+    /// Where pauses held its packets, in the order of the ports on its way.
+    pub held: Vec<Held>,
     /// The flow as it is recorded.
     #[serde(skip)]
     pub row: FlowRow,
@@ -249,6 +252,7 @@ fn story(replay: &Replay, outcome: &Outcome, trace: &Trace, row: FlowRow) -> Sto
     waits.sort_by(|a, b| b.ns.total_cmp(&a.ns).then(a.after_ns.total_cmp(&b.after_ns)));
     waits.truncate(TOLD);
     waits.retain(|wait| wait.ns > 0.0);
+    let held = ports.iter().filter_map(|&(port, ..)| Held::at(network, port, own.iter().copied())).collect();
     let breakdown = row.breakdown.as_deref().copied().unwrap_or_default();
     Story {
         flow: row.flow,
@@ -266,6 +270,7 @@ fn story(replay: &Replay, outcome: &Outcome, trace: &Trace, row: FlowRow) -> Sto
         timeouts: row.timeouts,
         drops,
         waits,
+        held,
         diagram: Diagram::of(network, &row, &own),
         senders: trace.senders.iter().filter(|stood| stood.flow == flow).copied().collect(),
         row,
@@ -357,6 +362,7 @@ impl Story {
         if self.drops.len() > TOLD {
             lines.push(format!("  and {} more packets were dropped", self.drops.len() - TOLD));
         }
+        lines.extend(self.held.iter().map(|held| format!("  {held}")));
         if let Some(wait) = self.waits.first() {
             lines.push(format!(
                 "  {} after its start: the packet at byte {} waited {} at {} behind {}{}",

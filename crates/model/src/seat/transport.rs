@@ -102,6 +102,12 @@ pub trait Transport {
         let _ = (host, flows, flow);
         None
     }
+    /// How far the sender of `flow` is and what it waits for, if it is one of host `host` and has not ended. Asked only
+    /// by the watchdog of a run, now and then; `None` from a transport that does not say.
+    fn progress(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Progress> {
+        let _ = (host, flows, flow);
+        None
+    }
     /// What a flow waits for while a packet of `kind`, which is not data, is under way.
     fn waits_for(&self, kind: Kind) -> Component {
         let _ = kind;
@@ -139,6 +145,54 @@ pub struct Look {
     pub rate: Option<u64>,
     /// The smoothed round-trip time; zero before the first sample, and in transports that measure none.
     pub round_trip: Span,
+}
+
+/// How far the sender of a flow is, and what it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes of the flow that are known to have arrived: it only grows.
+    pub acknowledged: u64,
+    /// What has to come before the sender does anything.
+    pub awaits: Awaits,
+    /// When its timer fires, if one is set.
+    pub timer: Option<Instant>,
+}
+
+/// What the sender of a flow waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Awaits {
+    /// Its turn at the interface of its host.
+    Interface,
+    /// The answer that opens the connection.
+    Handshake,
+    /// An ACK that opens its window.
+    Window,
+    /// The ACK of its last byte.
+    LastAck,
+    /// Its pacer, or its rate.
+    Pacer,
+    /// A grant of its receiver.
+    Grant,
+    /// The permission of the controller.
+    Permission,
+    /// A rate from the switches on its way.
+    Rate,
+}
+
+impl Awaits {
+    /// The same in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Awaits::Interface => "its turn at the interface of its host",
+            Awaits::Handshake => "the answer that opens its connection",
+            Awaits::Window => "an ACK: its window is used up",
+            Awaits::LastAck => "an ACK: all of it is sent",
+            Awaits::Pacer => "its pacer",
+            Awaits::Grant => "a grant of its receiver",
+            Awaits::Permission => "the permission of the controller",
+            Awaits::Rate => "a rate: switches have told it to pause",
+        }
+    }
 }
 
 /// What will soon happen at a host.

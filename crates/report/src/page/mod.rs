@@ -166,7 +166,8 @@ fn facts(material: &Material<'_>) -> Vec<(&'static str, String)> {
     } else {
         format!("{done} of {}", counted(run.points.len(), "point"))
     };
-    let sum = |get: fn(&PointCost) -> f64| analysis.costs.iter().map(get).sum::<f64>();
+    // The sum of no numbers would be -0.
+    let sum = |get: fn(&PointCost) -> f64| analysis.costs.iter().map(get).fold(0.0, |sum, one| sum + one);
     let seeds = match run.seeds.as_slice() {
         [seed] => format!("seed {seed}"),
         seeds if seeds.len() > 8 => format!("{} seeds", seeds.len()),

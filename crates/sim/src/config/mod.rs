@@ -180,6 +180,12 @@ fn flow_ecmp() -> PathConfig {
 pub struct RunConfig {
     /// After the last arrival the flows have so long to finish; those that have not are censored, and counted.
     pub drain: Span,
+    /// If for so long no flow starts and nothing is acknowledged although flows are open, the run has stalled: it ends,
+    /// and says what its flows wait for. Without it only a run has stalled in which nothing is left to happen, or in
+    /// which pauses wait for each other. A span that is longer than `drain` never ends a run whose flows have all
+    /// arrived; retransmission timers may be 64 s long. Only where packets are simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watchdog: Option<Span>,
     /// Which of several packets comes first that reach a switch or a host at the same picosecond by different links.
     pub ties: TieOrder,
 }
@@ -198,7 +204,7 @@ pub enum TieOrder {
 
 impl Default for RunConfig {
     fn default() -> RunConfig {
-        RunConfig { drain: Span::from_ms(10_000), ties: TieOrder::Numbered }
+        RunConfig { drain: Span::from_ms(10_000), watchdog: None, ties: TieOrder::Numbered }
     }
 }
 

@@ -6,10 +6,12 @@
 
 mod active;
 mod cut;
+mod diagnosis;
 mod exchange;
 mod part;
 mod pauses;
 mod threads;
+mod watchdog;
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -35,6 +37,7 @@ use exchange::{FlowEvent, LogEntry, Start};
 use part::Part;
 use pauses::Pauses;
 use threads::{Exchange, OnePart, Rounds};
+use watchdog::{Silence, Standing, Watchdog};
 
 /// Flows that are pulled from the workload at a time while one part is alone, which no lookahead binds.
 const FLOWS_AHEAD: usize = 64;
@@ -93,6 +96,13 @@ struct Coordinator<'s> {
     route: Route,
     /// When pauses are looked at next, if there are any.
     next_look: Option<Instant>,
+    watchdog: Option<Watchdog>,
+}
+
+/// Why no round follows.
+enum Ended {
+    By(EndReason),
+    Stalled(Silence),
 }
 
 impl<'s> World<'s> {
@@ -116,6 +126,7 @@ impl<'s> World<'s> {
             controller: scenario.controller(),
             route: Route::default(),
             next_look: scenario.has_pfc().then_some(Instant::ZERO + LOOK_PERIOD),
+            watchdog: scenario.config().run.watchdog.map(Watchdog::new),
         };
         coordinator.fetch_flow();
         World { scenario, cut: Cut::whole(scenario.network()), coordinator, lens: None }
@@ -163,7 +174,7 @@ impl<'s> World<'s> {
     /// called now and then with the time; it may stop the run, and cannot change what happens otherwise.
     ///
     /// # Errors
-    /// If `progress` stops the run, or the recorder's sink cannot store its rows.
+    /// If `progress` stops the run, it stalls, or the recorder's sink cannot store its rows.
     ///
     /// # Panics
     /// If the world contradicts itself afterwards: packets that are neither delivered nor dropped nor held, bytes
@@ -174,18 +185,25 @@ impl<'s> World<'s> {
         let delay = coordinator.controller.as_ref().map(Control::delay);
         let lookahead = cut.lookahead(scenario.network()).into_iter().chain(delay).min();
         let make = |number| Part::new(scenario, &cut, number, lens.as_ref());
-        let (end, in_the_mail, mut parts) = if cut.parts() == 1 {
+        let (ended, in_the_mail, mut parts) = if cut.parts() == 1 {
             let mut part = make(0);
             let mut alone = OnePart { part: &mut part, exchange: Mutex::new(Exchange::default()) };
             (coordinator.coordinate(&mut alone, &cut, lookahead, progress)?, 0, vec![part])
         } else {
             let (outcome, parts) = threads::together(cut.parts(), make, |rounds| {
-                coordinator.coordinate(rounds, &cut, lookahead, progress).map(|end| (end, rounds.in_the_mail()))
+                coordinator.coordinate(rounds, &cut, lookahead, progress).map(|ended| (ended, rounds.in_the_mail()))
             });
-            let (end, in_the_mail) = outcome?;
-            (end, in_the_mail, parts)
+            let (ended, in_the_mail) = outcome?;
+            (ended, in_the_mail, parts)
         };
-        coordinator.finish(&cut, &mut parts, end, in_the_mail)
+        let ended = match (ended, coordinator.is_stuck(&parts)) {
+            (Ended::By(EndReason::Finished), Some(silence)) => Ended::Stalled(silence),
+            (ended, _) => ended,
+        };
+        match ended {
+            Ended::By(end) => coordinator.finish(&cut, &mut parts, end, in_the_mail),
+            Ended::Stalled(silence) => Err(Stopped::Stalled(Box::new(coordinator.diagnose(&mut parts, silence)))),
+        }
     }
 }
 
@@ -197,21 +215,21 @@ impl Coordinator<'_> {
         cut: &Cut,
         lookahead: Option<Span>,
         mut progress: impl FnMut(Instant) -> ControlFlow<()>,
-    ) -> Result<EndReason, Stopped> {
+    ) -> Result<Ended, Stopped> {
         let mut handled = 0;
         loop {
             let next_event = (0..rounds.parts()).filter_map(|part| rounds.exchange(part).next).min();
             let next_start = self.next.as_ref().map(|spec| spec.start);
             let next_decision = self.controller.as_ref().and_then(Control::next);
             let next = next_event.into_iter().chain(next_start).chain(next_decision).min();
-            self.look_at_pauses(rounds, next)?;
-            let Some(now) = next else { return Ok(EndReason::Finished) };
-            let deadline = self.deadline();
-            if now > deadline {
-                return Ok(EndReason::CutOff);
+            if let Some(silence) = self.look_at_pauses(rounds, next).or_else(|| self.look_at_flows(rounds, next)) {
+                return Ok(Ended::Stalled(silence));
             }
-            let bound = lookahead.map(|lookahead| now + lookahead).into_iter().chain(self.next_look).min();
-            let horizon = self.pull_flows(rounds, cut, bound);
+            let Some(now) = next else { return Ok(Ended::By(EndReason::Finished)) };
+            if now > self.deadline() {
+                return Ok(Ended::By(EndReason::CutOff));
+            }
+            let horizon = self.pull_flows(rounds, cut, lookahead.map(|lookahead| now + lookahead));
             if let Some(controller) = &mut self.controller {
                 for answer in controller.run_until(horizon) {
                     rounds.exchange(cut.part_of_host(answer.to) as usize).answers.push(answer);
@@ -232,7 +250,7 @@ impl Coordinator<'_> {
                 }
                 if self.recorder.has_failed() {
                     // Why is told when the recorder is finished.
-                    return Ok(EndReason::CutOff);
+                    return Ok(Ended::By(EndReason::CutOff));
                 }
             }
         }
@@ -240,28 +258,37 @@ impl Coordinator<'_> {
 
     /// Looks whether pauses wait for each other, if everything before the moment of the next look has happened, or
     /// nothing will any more: `next` says when something does.
-    fn look_at_pauses(&mut self, rounds: &mut dyn Rounds, next: Option<Instant>) -> Result<(), Stopped> {
-        let Some(look) = self.next_look else { return Ok(()) };
+    fn look_at_pauses(&mut self, rounds: &mut dyn Rounds, next: Option<Instant>) -> Option<Silence> {
+        let look = self.next_look?;
         if next.is_some_and(|now| now < look && now <= self.deadline()) {
-            return Ok(());
+            return None;
         }
         // A round in which nothing happens: the parts tell what they know.
-        (0..rounds.parts()).for_each(|part| rounds.exchange(part).look = true);
+        (0..rounds.parts()).for_each(|part| rounds.exchange(part).look_at_pauses = true);
         rounds.round(next.map_or(look, |now| now.min(look)), ROUND_EVENTS);
         let mut pauses = Pauses::default();
         for part in 0..rounds.parts() {
             pauses.append(std::mem::take(&mut rounds.exchange(part).pauses));
         }
-        if let Some(circle) = pauses.circle() {
-            let network = self.scenario.network();
-            let ports = circle.ports.iter().map(|&port| network.port_name(port).to_string()).collect();
-            return Err(Stopped::Deadlock { at: look, class: circle.class, ports });
+        if pauses.circle().is_some() {
+            return Some(Silence { since: None, at: look });
         }
         if let Some(now) = next {
             let periods = now.as_ps() / LOOK_PERIOD.as_ps();
             self.next_look = Some(Instant::from_ps((periods + 1).saturating_mul(LOOK_PERIOD.as_ps())));
         }
-        Ok(())
+        None
+    }
+
+    /// Looks how far flows are, if there is a watchdog and everything before its next look has happened.
+    fn look_at_flows(&mut self, rounds: &mut dyn Rounds, next: Option<Instant>) -> Option<Silence> {
+        let until = next.unwrap_or(Instant::MAX).min(self.deadline());
+        let watchdog = self.watchdog.as_mut().filter(|watchdog| watchdog.next() <= until)?;
+        (0..rounds.parts()).for_each(|part| rounds.exchange(part).look_at_flows = true);
+        rounds.round(watchdog.next(), ROUND_EVENTS);
+        let mut standing = Standing::default();
+        (0..rounds.parts()).for_each(|part| standing.add(rounds.exchange(part).standing));
+        watchdog.look(self.started, standing, until)
     }
 
     /// Nothing happens after this.
@@ -272,14 +299,17 @@ impl Coordinator<'_> {
         }
     }
 
-    /// Hands out the flows that start before `bound`; without one, the next few. Returns until when the parts may run.
-    fn pull_flows(&mut self, rounds: &mut dyn Rounds, cut: &Cut, bound: Option<Instant>) -> Instant {
+    /// Hands out the flows that start before the `lookahead` is over; without one, the next few. Returns until when the
+    /// parts may run: not beyond the next look at them.
+    fn pull_flows(&mut self, rounds: &mut dyn Rounds, cut: &Cut, lookahead: Option<Instant>) -> Instant {
+        let look = self.next_look.into_iter().chain(self.watchdog.as_ref().map(Watchdog::next));
+        let bound = lookahead.into_iter().chain(look).min();
         let mut pulled = 0;
         let horizon = loop {
             let Some(start) = self.next.as_ref().map(|spec| spec.start) else { break bound.unwrap_or(Instant::MAX) };
             match bound {
                 Some(bound) if start >= bound => break bound,
-                None if pulled >= FLOWS_AHEAD => break start,
+                _ if lookahead.is_none() && pulled >= FLOWS_AHEAD => break start,
                 _ => self.pull_flow(rounds, cut),
             }
             pulled += 1;

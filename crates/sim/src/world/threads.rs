@@ -19,6 +19,7 @@ use super::active::ActiveThreads;
 use super::exchange::{LogEntry, Mail, Start};
 use super::part::Part;
 use super::pauses::Pauses;
+use super::watchdog::Standing;
 use crate::controller::Told;
 
 /// What a part is told before a round, and what it answers.
@@ -39,8 +40,11 @@ pub(super) struct Exchange {
     /// Events handled since the coordinator last looked.
     pub(super) handled: u64,
     /// Whether the part is to tell what is paused, and what it tells.
-    pub(super) look: bool,
+    pub(super) look_at_pauses: bool,
     pub(super) pauses: Pauses,
+    /// Whether it is to tell how far its flows are, and what it tells.
+    pub(super) look_at_flows: bool,
+    pub(super) standing: Standing,
     /// When something happens next, in the part or where it has sent packets to.
     pub(super) next: Option<Instant>,
 }
@@ -83,7 +87,7 @@ impl Rounds for OnePart<'_, '_> {
         self.part.take_log(&mut exchange.log);
         self.part.take_told(&mut exchange.told);
         exchange.next = self.part.next_time();
-        tell_pauses(self.part, exchange);
+        tell(self.part, exchange);
     }
 
     fn in_the_mail(&self) -> u64 {
@@ -102,9 +106,13 @@ fn take_orders(part: &mut Part<'_>, exchange: &mut Exchange) {
     }
 }
 
-fn tell_pauses(part: &mut Part<'_>, exchange: &mut Exchange) {
-    if std::mem::take(&mut exchange.look) {
+/// The part tells what it is to.
+fn tell(part: &mut Part<'_>, exchange: &mut Exchange) {
+    if std::mem::take(&mut exchange.look_at_pauses) {
         exchange.pauses = part.pauses();
+    }
+    if std::mem::take(&mut exchange.look_at_flows) {
+        exchange.standing = part.standing();
     }
 }
 
@@ -217,7 +225,7 @@ impl<'s, M: Fn(u32) -> Part<'s> + Sync> Shared<'s, M> {
         exchange.next = part.next_time().into_iter().chain(due).min();
         part.take_log(&mut exchange.log);
         part.take_told(&mut exchange.told);
-        tell_pauses(part, &mut exchange);
+        tell(part, &mut exchange);
     }
 
     /// Thread `number` of so many that run a round does its share of it.

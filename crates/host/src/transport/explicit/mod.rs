@@ -24,7 +24,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, HostId, Span};
-use tailcut_model::seat::{HostCx, Look, OpenConnection, SendOrder, Transport, Unfinished, Wish};
+use tailcut_model::seat::{HostCx, Look, OpenConnection, Progress, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
     Around, Build, Component, Facts, FlowId, FlowSpec, FlowTable, Header, Invalid, Kind, Packet, PacketId, Parameters,
     Thing,
@@ -429,6 +429,17 @@ impl<P: Protocol> Transport for Explicit<P> {
             rate: all.rate.zip(one.rate).map(|(all, one)| all.saturating_add(one)),
             round_trip: all.round_trip.max(one.round_trip),
             window: None,
+        })
+    }
+
+    fn progress(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Progress> {
+        let outgoing = self.outgoing.get(self.slot_at(host, flows, flow)?)?;
+        let subflows = outgoing.senders().iter().filter(|sender| !sender.is_over()).map(Sender::progress);
+        subflows.reduce(|all, one| Progress {
+            acknowledged: all.acknowledged.max(one.acknowledged),
+            // What is not paused waits for what comes sooner.
+            awaits: all.awaits.min(one.awaits),
+            timer: all.timer.into_iter().chain(one.timer).min(),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use tailcut_base::{BitRate, HEADER_BYTES, HostId, Instant, MSS_BYTES, MTU_BYTES, Span, wire_bytes};
-use tailcut_model::seat::{Look, OpenConnection, SenderReport};
+use tailcut_model::seat::{Awaits, Look, OpenConnection, Progress, SenderReport};
 use tailcut_model::{ClassId, Direction, Flags, FlowId, FlowSpec, Header, Kind, Packet};
 
 use super::{Common, Protocol, packets};
@@ -250,6 +250,19 @@ impl<P: Protocol> Sender<P> {
             rate: Some(self.protocol.rate()),
             round_trip: self.rtt,
         }
+    }
+
+    /// How far it is, and what it waits for.
+    pub(super) fn progress(&self) -> Progress {
+        let awaits = match self.phase {
+            Phase::Opening => Awaits::Handshake,
+            _ if self.is_offered => Awaits::Interface,
+            _ if self.left() == 0 => Awaits::LastAck,
+            _ if self.is_paused() => Awaits::Rate,
+            _ => Awaits::Pacer,
+        };
+        let timer = (self.timer < Instant::MAX).then_some(self.timer);
+        Progress { acknowledged: self.acknowledged, awaits, timer }
     }
 
     /// Whether the flow was given up: its report has been made.

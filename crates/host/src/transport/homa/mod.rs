@@ -36,7 +36,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, HostId, Span, wire_bytes};
-use tailcut_model::seat::{HostCx, Look, OpenConnection, SendOrder, Transport, Unfinished, Wish};
+use tailcut_model::seat::{HostCx, Look, OpenConnection, Progress, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
     Around, Build, Component, Demand, Facts, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId, Parameters,
     Thing,
@@ -298,6 +298,11 @@ impl Transport for Model {
     fn look(&self, _: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
         let slot = flows.sender(flow).filter(|&slot| self.sends(slot, flow))?;
         self.senders.get(slot).map(Sender::look)
+    }
+
+    fn progress(&self, _: HostId, flows: &FlowTable, flow: FlowId) -> Option<Progress> {
+        let slot = flows.sender(flow).filter(|&slot| self.sends(slot, flow))?;
+        self.senders.get(slot).map(Sender::progress)
     }
 
     fn waits_for(&self, kind: Kind) -> Component {

@@ -1,7 +1,7 @@
 //! The sending end of a message: what of it may go now, and what a silence means.
 
 use tailcut_base::{HostId, Instant, Span};
-use tailcut_model::seat::{Look, OpenConnection, SenderReport};
+use tailcut_model::seat::{Awaits, Look, OpenConnection, Progress, SenderReport};
 use tailcut_model::{Flags, FlowId, FlowSpec, Packet};
 
 use super::Config;
@@ -94,6 +94,17 @@ impl Sender {
     /// How it stands.
     pub(super) fn look(&self) -> Look {
         Look { is_ready: self.offered > 0, timeouts: self.report.timeouts, ..Look::default() }
+    }
+
+    /// How far it is, and what it waits for. A grant beyond the unscheduled bytes says that as many have come.
+    pub(super) fn progress(&self) -> Progress {
+        let awaits = match (self.offered, self.next == self.cuts.size) {
+            (1.., _) => Awaits::Interface,
+            (0, true) => Awaits::LastAck,
+            (0, false) => Awaits::Grant,
+        };
+        let timer = (self.deadline < Instant::MAX).then_some(self.deadline);
+        Progress { acknowledged: self.granted - self.unscheduled, awaits, timer }
     }
 
     /// Bytes that are still to send, new ones and those to send again.

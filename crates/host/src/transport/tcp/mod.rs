@@ -27,7 +27,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, HostId, Span};
 use tailcut_model::seat::{
-    CongestionControl, HostCx, Leave, Look, OpenConnection, Pacer, ReceiveWindow, SendOrder, Soon, Transport,
+    CongestionControl, HostCx, Leave, Look, OpenConnection, Pacer, Progress, ReceiveWindow, SendOrder, Soon, Transport,
     Unfinished, Wish,
 };
 use tailcut_model::{
@@ -647,6 +647,11 @@ impl Transport for Model {
     fn look(&self, _: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
         let slot = flows.sender(flow).filter(|&slot| self.sends(slot, flow))?;
         self.senders.get(slot).map(Sender::look)
+    }
+
+    fn progress(&self, _: HostId, flows: &FlowTable, flow: FlowId) -> Option<Progress> {
+        let slot = flows.sender(flow).filter(|&slot| self.sends(slot, flow))?;
+        self.senders.get(slot).map(Sender::progress)
     }
 
     fn waits_for(&self, kind: Kind) -> Component {

@@ -593,12 +593,15 @@ impl Part<'_> {
     }
 
     /// It leaves, and its class has been `stopped` there for so long since the start.
-    pub(super) fn account_let_go(&mut self, stopped: Span, id: PacketId) {
+    pub(super) fn account_let_go(&mut self, now: Instant, at: usize, stopped: Span, id: PacketId) {
         if self.arena.get(id).kind == Kind::DATA {
             let attribution = self.attribution();
             let paused = stopped - attribution.stopped[id.index()];
             attribution.accounts[id.index()].breakdown.add(Component::Paused, paused);
             attribution.under_way[id.index()].at = attribution.under_way[id.index()].at + paused;
+            if paused > Span::ZERO && self.lens.is_some() {
+                self.watch_held(now, at, id, paused);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A run looked at closely: what happens to packets of some flows or at some ports is written down.
 
-use tailcut_base::{Instant, PortId, mix64};
+use tailcut_base::{Instant, PortId, Span, mix64};
 use tailcut_fabric::Offered;
 use tailcut_model::seat::{DropReason, Look};
 use tailcut_model::{FlowId, PacketId};
@@ -45,6 +45,11 @@ impl Part<'_> {
     /// A host has made a packet for the interface whose port stands at `at`.
     pub(super) fn watch_made(&mut self, now: Instant, at: usize, id: PacketId) {
         self.watch(now, self.number_of(at), id, Happened::Made);
+    }
+
+    /// A packet leaves the port at `at`, where pauses held it for so long.
+    pub(super) fn watch_held(&mut self, now: Instant, at: usize, id: PacketId, paused: Span) {
+        self.watch(now, self.number_of(at), id, Happened::Held { paused });
     }
 
     /// A packet was offered to the port at `at`. Where it was dropped is noted, and the drop itself is seen to later.

@@ -22,6 +22,7 @@ mod mail;
 mod measure;
 mod messages;
 mod pfc;
+pub(super) mod stall;
 mod switches;
 mod ties;
 

@@ -33,7 +33,7 @@ pub(super) struct Pfc {
     /// Number of classes of every port.
     classes: usize,
     /// Beside the ports of the part.
-    ports: Vec<PortState>,
+    pub(super) ports: Vec<PortState>,
     /// Beside the packets of the arena: of those that wait at a switch or in a NIC.
     waiting: Vec<Entry>,
     /// Frames for other parts.
@@ -51,7 +51,7 @@ struct Entry {
 
 const NOWHERE: u32 = u32::MAX;
 
-struct PortState {
+pub(super) struct PortState {
     id: PortId,
     /// Position of the first port of its switch, and how many that has; none at a NIC.
     first: usize,
@@ -149,6 +149,14 @@ impl Pfc {
     pub(super) fn room_apart(&self, at: usize) -> u64 {
         let lossless = self.ports[at].lossless;
         lossless.room * u64::from(lossless.classes.count_ones())
+    }
+
+    /// Whether a packet of a class that waits in the port at `at` is held there.
+    pub(super) fn is_stopped(&self, ahead: &Ahead<'_>, at: usize, packet: &Packet, class: u8) -> bool {
+        match self.is_ideal {
+            true => ahead.is_full(at, packet, class),
+            false => self.ports[at].paused >> class & 1 != 0,
+        }
     }
 
     fn note(&mut self, id: PacketId, entry: Entry) {
@@ -300,12 +308,12 @@ impl PortState {
 }
 
 /// What it takes to know which queue a packet will join at the far end of its link.
-struct Ahead<'p> {
-    network: &'p Network,
-    router: &'p Router,
-    switches: &'p [Switch],
-    positions: &'p Positions,
-    ports: &'p [PortState],
+pub(super) struct Ahead<'p> {
+    pub(super) network: &'p Network,
+    pub(super) router: &'p Router,
+    pub(super) switches: &'p [Switch],
+    pub(super) positions: &'p Positions,
+    pub(super) ports: &'p [PortState],
 }
 
 impl Ahead<'_> {
@@ -393,10 +401,10 @@ impl Part<'_> {
         let (is_ideal, is_nic) = (self.pfc().is_ideal, at < self.nics);
         if is_ideal && is_nic {
             self.account_held(Span::ZERO, id);
-            self.account_let_go(now.saturating_since(entry.since), id);
+            self.account_let_go(now, at, now.saturating_since(entry.since), id);
         } else {
             let stopped = self.pfc().ports[at].stopped(now, entry.class);
-            self.account_let_go(stopped, id);
+            self.account_let_go(now, at, stopped, id);
         }
     }
 
@@ -586,14 +594,11 @@ impl Part<'_> {
         while self.pfc().ports[at].paused != all {
             let id = self.next_of_host::<false>(now, host, 0)?;
             let class = self.ports[at].class_of(self.arena.get(id));
-            let is_held = match self.pfc().is_ideal {
-                true => {
-                    let pfc = self.pfc.as_ref().expect("only called where classes may be paused");
-                    let Part { router, network, switches, positions, .. } = self;
-                    let ahead = Ahead { network, router, switches, positions, ports: &pfc.ports };
-                    ahead.is_full(at, self.arena.get(id), class)
-                }
-                false => self.pfc().ports[at].paused >> class & 1 != 0,
+            let is_held = {
+                let pfc = self.pfc.as_ref().expect("only called where classes may be paused");
+                let Part { router, network, switches, positions, .. } = self;
+                let ahead = Ahead { network, router, switches, positions, ports: &pfc.ports };
+                pfc.is_stopped(&ahead, at, self.arena.get(id), class)
             };
             let is_behind = self.ports[at].occupancy(class).class > 0;
             if !is_held && !is_behind {
