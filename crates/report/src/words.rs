@@ -13,6 +13,7 @@ const METRICS_IN_WORDS: &[(&str, &str)] = &[
     ("fct_p99", "99th percentile of FCT"),
     ("fct_p999", "99.9th percentile of FCT"),
     ("ack_fct_mean", "mean time until the sender knows the end"),
+    ("ideal_mean", "mean ideal FCT"),
     ("slowdown_mean", "mean slowdown"),
     ("slowdown_p50", "median slowdown"),
     ("slowdown_p99", "99th percentile of slowdown"),

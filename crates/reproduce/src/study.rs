@@ -78,7 +78,7 @@ impl Study {
     /// Reads a study's text; `source` is its name in messages, and `find` gives the name in messages and the text of
     /// the study that it is built on: whatever is not said here is as it is there. A parameter that is left open there
     /// is so here too, unless this study says it anew, or that it is `not_open`: its document gives it, or has no use
-    /// for it.
+    /// for it. What is `not_measured` here is left out likewise.
     ///
     /// # Errors
     /// If it is not TOML or anything but its scenario is wrong; the scenario is checked by [`Study::plan`].
@@ -96,6 +96,7 @@ impl Study {
             return Err(Problem::new(format!("{source} has no scenario")).help("expected a table `[scenario]`"));
         }
         let scales = Scale::ALL.map(|scale| take(scale.name()));
+        let not_measured: Vec<Tree> = take("not_measured").into_iter().flat_map(|tree| list(Some(tree))).collect();
         // What the other values change is of the scenario, and not read here.
         let (open, sets): (Vec<Tree>, Vec<Vec<Option<Tree>>>) = open.into_iter().map(with_sets).unzip();
         let mut tree = Tree::layered(&documents);
@@ -103,6 +104,16 @@ impl Study {
             entries.push(("open".to_owned(), Tree { value: Value::Array(open), ..Tree::table() }));
         }
         let mut keys: Keys = from_tree(&tree)?;
+        for name in not_measured {
+            if name.as_str().and_then(|name| keys.measures.remove(name)).is_none() {
+                let known: Vec<&str> = keys.measures.keys().map(String::as_str).collect();
+                let problem = Problem::new("the study below does not measure this")
+                    .help(suggest(name.as_str().unwrap_or_default(), &known));
+                return Err(name
+                    .key_or_value()
+                    .map_or_else(|| problem.clone(), |origin| problem.clone().or_at(origin)));
+            }
+        }
         let mut names: Vec<&str> = Vec::new();
         for (open, sets) in keys.open.iter_mut().zip(sets) {
             for (other, set) in open.other.iter_mut().zip(sets) {
@@ -292,6 +303,10 @@ mod tests {
         assert_eq!([metric("base"), metric("of-ratios")], ["fct_mean", "slowdown_mean"]);
         let problem = study("measures.waits = { metric = \"slowdown_mean\" }\n").unwrap_err();
         assert!(problem.help_text().unwrap().contains("`wait`"), "{}", problem.render(false));
+        let unmeasured = |name: &str| format!("not_measured = [\"{name}\"]\n{READ}set.seeds = 2\n");
+        let study_of = |text: &str| Study::parse("read.toml", "read", text, &|_| None);
+        assert!(study_of(&unmeasured("wait")).unwrap().measures.is_empty());
+        assert!(study_of(&unmeasured("wiat")).unwrap_err().help_text().unwrap().contains("`wait`"));
         assert!(study("").unwrap_err().render(false).contains("changes nothing"));
     }
 
