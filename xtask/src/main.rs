@@ -60,7 +60,8 @@ cargo xtask COMMAND
                    count, and write that file
   theory [NAME]    print closed forms of the literature beside what is simulated: queueing, srpt,
                    dctcp, throughput, sharing; see docs/validation.md
-  flow-errors      measure how far the flow level is from packets, and write data/flow-errors.csv: some minutes
+  flow-errors      measure how far the flow level and links alone are from packets, and write data/flow-errors.csv:
+                   some minutes
   compare-ns3 [CASE]
                    install ns-3 from Debian's packages, run one case or all in it and in tailcut, and print
                    how they agree and what either cost; all take a quarter of an hour

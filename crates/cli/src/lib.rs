@@ -184,8 +184,8 @@ struct RunCommand {
     /// Print only warnings and errors, beside what --format json prints
     #[arg(long, short)]
     quiet: bool,
-    /// What is simulated: every packet, flows as fluids, or flows as fluids after both on a sample of each point, so
-    /// that results say how far they are from packets [default: as the scenario says]
+    /// What is simulated: every packet, each link alone, or flows as fluids; the last two also after a sample of each
+    /// point with packets, so that results say how far they are from packets [default: as the scenario says]
     #[arg(long, value_enum, conflicts_with = "until")]
     fidelity: Option<FidelityChoice>,
     #[command(flatten)]
@@ -204,10 +204,30 @@ struct RunCommand {
 enum FidelityChoice {
     /// Every packet on every link
     Packet,
+    /// Each link alone, with every packet
+    Links,
     /// Flows as fluids
     Flow,
     /// Flows as fluids, and how far they are from packets on a sample
     Both,
+    /// Each link alone, and how far that is from packets on a sample
+    LinksBoth,
+}
+
+impl FidelityChoice {
+    /// The word of a scenario.
+    fn word(self) -> &'static str {
+        match self {
+            FidelityChoice::Packet => "packet",
+            FidelityChoice::Links | FidelityChoice::LinksBoth => "links",
+            FidelityChoice::Flow | FidelityChoice::Both => "flow",
+        }
+    }
+
+    /// Whether a sample with packets comes first.
+    fn is_measured(self) -> bool {
+        matches!(self, FidelityChoice::Both | FidelityChoice::LinksBoth)
+    }
 }
 
 #[derive(Args)]

@@ -22,17 +22,16 @@ use crate::{Failed, FidelityChoice, RunCommand, Stop};
 
 pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     let began = Instant::now();
-    if arguments.fidelity == Some(FidelityChoice::Both) && (arguments.only.is_some() || arguments.on.is_some()) {
-        let message = "`--fidelity both` measures on this machine, and its points cannot be run one by one elsewhere";
-        return Err(Problem::new(message).help("expected `--fidelity flow`, or neither `--only` nor `--on`").into());
+    let is_measured = arguments.fidelity.is_some_and(FidelityChoice::is_measured);
+    if is_measured && (arguments.only.is_some() || arguments.on.is_some()) {
+        let message = "a sample with packets is measured on this machine, and its points cannot be run elsewhere";
+        let help = "expected `--fidelity flow` or `--fidelity links`, or neither `--only` nor `--on`";
+        return Err(Problem::new(message).help(help).into());
     }
     if engine::hand_over(arguments.on.as_deref())? {
         return Ok(());
     }
-    let word = arguments.fidelity.map(|fidelity| match fidelity {
-        FidelityChoice::Packet => "packet",
-        FidelityChoice::Flow | FidelityChoice::Both => "flow",
-    });
+    let word = arguments.fidelity.map(FidelityChoice::word);
     let mut plan = arguments.scenario.plan_with(word.map(|word| format!("fidelity={word:?}")).as_deref())?;
     if let Some(key) = &arguments.only {
         let out = arguments.out.clone().unwrap_or_else(|| default_folder(&plan, &arguments.scenario.changes(&plan)));
@@ -53,10 +52,7 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
         executor: engine::executor(arguments.on.as_deref())?,
     };
     let signals = Signals::listen().map_err(|e| Problem::new(format!("cannot listen for Ctrl-C: {e}")))?;
-    let measured = match arguments.fidelity {
-        Some(FidelityChoice::Both) => Some(measure(&mut plan, &options, &signals)?),
-        _ => None,
-    };
+    let measured = if is_measured { Some(measure(&mut plan, &options, &signals)?) } else { None };
     let display = Display::new(&signals, arguments.quiet);
     let until = &arguments.until;
     let outcome = match until.until {
@@ -85,7 +81,7 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
         let file = options.out.join("fidelity.csv");
         let written = std::fs::write(&file, fidelity::table(&rows));
         written.map_err(|source| RunError::Io { path: file.clone(), source })?;
-        say!("flow level against packets: {}", file.display());
+        say!("against packets: {}", file.display());
     }
     let mut out = Page::default();
     match (arguments.format, arguments.quiet) {
@@ -101,7 +97,7 @@ pub(crate) fn run(arguments: &RunCommand) -> Result<(), Stop> {
     Failed::of(&report.failures).result()
 }
 
-/// Measures how far a plan without packets is from one with them; its points say so from then on.
+/// Measures how far a plan is from packets; its points say so from then on.
 fn measure(plan: &mut Plan, options: &RunOptions, signals: &Signals) -> Result<Vec<fidelity::Row>, Stop> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = options.parallelism.jobs.unwrap_or_else(cores);

@@ -60,7 +60,7 @@ impl CoreDivision {
         if self.always {
             return self.threads;
         }
-        let threads = self.threads.min(size.racks as usize);
+        let threads = self.threads.min(size.parts as usize);
         let is_worth_it = size.packet_hops >= PACKET_HOPS_FOR_THREADS
             && size.packet_hops_per_round >= PACKET_HOPS_TO_MEET * threads as f64;
         if is_worth_it { threads.max(1) } else { 1 }
@@ -92,7 +92,7 @@ fn running(loadavg: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    const LARGE: Size = Size { hosts: 1024, racks: 64, packet_hops: 1e9, packet_hops_per_round: 1e5, bytes: 1e8 };
+    const LARGE: Size = Size { hosts: 1024, parts: 64, packet_hops: 1e9, packet_hops_per_round: 1e5, bytes: 1e8 };
 
     /// Jobs, and threads of a large simulation.
     fn share(points: usize, cores: usize, jobs: Option<usize>, threads: Option<usize>) -> (usize, usize) {
@@ -118,9 +118,9 @@ mod tests {
     }
 
     #[test]
-    fn no_more_threads_than_racks() {
+    fn no_more_threads_than_parts() {
         let division = CoreDivision::new(1, 8, Parallelism::default());
-        assert_eq!(division.threads(Size { racks: 3, ..LARGE }), 3);
+        assert_eq!(division.threads(Size { parts: 3, ..LARGE }), 3);
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn small_simulations_have_one_thread_unless_the_user_wants_more() {
         let small = [
-            Size { racks: 1, ..LARGE },
+            Size { parts: 1, ..LARGE },
             Size { packet_hops: 1e5, ..LARGE },
             Size { packet_hops_per_round: 7.9 * PACKET_HOPS_TO_MEET, ..LARGE },
         ];

@@ -1,7 +1,7 @@
-//! How far the flow level is from packets: measured, kept in a table, and told with every result.
+//! How far the flow level and links alone are from packets: measured, kept in a table, and told with every result.
 //!
-//! `data/flow-errors.csv` has the error for schemes, networks and loads under web search; [`measure`] finds that of a
-//! plan at hand on a sample of each point. Both compare the completion times of the same flows, over those that were
+//! `data/flow-errors.csv` has the error for schemes, networks and loads under web search; [`measure`] finds that of
+//! a plan at hand on a sample of each point. Both compare the completion times of the same flows, over those that were
 //! finished and measured in both.
 
 use std::ops::ControlFlow;
@@ -9,10 +9,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tailcut_base::Span;
-use tailcut_record::Recorder;
-use tailcut_results::{FlowLevelError, MeasuredError};
+use tailcut_record::{FlowRow, Recorder};
+use tailcut_results::{FidelityError, Level, MeasuredError};
 use tailcut_sim::config::Fidelity;
-use tailcut_sim::{Config, Outcome, Problem, Scenario};
+use tailcut_sim::{Config, LinksConfig, Outcome, Problem, Scenario};
 
 use crate::plan::{Plan, PlannedPoint};
 
@@ -27,6 +27,8 @@ const LOADS: [f64; 3] = [0.4, 0.7, 0.9];
 /// An error, and what it is that of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
+    /// What was simulated instead of packets.
+    pub level: Level,
     /// The scheme.
     pub scheme: String,
     /// The topology.
@@ -39,10 +41,11 @@ pub struct Row {
 
 /// The table as text.
 pub fn table(rows: &[Row]) -> String {
-    let mut text = "scheme,network,load_to,flows,mean,p99\n".to_owned();
-    for Row { scheme, network, load, error: MeasuredError { flows, mean, p99 } } in rows {
+    let mut text = "fidelity,scheme,network,load_to,flows,mean,p99,slowdown_p99\n".to_owned();
+    for Row { level, scheme, network, load, error: MeasuredError { flows, mean, p99, slowdown_p99 } } in rows {
         let load = load.map_or_else(String::new, |load| load.to_string());
-        text += &format!("{scheme},{network},{load},{flows},{mean:.4},{p99:.4}\n");
+        let level = level.word();
+        text += &format!("{level},{scheme},{network},{load},{flows},{mean:.4},{p99:.4},{slowdown_p99:.4}\n");
     }
     text
 }
@@ -54,12 +57,18 @@ pub fn table(rows: &[Row]) -> String {
 pub fn rows(text: &str) -> Result<Vec<Row>, String> {
     let row = |line: &str| -> Option<Row> {
         let fields: Vec<&str> = line.split(',').collect();
-        let &[scheme, network, load, flows, mean, p99] = &fields[..] else { return None };
+        let &[level, scheme, network, load, flows, mean, p99, slowdown_p99] = &fields[..] else { return None };
         Some(Row {
+            level: Level::of_word(level)?,
             scheme: scheme.to_owned(),
             network: network.to_owned(),
             load: if load.is_empty() { None } else { Some(load.parse().ok()?) },
-            error: MeasuredError { flows: flows.parse().ok()?, mean: mean.parse().ok()?, p99: p99.parse().ok()? },
+            error: MeasuredError {
+                flows: flows.parse().ok()?,
+                mean: mean.parse().ok()?,
+                p99: p99.parse().ok()?,
+                slowdown_p99: slowdown_p99.parse().ok()?,
+            },
         })
     };
     text.lines().skip(1).map(|line| row(line).ok_or_else(|| line.to_owned())).collect()
@@ -72,23 +81,32 @@ fn class(scenario: &Scenario) -> (String, Option<f64>) {
     (network, load.and_then(|load| LOADS.into_iter().find(|&to| load <= to)))
 }
 
-/// How far a scenario without packets is from packets; `None` if it has packets, or is an ideal.
-pub(crate) fn error_of(scheme: &str, scenario: &Scenario, measured: Option<MeasuredError>) -> Option<FlowLevelError> {
-    if scenario.config().fidelity != Fidelity::Flow {
-        return None;
+/// What a scenario has instead of every packet in the whole network; `None` for packets and for ideals, which are no
+/// estimate of them.
+fn level(scenario: &Scenario) -> Option<Level> {
+    match scenario.config().fidelity {
+        Fidelity::Flow => Some(Level::Flow),
+        Fidelity::Links(_) => Some(Level::Links),
+        Fidelity::Packet | Fidelity::Ideal(_) => None,
     }
+}
+
+/// How far a scenario is from packets; `None` if it has them, or is an ideal.
+pub(crate) fn error_of(scheme: &str, scenario: &Scenario, measured: Option<MeasuredError>) -> Option<FidelityError> {
+    let level = level(scenario)?;
     if measured.is_some() {
-        return Some(FlowLevelError { of: format!("{scheme} here, on a sample"), measured });
+        return Some(FidelityError { level, of: format!("{scheme} here, on a sample"), measured });
     }
     let (network, load) = class(scenario);
     let shipped = rows(SHIPPED).expect("the table that ships is right");
-    let found = load.and_then(|load| {
-        shipped.iter().find(|row| row.scheme == scheme && row.network == network && row.load == Some(load))
-    });
+    // The table is of links as they are simulated by default.
+    let is_default = matches!(scenario.config().fidelity, Fidelity::Flow | Fidelity::Links(LinksConfig::DEFAULT));
+    let is_alike = |row: &&Row| row.level == level && row.scheme == scheme && row.network == network && is_default;
+    let found = load.and_then(|load| shipped.iter().filter(is_alike).find(|row| row.load == Some(load)));
     let load = load.map_or_else(|| "a load that has no class".to_owned(), |load| format!("load to {load}"));
     let under = if found.is_some() { ", under web search" } else { "" };
     let of = format!("{scheme}, {network}, {load}{under}");
-    Some(FlowLevelError { of, measured: found.map(|row| row.error) })
+    Some(FidelityError { level, of, measured: found.map(|row| row.error) })
 }
 
 /// A configuration with about so many flows as a sample.
@@ -105,19 +123,44 @@ fn sample(config: &mut Config, expected: f64) {
     }
 }
 
-/// FCTs in picoseconds of the flows that are finished and measured, by their numbers.
-fn fcts(outcome: &Outcome) -> Vec<Option<u64>> {
-    outcome.flows.rows().map(|row| row.fct().filter(|_| row.measured).map(Span::as_ps)).collect()
+/// FCTs in seconds and slowdowns of the flows that are finished and measured, by their numbers.
+fn fcts(outcome: &Outcome) -> Vec<Option<(f64, f64)>> {
+    let row = |row: FlowRow| {
+        let fct = row.fct().filter(|_| row.measured)?;
+        Some((fct.as_secs_f64(), row.slowdown()?))
+    };
+    outcome.flows.rows().map(row).collect()
 }
 
-/// The mean and the 99th percentile, the nearest rank.
-fn mean_and_p99(mut times: Vec<u64>) -> (f64, f64) {
-    times.sort_unstable();
-    let mean = times.iter().map(|&ps| ps as f64).sum::<f64>() / times.len() as f64;
-    (mean, times[(times.len() * 99).div_ceil(100) - 1] as f64)
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Runs a sample of a point with packets and without; `None` if it was stopped or stalled, or no flow can be compared.
+/// The 99th percentile, the nearest rank.
+fn p99(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values[(values.len() * 99).div_ceil(100) - 1]
+}
+
+/// The error of flows against the same flows with packets; `None` if there are none.
+fn error_against(packets: &Outcome, outcome: &Outcome) -> Option<MeasuredError> {
+    let both = fcts(packets).into_iter().zip(fcts(outcome)).filter_map(|(packet, other)| packet.zip(other));
+    let (of_packets, of_other): (Vec<_>, Vec<_>) = both.unzip();
+    if of_packets.is_empty() {
+        return None;
+    }
+    let flows = of_packets.len() as u64;
+    let [(fcts, slowdowns), (other_fcts, other_slowdowns)]: [(Vec<f64>, Vec<f64>); 2] =
+        [of_packets, of_other].map(|of| of.into_iter().unzip());
+    Some(MeasuredError {
+        flows,
+        mean: mean(&other_fcts) / mean(&fcts) - 1.0,
+        p99: p99(other_fcts) / p99(fcts) - 1.0,
+        slowdown_p99: p99(other_slowdowns) / p99(slowdowns) - 1.0,
+    })
+}
+
+/// Runs a sample of a point as it is and with packets; `None` if it was stopped or stalled, or no flow can be compared.
 fn compare(planned: &PlannedPoint, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<MeasuredError>, Problem> {
     let whole = planned.scenario()?;
     let mut config = whole.config().clone();
@@ -130,31 +173,27 @@ fn compare(planned: &PlannedPoint, stop: &(dyn Fn() -> bool + Sync)) -> Result<O
         let mut go_on = |_| if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         Ok::<_, Problem>(scenario.simulator(1).simulate(&scenario, Recorder::new(), &mut go_on).ok())
     };
-    let (Some(packets), Some(fluids)) = (run(Fidelity::Packet)?, run(Fidelity::Flow)?) else { return Ok(None) };
-    let both: (Vec<u64>, Vec<u64>) =
-        fcts(&packets).into_iter().zip(fcts(&fluids)).filter_map(|(packet, fluid)| packet.zip(fluid)).unzip();
-    let flows = both.0.len() as u64;
-    if flows == 0 {
-        return Ok(None);
-    }
-    let ((mean, p99), (fluid_mean, fluid_p99)) = (mean_and_p99(both.0), mean_and_p99(both.1));
-    Ok(Some(MeasuredError { flows, mean: fluid_mean / mean - 1.0, p99: fluid_p99 / p99 - 1.0 }))
+    let (Some(packets), Some(own)) = (run(Fidelity::Packet)?, run(config.fidelity)?) else { return Ok(None) };
+    Ok(error_against(&packets, &own))
 }
 
-/// Measures the error of each design point of a plan without packets on a sample of its first seed, so many at a time,
-/// and lets its points say so. `None` if `stop` says to stop.
+/// Measures the error of each design point of a plan against packets on a sample of its first seed, so many at a time,
+/// and lets its points say so. Points that have packets, or are ideals, have none. `None` if `stop` says to stop.
 ///
 /// # Errors
 /// If a sample of a point cannot be run.
 pub fn measure(plan: &mut Plan, jobs: usize, stop: &(dyn Fn() -> bool + Sync)) -> Result<Option<Vec<Row>>, Problem> {
     let seed = plan.seeds[0];
-    let firsts: Vec<&PlannedPoint> = plan.points.iter().filter(|planned| planned.point.seed == seed).collect();
+    let mut firsts: Vec<(&PlannedPoint, Level)> = Vec::new();
+    for planned in plan.points.iter().filter(|planned| planned.point.seed == seed) {
+        firsts.extend(level(&planned.scenario()?).map(|level| (planned, level)));
+    }
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..jobs.max(1) {
             scope.spawn(|| {
-                while let Some(planned) = firsts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let of_point = (planned.point.clone(), compare(planned, stop));
+                while let Some(&(planned, level)) = firsts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let of_point = (planned.point.clone(), level, compare(planned, stop));
                     found.lock().expect("nobody panics with it").push(of_point);
                 }
             });
@@ -165,8 +204,8 @@ pub fn measure(plan: &mut Plan, jobs: usize, stop: &(dyn Fn() -> bool + Sync)) -
     }
     let mut rows = Vec::new();
     let mut found = found.into_inner().expect("nobody panicked with it");
-    found.sort_by_key(|(point, _)| firsts.iter().position(|first| first.point.key == point.key));
-    for (point, error) in found {
+    found.sort_by_key(|(point, ..)| firsts.iter().position(|(first, _)| first.point.key == point.key));
+    for (point, level, error) in found {
         let Some(error) = error? else { continue };
         let of_design =
             |planned: &&mut PlannedPoint| planned.point.scheme == point.scheme && planned.point.values == point.values;
@@ -175,8 +214,9 @@ pub fn measure(plan: &mut Plan, jobs: usize, stop: &(dyn Fn() -> bool + Sync)) -
             scenario = Some(planned.scenario()?);
             planned.set_measured(error);
         }
-        let (network, load) = class(&scenario.expect("it has its first seed"));
-        rows.push(Row { scheme: point.scheme, network, load, error });
+        let scenario = scenario.expect("it has its first seed");
+        let (network, load) = class(&scenario);
+        rows.push(Row { level, scheme: point.scheme, network, load, error });
     }
     Ok(Some(rows))
 }
@@ -209,10 +249,11 @@ sizes.fixed = "100KB"
     #[test]
     fn a_table_is_read_as_it_was_written() {
         let row = Row {
+            level: Level::Links,
             scheme: "pdq@edf".to_owned(),
             network: "fat-tree".to_owned(),
             load: Some(0.4),
-            error: MeasuredError { flows: 7, mean: -0.0123, p99: 0.5 },
+            error: MeasuredError { flows: 7, mean: -0.0123, p99: 0.5, slowdown_p99: -0.25 },
         };
         let text = table(&[row.clone(), Row { load: None, ..row.clone() }]);
         assert_eq!(rows(&text), Ok(vec![row.clone(), Row { load: None, ..row }]));
@@ -226,7 +267,7 @@ sizes.fixed = "100KB"
         let mut plan = plan();
         let first = plan.points[0].clone();
         let scenario = first.scenario().unwrap();
-        let unknown = first.flow_level_error(&scenario).unwrap();
+        let unknown = first.fidelity_error(&scenario).unwrap();
         assert_eq!((unknown.of.as_str(), unknown.measured), ("rcp, star, load to 0.4", None));
         let rows = measure(&mut plan, 2, &|| false).unwrap().unwrap();
         assert_eq!(rows.iter().map(|row| row.scheme.as_str()).collect::<Vec<_>>(), ["rcp", "pdq"]);
@@ -235,7 +276,7 @@ sizes.fixed = "100KB"
             assert!(row.error.mean.abs() < 0.25, "{row:?}");
         }
         for planned in &plan.points {
-            let known = planned.flow_level_error(&planned.scenario().unwrap()).unwrap();
+            let known = planned.fidelity_error(&planned.scenario().unwrap()).unwrap();
             assert!(known.measured.is_some() && planned.point.key != first.point.key, "{known:?}");
         }
         assert_eq!(measure(&mut plan, 1, &|| true).unwrap(), None);
@@ -243,7 +284,8 @@ sizes.fixed = "100KB"
 
     #[test]
     fn the_nearest_rank_is_taken() {
-        assert_eq!(mean_and_p99((1..=100).collect()), (50.5, 99.0));
-        assert_eq!(mean_and_p99(vec![5]), (5.0, 5.0));
+        let values: Vec<f64> = (1..=100).map(f64::from).collect();
+        assert_eq!((mean(&values), p99(values)), (50.5, 99.0));
+        assert_eq!(p99(vec![5.0]), 5.0);
     }
 }

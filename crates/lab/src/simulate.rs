@@ -11,7 +11,7 @@ use tailcut_record::{
     Recorder, write_bursts, write_memory_series, write_ports, write_queue_series, write_queues, write_throughput,
 };
 use tailcut_report::ReportError;
-use tailcut_results::{EngineFacts, FlowCounts, FlowLevelError, Load, PointSummary};
+use tailcut_results::{EngineFacts, FidelityError, FlowCounts, Load, PointSummary};
 use tailcut_sim::model::ControllerCounts;
 use tailcut_sim::{Outcome, Scenario, Stall, Stopped};
 
@@ -136,9 +136,9 @@ fn summarise(planned: &PlannedPoint, scenario: &Scenario, outcome: &Outcome, use
             *drops.entry(reason.name().to_owned()).or_default() += count;
         }
     }
-    let flow_level = planned.flow_level_error(scenario);
+    let fidelity = planned.fidelity_error(scenario);
     let mut warnings = scenario.warnings();
-    warnings.extend(flow_level.as_ref().map(FlowLevelError::sentence));
+    warnings.extend(fidelity.as_ref().map(FidelityError::sentence));
     warnings.extend(scenario.forecast().notes.iter().cloned());
     let totals = &outcome.totals;
     PointSummary {
@@ -170,7 +170,7 @@ fn summarise(planned: &PlannedPoint, scenario: &Scenario, outcome: &Outcome, use
             .overloaded()
             .first()
             .map(|(link, times)| format!("overloaded: {link} is offered {times:.2} times what it carries")),
-        flow_level,
+        fidelity,
         files: BTreeMap::new(),
     }
 }

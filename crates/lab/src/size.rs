@@ -14,9 +14,10 @@ const HOPS_OF_A_FLUID: f64 = 300.0;
 pub struct Size {
     /// Hosts of its network.
     pub hosts: u32,
-    /// Racks of its network, which are not cut between threads.
-    pub racks: u32,
-    /// Packets over links, ACKs included; of a simulation without packets, as many as take as long.
+    /// What threads can have: racks of its network, which are not cut, or links, each of which is simulated alone.
+    pub parts: u32,
+    /// Packets over links, ACKs included; of a simulation that is not one of packets in the whole network, as many as
+    /// take as long.
     pub packet_hops: f64,
     /// Packets over links between two moments at which threads have to meet, all threads together.
     pub packet_hops_per_round: f64,
@@ -48,14 +49,20 @@ impl Size {
         let packet_hops = carried(scenario) / MTU_BYTES as f64 * 2.0 * mean_links;
         // Threads meet once in the time that a packet needs from part to part, however many parts there are.
         let lookahead = Cut::into(network, 2).lookahead(network).map_or(f64::INFINITY, Span::as_secs_f64);
-        let packet_hops = match scenario.config().fidelity {
-            Fidelity::Flow => scenario.forecast().flows * HOPS_OF_A_FLUID,
-            _ => packet_hops,
+        let ports = network.ports().len();
+        let (packet_hops, parts, lookahead) = match scenario.config().fidelity {
+            Fidelity::Flow => (scenario.forecast().flows * HOPS_OF_A_FLUID, 1, f64::INFINITY),
+            // At each of its links a packet crosses two, and threads need not meet.
+            Fidelity::Links(config) => {
+                let part = config.part(ports, network.tiers().len());
+                (packet_hops * 2.0 * part, u32::try_from(ports).unwrap_or(u32::MAX), f64::INFINITY)
+            }
+            Fidelity::Packet | Fidelity::Ideal(_) => (packet_hops, network.racks(), lookahead),
         };
         let rounds = scenario.forecast().duration.as_secs_f64() / lookahead;
         Size {
             hosts: network.hosts(),
-            racks: network.racks(),
+            parts,
             packet_hops,
             packet_hops_per_round: packet_hops / rounds,
             bytes: memory(scenario),
@@ -160,14 +167,14 @@ mod tests {
     #[test]
     fn threads_meet_once_in_the_time_between_parts() {
         // One rack: no packet goes from part to part.
-        assert_eq!((size("1s").racks, size("1s").packet_hops_per_round), (1, f64::INFINITY));
+        assert_eq!((size("1s").parts, size("1s").packet_hops_per_round), (1, f64::INFINITY));
         let text = "topology.leaf-spine = { leaves = 2, hosts_per_leaf = 4, spines = 2, \
                     host_link = { rate = \"10Gbps\", delay = \"1us\" }, core_link = { rate = \"10Gbps\", delay = \"9.968us\" } }\n\
                     [workload]\nload = 0.5\nduration = \"1ms\"\n\
                     [workload.traffic.a]\nshare = 1.0\nsizes.fixed = \"10KB\"\n";
         let tree = Tree::parse("test", text).unwrap();
         let size = Size::of(&Scenario::new(&tree, 1, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false))));
-        assert_eq!(size.racks, 2);
+        assert_eq!(size.parts, 2);
         // 9.968 us and the 40 bytes of a header at 10 Gb/s: 10 us, a hundred times in a millisecond.
         assert!((size.packet_hops_per_round * 100.0 / size.packet_hops - 1.0).abs() < 1e-6);
     }

@@ -45,7 +45,7 @@ pub use analysis::{Analysis, DesignPoint, PointCost};
 pub use by_size::SizeBin;
 pub use curve::Curve;
 pub use error::ResultsError;
-pub use fidelity::{FlowLevelError, MeasuredError};
+pub use fidelity::{FidelityError, Level, MeasuredError};
 pub use files::{OutputFolder, replace};
 pub use flow_set::{ALL, FlowSet, FlowSetKind, flow_set_names};
 pub use measurements::{Measurement, Measurements, MetricAtDesignPoint, measure_one};

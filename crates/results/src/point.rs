@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ResultsError;
-use crate::fidelity::FlowLevelError;
+use crate::fidelity::FidelityError;
 use crate::seal::{self, FileSeal};
 
 /// What one simulation says of itself; saved as `summary.json` when it is finished.
@@ -39,9 +39,9 @@ pub struct PointSummary {
     /// then grow with the length of the run, and no number of this point is a property of the scheme alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overloaded: Option<String>,
-    /// How far it is from packets, of a simulation without them.
+    /// How far it is from packets, of a simulation that is not one of packets in the whole network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow_level: Option<FlowLevelError>,
+    pub fidelity: Option<FidelityError>,
     /// Length and hash of each other file of the point, by its name; [`PointSummary::write`] sees to it.
     #[serde(default)]
     pub files: BTreeMap<String, FileSeal>,

@@ -155,7 +155,7 @@ impl FlowSetStatistics {
         if let Some(overloaded) = replications.iter().find_map(|one| one.summary.overloaded.as_ref()) {
             out.note_all(overloaded);
         }
-        if let Some(error) = replications.iter().find_map(|one| one.summary.flow_level.as_ref()) {
+        if let Some(error) = replications.iter().find_map(|one| one.summary.fidelity.as_ref()) {
             out.note_by_metric(|metric| error.note(metric));
         }
         FlowSetStatistics {

@@ -108,7 +108,7 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
             },
             warnings: Vec::new(),
             overloaded: None,
-            flow_level: None,
+            fidelity: None,
             controller: BTreeMap::new(),
             files: std::collections::BTreeMap::new(),
         },

@@ -1,10 +1,12 @@
 //! What a run leaves in memory; `record` writes it to files.
 
-use tailcut_base::{Instant, Span};
+use tailcut_base::{Instant, PortId, Span};
 use tailcut_model::seat::ControllerCounts;
 use tailcut_record::{
-    BurstRow, FlowColumns, MemoryPoint, PortRow, QueryRow, QueuePoint, QueueSamples, RecordError, ThroughputBin, Totals,
+    BurstRow, DropCounts, FlowColumns, MemoryPoint, PortRow, QueryRow, QueuePoint, QueueSamples, RecordError,
+    ThroughputBin, Totals,
 };
+use tailcut_topology::{Network, Node};
 use tailcut_workload::Loads;
 
 use crate::stall::Stall;
@@ -59,6 +61,30 @@ pub struct Engine {
     pub peak_bytes: u64,
     /// Fingerprint of every landing of every packet: which, where, when. Equal runs have equal digests.
     pub digest: u64,
+}
+
+/// The row of a port that has sent nothing.
+pub(crate) fn idle_port(network: &Network, port: PortId) -> PortRow {
+    let spec = &network.ports()[port];
+    PortRow {
+        port: port.0,
+        owner: network.node_name(spec.owner).to_string(),
+        peer: network.node_name(spec.peer).to_string(),
+        tier: match spec.owner {
+            Node::Host(_) => "host".to_owned(),
+            Node::Switch(switch) => network.tier_name(network.switches()[switch].tier).to_owned(),
+        },
+        rate_bps: spec.rate.as_bps(),
+        packets: 0,
+        bytes: 0,
+        utilisation: 0.0,
+        drops: DropCounts::default(),
+        demotions: 0,
+        marks: 0,
+        pauses: None,
+        queue: None,
+        queue_histogram: None,
+    }
 }
 
 /// The result of a run.

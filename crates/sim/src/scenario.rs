@@ -15,6 +15,7 @@ use crate::controller::{Control, ControllerContext};
 use crate::failures::{Outages, links_named};
 use crate::flow_level::{self, FlowLevel};
 use crate::ideal::{self, OneLink};
+use crate::links::{self, Links};
 use crate::{PacketLevel, Simulator, pfc, together};
 
 /// One simulation, checked.
@@ -172,9 +173,27 @@ impl Scenario {
         match scenario.config.fidelity {
             Fidelity::Packet => {}
             Fidelity::Flow => flow_level::check(&scenario.config, &scenario.facts)?,
+            Fidelity::Links(_) => links::check(&scenario)?,
             Fidelity::Ideal(order) => ideal::check(&scenario.network, scenario.workload(), order)?,
         }
         Ok(scenario)
+    }
+
+    /// One of its links in a network of its own, with this configuration and these draws. It has no tables for tiers
+    /// and no failures, and its flows are not those of the workload.
+    pub(crate) fn of_link(&self, network: Network, config: Config, seed: u64) -> Scenario {
+        let tiers = vec![None; network.tiers().len()];
+        Scenario {
+            config,
+            network: Arc::new(network),
+            seed,
+            files: self.files.clone(),
+            forecast: self.forecast.clone(),
+            classes: self.classes.clone(),
+            facts: self.facts.clone(),
+            outages: Outages::default(),
+            tables: Tables { port_of_tier: tiers.clone(), switch_of_tier: tiers, ..Tables::default() },
+        }
     }
 
     /// Whether the same scenario is right with another seed, which draws other hosts.
@@ -184,7 +203,7 @@ impl Scenario {
     pub fn check_seed(&self, seed: u64) -> Result<(), Invalid> {
         let workload = Workload::new(&self.config.workload, &self.host_links(), Seeds::new(seed), &self.files)?;
         match self.config.fidelity {
-            Fidelity::Packet | Fidelity::Flow => Ok(()),
+            Fidelity::Packet | Fidelity::Flow | Fidelity::Links(_) => Ok(()),
             Fidelity::Ideal(order) => ideal::check(&self.network, workload, order),
         }
     }
@@ -303,6 +322,7 @@ impl Scenario {
         match self.config.fidelity {
             Fidelity::Packet => Box::new(PacketLevel { threads }),
             Fidelity::Flow => Box::new(FlowLevel),
+            Fidelity::Links(config) => Box::new(Links { config, threads }),
             Fidelity::Ideal(_) => Box::new(OneLink),
         }
     }
@@ -314,9 +334,13 @@ impl Scenario {
         for (link, utilisation) in self.overloaded() {
             warnings.push(format!("{link} is offered {utilisation:.2} times what it carries: queues and completion times grow with the length of the run"));
         }
-        if config.fidelity == Fidelity::Flow {
-            warnings.extend(flow_level::warnings(config));
-            return warnings;
+        match config.fidelity {
+            Fidelity::Flow => {
+                warnings.extend(flow_level::warnings(config));
+                return warnings;
+            }
+            Fidelity::Links(_) => warnings.push(links::WARNING.to_owned()),
+            Fidelity::Packet | Fidelity::Ideal(_) => {}
         }
         let around = self.around();
         let Around { rtt, bdp, .. } = around;

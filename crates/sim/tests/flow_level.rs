@@ -172,8 +172,8 @@ fn what_only_packets_have_is_refused() {
     let text = format!("{}{}", star(4), listed(&[(0, 1, 1_000, 0), (2, 3, 1_000, 0)]));
     for (key, what) in [
         ("failures.list = [{ link = \"host0--switch0\", at = \"1ms\" }]\n", "links do not fail"),
-        ("record.throughput = \"1ms\"\n", "no packets arrive"),
-        ("record.queue_series = true\n", "nothing waits"),
+        ("record.throughput = \"1ms\"\n", "no packets cross the network"),
+        ("record.queue_series = true\n", "queues of the network are not recorded"),
     ] {
         let message = refused("tcp", &format!("{key}{text}")).expect(what);
         assert!(message.contains(what) && message.contains("test.toml:2"), "{message}");

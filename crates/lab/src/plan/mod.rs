@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tailcut_base::Bytes;
-use tailcut_results::{Axis, ClassSet, FlowLevelError, MeasuredError, Point};
+use tailcut_results::{Axis, ClassSet, FidelityError, MeasuredError, Point};
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Config, DEFAULTS, Files, Origin, Problem, SCHEME_TABLES, Scenario, Scheme, Source, Tree};
 
@@ -107,8 +107,8 @@ impl PlannedPoint {
         &self.files
     }
 
-    /// How far it is from packets, if it has none.
-    pub(crate) fn flow_level_error(&self, scenario: &Scenario) -> Option<FlowLevelError> {
+    /// How far it is from packets in the whole network, if it is not one of them.
+    pub(crate) fn fidelity_error(&self, scenario: &Scenario) -> Option<FidelityError> {
         fidelity::error_of(&self.point.scheme, scenario, self.measured)
     }
 

@@ -267,7 +267,7 @@ fn statistics_without_packets_say_how_far_off_they_are() {
         estimate.note.unwrap_or_default()
     };
     assert!(!note(&one, "fct_mean").contains("flow level"));
-    one.summary.flow_level = Some(crate::FlowLevelError { of: String::new(), measured: None });
+    one.summary.fidelity = Some(crate::FidelityError { level: crate::Level::Flow, of: String::new(), measured: None });
     assert!(note(&one, "fct_mean").contains("was not measured"));
     assert!(!note(&one, "flows").contains("flow level"));
 }

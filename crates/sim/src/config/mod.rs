@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::controller::{self, ControllerConfig};
 use crate::ideal::Order;
+use crate::links;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Span};
@@ -62,8 +63,8 @@ pub struct Config {
     /// What every host does.
     #[serde(default)]
     pub host: HostConfig,
-    /// What is simulated: `"packet"`, every packet on every link, `"flow"`, flows as fluids, or an `"ideal"` of one
-    /// link.
+    /// What is simulated: `"packet"`, every packet on every link, `"links"`, each link alone, `"flow"`, flows as
+    /// fluids, or an `"ideal"` of one link.
     #[serde(default, skip_serializing_if = "Fidelity::is_packet")]
     pub fidelity: Fidelity,
     /// The flows.
@@ -83,9 +84,12 @@ pub enum Fidelity {
     /// Every packet on every link.
     #[default]
     Packet,
+    /// Each link alone, with every packet of the flows that cross it; what a flow waits for on its way is put together
+    /// from what it waits for at each of its links. All cores are used, and how wrong is measured: `docs/fidelity.md`.
+    Links(links::Config),
     /// Flows as fluids: each has a rate, which changes when flows begin, end or are demoted. Who gets which rate is the
     /// discipline of the scheme; nothing waits in queues and nothing is lost. A thousand times faster, and how wrong is
-    /// measured: `docs/flow-level.md`.
+    /// measured: `docs/fidelity.md`.
     Flow,
     /// What would be best, for flows that share a link: it is served by an order that knows everything, `"srpt"`,
     /// `"edf"`, `"fair"` or `"most-deadlines"`. Switches and hosts do nothing then.

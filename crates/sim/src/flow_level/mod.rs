@@ -12,8 +12,7 @@
 //! Left out: queues, losses and retransmissions, marks, the time in which a discipline settles, ACKs on the links that
 //! they come back by. Refused are links that fail, schemes without a discipline, and records of queues.
 
-mod scheme;
-mod ways;
+pub(crate) mod scheme;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -24,15 +23,16 @@ use tailcut_flow::{Ended, Engine as Fluids, Hop, NewFlow};
 use tailcut_host::delay::DelayConfig;
 use tailcut_model::seat::{ReceiverReport, SenderReport, Unfinished};
 use tailcut_model::{Facts, FlowId, FlowSpec, Invalid, PathFacts};
-use tailcut_record::{DropCounts, PortRow, QueueSamples, Recorder};
-use tailcut_topology::{Node, PortSpec, Route};
+use tailcut_record::{PortRow, QueueSamples, Recorder};
+use tailcut_topology::{PortSpec, Route};
 use tailcut_workload::{Realised, Workload};
 
 use crate::config::{Config, Failures};
+use crate::outcome::idle_port;
 use crate::scenario::with_deadline;
+use crate::ways::{self, Ways};
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
 use scheme::{FluidScheme, deadline};
-use ways::Ways;
 
 /// Flows between two calls of `progress`.
 const PROGRESS_FLOWS: u32 = 1 << 12;
@@ -48,23 +48,34 @@ pub(crate) struct FlowLevel;
 pub(crate) fn check(config: &Config, facts: &Facts) -> Result<(), Invalid> {
     FluidScheme::of(config, facts)?;
     ways::splits(&config.path)?;
-    let refuse = |key: &str, message: &str| {
+    check_records(config, "at the flow level")
+}
+
+/// Refuses failures, and records of what is there only where packets cross a whole network, not at this `level`.
+///
+/// # Errors
+/// If the scenario has one of them.
+pub(crate) fn check_records(config: &Config, level: &str) -> Result<(), Invalid> {
+    let refuse = |key: &str, message: String| {
         Err(Invalid::new(key, message).help("expected no such key, or `fidelity = \"packet\"`"))
     };
     if config.failures != Failures::default() {
-        return refuse("failures", "links do not fail at the flow level");
+        return refuse("failures", format!("links do not fail {level}"));
     }
     if config.record.throughput.is_some() {
-        return refuse("record.throughput", "no packets arrive at the flow level, so that there is nothing to count");
+        return refuse("record.throughput", format!("{level} no packets cross the network that could be counted"));
     }
     if config.record.attribution {
-        return refuse("record.attribution", "no packet is under way at the flow level, so that none waits anywhere");
+        return refuse(
+            "record.attribution",
+            format!("{level} no packet crosses the network, so that none waits in it"),
+        );
     }
     if config.record.queue_series {
-        return refuse("record.queue_series", "nothing waits at the flow level, so that there are no queues to record");
+        return refuse("record.queue_series", format!("{level} the queues of the network are not recorded"));
     }
     if config.record.memory {
-        return refuse("record.memory", "nothing waits at the flow level, so that there are no memories to record");
+        return refuse("record.memory", format!("{level} the memories of the network are not recorded"));
     }
     Ok(())
 }
@@ -361,23 +372,9 @@ impl<'s> Run<'s> {
             _ => 0.0,
         };
         let row = |((id, spec), bits): ((PortId, &PortSpec), f64)| PortRow {
-            port: id.0,
-            owner: network.node_name(spec.owner).to_string(),
-            peer: network.node_name(spec.peer).to_string(),
-            tier: match spec.owner {
-                Node::Host(_) => "host".to_owned(),
-                Node::Switch(switch) => network.tier_name(network.switches()[switch].tier).to_owned(),
-            },
-            rate_bps: spec.rate.as_bps(),
-            packets: 0,
             bytes: (bits / 8.0).round() as u64,
             utilisation: utilisation(id.0 as usize, bits) / spec.rate.as_bps() as f64,
-            drops: DropCounts::default(),
-            demotions: 0,
-            marks: 0,
-            pauses: None,
-            queue: None,
-            queue_histogram: None,
+            ..idle_port(network, id)
         };
         network.ports().iter_enumerated().zip(carried).map(row).collect()
     }

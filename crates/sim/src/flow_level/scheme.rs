@@ -1,6 +1,6 @@
 //! Which discipline a scheme has as fluids, found from what sits on its seats, and what a flow pays beside.
 
-use tailcut_base::{Bytes, Instant, MSS_BYTES, MTU_BYTES, Span, wire_bytes};
+use tailcut_base::{Bytes, HEADER_BYTES, Instant, MSS_BYTES, MTU_BYTES, Span, wire_bytes};
 use tailcut_fabric::agent::{AgentConfig, pdq as pdq_agent};
 use tailcut_fabric::classify::ClassifierConfig;
 use tailcut_fabric::sched::SchedulerConfig;
@@ -13,6 +13,7 @@ use tailcut_host::tag::thresholds::Thresholds;
 use tailcut_host::transport::explicit::Common;
 use tailcut_host::transport::{TransportConfig, pdq, tcp};
 use tailcut_model::{Facts, Invalid, PathFacts, Thing};
+use tailcut_topology::Route;
 
 use crate::config::Config;
 use crate::controller::ControllerConfig;
@@ -35,6 +36,32 @@ pub(crate) struct Costs {
     pub(crate) windows: Option<Windows>,
     /// Round trips that a link is idle when a flow that has waited takes it.
     pub(crate) switching: u32,
+}
+
+impl Costs {
+    /// Those of windows.
+    pub(crate) fn of_windows(tcp: &tcp::Config) -> Costs {
+        Costs {
+            handshakes: u32::from(tcp.handshake == tcp::Handshake::OneRtt),
+            windows: Some(Windows { first: tcp.initial_window, most: tcp.max_window }),
+            switching: 0,
+        }
+    }
+
+    /// A flow is opened by a packet that the receiver answers, and asks for a rate with it or with the one after it.
+    pub(crate) fn explicit(common: &Common, switching: u32) -> Costs {
+        Costs { handshakes: if common.open_with_header { 1 } else { 2 }, windows: None, switching }
+    }
+
+    /// What a flow that has a way to itself takes beyond its ideal completion time, because its transport has to begin.
+    pub(crate) fn startup(&self, way: &Route, size: u64) -> Span {
+        let path = way.facts();
+        let header_rtt = way.packet_time(HEADER_BYTES) + (path.rtt - way.packet_time(MTU_BYTES));
+        let slowest = way.links.iter().map(|link| link.rate).min();
+        let alone = slowest.map_or(Span::ZERO, |rate| rate.tx_time(wire_bytes(size)));
+        let idle = self.windows.map_or(Span::ZERO, |windows| windows.idle(size, alone, path));
+        header_rtt * u64::from(self.handshakes) + idle
+    }
 }
 
 /// Windows that double in each round trip until the flow has its rate.
@@ -112,13 +139,13 @@ impl FluidScheme {
                 Ok(FluidScheme { discipline: by(Order::Remaining), costs: Costs { windows, ..Costs::default() } })
             }
             TransportConfig::Rcp(rcp) => {
-                Ok(FluidScheme { discipline: Discipline::MaxMin, costs: explicit(&rcp.common, 0) })
+                Ok(FluidScheme { discipline: Discipline::MaxMin, costs: Costs::explicit(&rcp.common, 0) })
             }
             TransportConfig::D3(_) if has_deadlines => {
                 refuse("D3 with deadlines", "requests are granted first come, first served, each round trip anew")
             }
             TransportConfig::D3(d3) => {
-                Ok(FluidScheme { discipline: Discipline::MaxMin, costs: explicit(&d3.common, 0) })
+                Ok(FluidScheme { discipline: Discipline::MaxMin, costs: Costs::explicit(&d3.common, 0) })
             }
             TransportConfig::Pdq(pdq) => of_pdq(config, pdq, has_deadlines),
             TransportConfig::Hyline(_) => refuse("HyLine", "it needs its controller"),
@@ -135,11 +162,6 @@ impl FluidScheme {
 
 fn by(order: Order) -> Discipline {
     Discipline::Criticality(Criticality { order })
-}
-
-/// A flow is opened by a packet that the receiver answers, and asks for a rate with it or with the one after it.
-fn explicit(common: &Common, switching: u32) -> Costs {
-    Costs { handshakes: if common.open_with_header { 1 } else { 2 }, windows: None, switching }
 }
 
 fn of_pdq(config: &Config, pdq: &pdq::Config, has_deadlines: bool) -> Result<FluidScheme, Invalid> {
@@ -167,7 +189,7 @@ fn of_pdq(config: &Config, pdq: &pdq::Config, has_deadlines: bool) -> Result<Flu
     // Without Early Start the next flow hears that it may send when the one before has ended: a round trip in which the
     // link is idle (SIGCOMM 2012, section 3.3.2, and slides "Early Start").
     let switching = u32::from(agent.early_start == 0.0);
-    Ok(FluidScheme { discipline: by(order), costs: explicit(&pdq.common, switching) })
+    Ok(FluidScheme { discipline: by(order), costs: Costs::explicit(&pdq.common, switching) })
 }
 
 /// Bits on the wire of so many payload bytes.
@@ -176,11 +198,7 @@ fn bits(payload: Bytes) -> f64 {
 }
 
 fn of_windows(config: &Config, tcp: &tcp::Config, has_deadlines: bool) -> Result<FluidScheme, Invalid> {
-    let costs = Costs {
-        handshakes: u32::from(tcp.handshake == tcp::Handshake::OneRtt),
-        windows: Some(Windows { first: tcp.initial_window, most: tcp.max_window }),
-        switching: 0,
-    };
+    let costs = Costs::of_windows(tcp);
     match &config.host.pace {
         PaceConfig::Off(_) | PaceConfig::Icon(_) => {}
         PaceConfig::Qjump(_) => {

@@ -80,10 +80,18 @@ pub struct World<'s> {
     lens: Option<Lens>,
 }
 
+/// Where flows come from.
+enum Flows {
+    /// The workload of the scenario.
+    Drawn(Box<Workload>),
+    /// These, in the order of their starts, which say what their hosts know of the way.
+    Given(std::vec::IntoIter<FlowSpec>),
+}
+
 /// What is done once for the whole network: the workload is pulled, and what happens to flows is recorded.
 struct Coordinator<'s> {
     scenario: &'s Scenario,
-    workload: Workload,
+    flows: Flows,
     next: Option<FlowSpec>,
     recorder: Recorder,
     realised: Realised,
@@ -111,10 +119,20 @@ impl<'s> World<'s> {
     /// # Panics
     /// If the scenario is not one of packets.
     pub fn new(scenario: &'s Scenario, recorder: Recorder) -> World<'s> {
+        World::of(scenario, recorder, Flows::Drawn(Box::new(scenario.workload())))
+    }
+
+    /// The same with these flows instead of those of the workload, in the order of their starts. Their hosts take the
+    /// way for what the flows say that it is.
+    pub(crate) fn of_flows(scenario: &'s Scenario, recorder: Recorder, flows: Vec<FlowSpec>) -> World<'s> {
+        World::of(scenario, recorder, Flows::Given(flows.into_iter()))
+    }
+
+    fn of(scenario: &'s Scenario, recorder: Recorder, flows: Flows) -> World<'s> {
         assert!(scenario.config().fidelity.is_packet(), "the scenario is not one of packets");
         let mut coordinator = Coordinator {
             scenario,
-            workload: scenario.workload(),
+            flows,
             next: None,
             recorder: recorder.with_completion(scenario.config().record.completion.into()),
             realised: Realised::new(&scenario.host_links()),
@@ -323,8 +341,12 @@ impl Coordinator<'_> {
 
     /// Takes the next flow from the workload. A deadline that depends on the network is set here.
     fn fetch_flow(&mut self) {
-        let next = self.workload.next_with_slack();
-        self.next = next.map(|(spec, slack)| with_deadline(self.scenario.network(), spec, slack, &mut self.route));
+        self.next = match &mut self.flows {
+            Flows::Drawn(workload) => workload
+                .next_with_slack()
+                .map(|(spec, slack)| with_deadline(self.scenario.network(), spec, slack, &mut self.route)),
+            Flows::Given(flows) => flows.next(),
+        };
     }
 
     fn pull_flow(&mut self, rounds: &mut dyn Rounds, cut: &Cut) {
@@ -337,7 +359,9 @@ impl Coordinator<'_> {
             (0..rounds.parts()).for_each(|part| rounds.exchange(part).measure_from = Some(spec.start));
         }
         self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
-        spec.path = self.route.facts();
+        if matches!(self.flows, Flows::Drawn(_)) {
+            spec.path = self.route.facts();
+        }
         self.recorder.start(flow, &spec, self.route.ideal_fct(spec.size));
         self.realised.add(&spec);
         let [src, dst] = [spec.src, spec.dst].map(|host| cut.part_of_host(host) as usize);

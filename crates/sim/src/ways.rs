@@ -26,7 +26,8 @@ pub(crate) fn splits(path: &PathConfig) -> Result<bool, Invalid> {
         | PathConfig::Source(_)
         | PathConfig::Assigned(_) => Ok(false),
         PathConfig::Custom(_) => {
-            let message = "a path choice of a program has no flow level: it may choose for each packet";
+            let message =
+                "a path choice of a program may choose for each packet, so that flows have no way of their own";
             Err(Invalid::new("fidelity", message).help("expected `fidelity = \"packet\"`"))
         }
     }
