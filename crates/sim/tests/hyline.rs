@@ -275,13 +275,6 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
             "controller.hyline.fails.for",
             "no time",
         ),
-        (
-            "hyline",
-            "host.transport.hyline.first.handshake = \"one-rtt\"",
-            FAT_TREE,
-            "host.transport.hyline.first.handshake",
-            "open already",
-        ),
         ("hyline", "host.transport.hyline.second_window = 0", FAT_TREE, "host.transport.hyline.second_window", "zero"),
     ] {
         let text = format!("{text}\n{network}{flow}");
