@@ -189,12 +189,12 @@ struct Layers {
 }
 
 impl Plan {
-    /// Whether another plan has the same simulations in the same order.
+    /// Whether another plan has the same simulations in the same order, and statistics of the same sets of flows.
     pub fn is_as(&self, other: &Plan) -> bool {
         let of = |plan: &Plan| -> Vec<(u64, u64)> {
             plan.points.iter().map(|planned| (planned.content, planned.point.seed)).collect()
         };
-        of(self) == of(other)
+        of(self) == of(other) && self.class_sets == other.class_sets
     }
 
     /// Reads a scenario file.
