@@ -344,6 +344,7 @@ Key: TypeAlias = Literal[
     "port.scheduler.srpt",
     "port.scheduler.strict",
     "record",
+    "record.attribution",
     "record.completion",
     "record.memory",
     "record.queue_histogram",
