@@ -301,6 +301,7 @@ def of_flows(seeds: list[list[dict]]) -> dict[str, Statistic]:
     found = {
         "fct_mean": mean(fcts, n),
         "ack_fct_mean": mean([[us(r["ack_ns"]) - us(r["start_ns"]) for r in rows] for rows in acked], sum(map(len, acked))),
+        "ideal_mean": mean([[us(row["ideal_ns"]) for row in rows] for rows in done], n),
         "slowdown_mean": mean(slow, n),
         "goodput_mean": mean(rates, n),
         "goodput_jain": ratio([(sum(seed) ** 2 / (len(seed) * sum(x * x for x in seed)), 1) for seed in rates], len(rates), most=1.0),
@@ -396,6 +397,17 @@ def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list
         came = [[(lost[1](row), row["packets"] + lost[1](row)) for row in rows if row["tier"] == tier] for rows in ports]
         parts = [tuple(map(sum, zip(*seed))) for seed in came]
         found[f"dropped_share_{tier}"] = ratio(parts, sum(n for _, n in parts), most=1.0)
+    for metric, to_asking in (("sink_utilisation", True), ("other_host_utilisation", False)):
+        # Every link of the small scenario to a host has the same rate.
+        busy = [
+            [
+                Fraction(row["utilisation"])
+                for row in rows
+                if row["tier"] != "host" and tiers.get(row["peer"], "host") == "host" and (row["peer"] in asking) == to_asking
+            ]
+            for rows, asking in zip(ports, asked_by)
+        ]
+        found[metric] = ratio([(sum(seed), len(seed)) for seed in busy], len(busy), most=1.0)
     lossy = [[(Fraction(row["utilisation"]), lost[1](row)) for row in rows if row["tier"] != "host"] for rows in ports]
     if sum(drops):
         parts = [(sum(busy * n for busy, n in seed), sum(n for _, n in seed)) for seed in lossy]
@@ -441,6 +453,11 @@ def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list
                 links[frozenset((row["owner"], row["peer"]))].append(Fraction(row["utilisation"]))
         least.append(min(map(max, links.values())))
     found["core_utilisation_min"] = ratio([(busy, 1) for busy in least], len(least), most=1.0)
+    uneven = []
+    for rows in ports:
+        core = [Fraction(row["utilisation"]) for row in rows if "host" not in (row["tier"], tiers.get(row["peer"], "host"))]
+        uneven.append(max(core) * len(core) / sum(core))
+    found["core_imbalance"] = ratio([(share, 1) for share in uneven], len(uneven))
     return found
 
 
