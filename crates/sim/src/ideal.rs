@@ -13,12 +13,13 @@ use serde::{Deserialize, Serialize};
 use tailcut_base::{Instant, PortId, mix64};
 use tailcut_model::seat::{ReceiverReport, SenderReport};
 use tailcut_model::{FlowId, FlowSpec, Invalid};
-use tailcut_record::{QueueSamples, Recorder};
+use tailcut_record::Recorder;
 use tailcut_topology::{Network, Node, Route};
 use tailcut_workload::optimal::{self, Job};
 use tailcut_workload::{Realised, Workload};
 
 use crate::config::Fidelity;
+use crate::outcome::Times;
 use crate::scenario::with_deadline;
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
 
@@ -176,36 +177,15 @@ impl Simulator for OneLink {
         if progress(ended_at).is_break() {
             return Err(Stopped::Asked);
         }
-        let totals = *recorder.totals();
-        let records = recorder.finish().map_err(Stopped::Record)?;
-        let last_start = flows.last().map_or(Instant::ZERO, |spec| spec.start);
-        let measured_from = flows.iter().find(|spec| spec.measured).map_or(Instant::ZERO, |spec| spec.start);
-        Ok(Outcome {
-            end: EndReason::Finished,
-            ended_at,
-            measured_from,
-            measured: last_start.saturating_since(measured_from),
-            flows: records.flows,
-            queries: records.queries,
-            ports: Vec::new(),
-            queues: QueueSamples::default(),
-            queue_series: Vec::new(),
-            memory_series: Vec::new(),
-            bursts: Vec::new(),
-            throughput: Vec::new(),
-            totals,
-            control_drops: 0,
-            controller: None,
-            realised: realised.loads(last_start.saturating_since(Instant::ZERO)),
-            trace: None,
-            engine: Engine {
-                packet_hops: 0,
-                events: flows.len() as u64,
-                pending: 0,
-                packets: 0,
-                peak_bytes: (flows.capacity() * size_of::<FlowSpec>()) as u64,
-                digest: mix64(digest),
-            },
-        })
+        let engine = Engine {
+            packet_hops: 0,
+            events: flows.len() as u64,
+            pending: 0,
+            packets: 0,
+            peak_bytes: (flows.capacity() * size_of::<FlowSpec>()) as u64,
+            digest: mix64(digest),
+        };
+        let times = Times::of(&flows, ended_at);
+        Outcome::of_flows(EndReason::Finished, times, recorder, &realised, Vec::new(), engine)
     }
 }

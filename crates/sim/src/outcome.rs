@@ -1,13 +1,14 @@
 //! What a run leaves in memory; `record` writes it to files.
 
 use tailcut_base::{Instant, PortId, Span};
+use tailcut_model::FlowSpec;
 use tailcut_model::seat::ControllerCounts;
 use tailcut_record::{
-    BurstRow, DropCounts, FlowColumns, MemoryPoint, PortRow, QueryRow, QueuePoint, QueueSamples, RecordError,
+    BurstRow, DropCounts, FlowColumns, MemoryPoint, PortRow, QueryRow, QueuePoint, QueueSamples, RecordError, Recorder,
     ThroughputBin, Totals,
 };
 use tailcut_topology::{Network, Node};
-use tailcut_workload::Loads;
+use tailcut_workload::{Loads, Realised};
 
 use crate::stall::Stall;
 use crate::trace::Trace;
@@ -126,4 +127,63 @@ pub struct Outcome {
     pub trace: Option<Trace>,
     /// What the engine did.
     pub engine: Engine,
+}
+
+/// When a run ended, and from when to when it was measured.
+pub(crate) struct Times {
+    /// When the last flow was received.
+    pub(crate) ended_at: Instant,
+    /// Start of the first flow that counts.
+    pub(crate) measured_from: Instant,
+    /// Start of the last flow.
+    pub(crate) last_start: Instant,
+}
+
+impl Times {
+    /// The times of a run whose flows are all known, in the order of their starts.
+    pub(crate) fn of(flows: &[FlowSpec], ended_at: Instant) -> Times {
+        Times {
+            ended_at,
+            measured_from: flows.iter().find(|spec| spec.measured).map_or(Instant::ZERO, |spec| spec.start),
+            last_start: flows.last().map_or(Instant::ZERO, |spec| spec.start),
+        }
+    }
+}
+
+impl Outcome {
+    /// The result of a run that has flows, and no switches whose queues, memories or controller could be looked at.
+    ///
+    /// # Errors
+    /// What was recorded could not be kept.
+    pub(crate) fn of_flows(
+        end: EndReason,
+        times: Times,
+        recorder: Recorder,
+        realised: &Realised,
+        ports: Vec<PortRow>,
+        engine: Engine,
+    ) -> Result<Outcome, Stopped> {
+        let totals = *recorder.totals();
+        let records = recorder.finish().map_err(Stopped::Record)?;
+        Ok(Outcome {
+            end,
+            ended_at: times.ended_at,
+            measured_from: times.measured_from,
+            measured: times.last_start.saturating_since(times.measured_from),
+            flows: records.flows,
+            queries: records.queries,
+            ports,
+            queues: QueueSamples::default(),
+            queue_series: Vec::new(),
+            memory_series: Vec::new(),
+            bursts: Vec::new(),
+            throughput: Vec::new(),
+            totals,
+            control_drops: 0,
+            controller: None,
+            realised: realised.loads(times.last_start.saturating_since(Instant::ZERO)),
+            trace: None,
+            engine,
+        })
+    }
 }

@@ -7,7 +7,7 @@ use tailcut_base::{BitRate, HEADER_BYTES, MTU_BYTES, Span, wire_bytes};
 use tailcut_record::Recorder;
 use tailcut_sim::{EndReason, Outcome, Preset, Scenario, Tree};
 
-use crate::common::{SMALL, bottleneck, fcts, listed, rows, run, slytherin_mix, star, tree};
+use crate::common::{SMALL, bottleneck, listed, mean_fct, rows, run, slytherin_mix, star, tree};
 
 fn flow_tree(scheme: &str, text: &str) -> Tree {
     tree(scheme, &format!("fidelity = \"flow\"\n{text}"))
@@ -24,11 +24,6 @@ fn fluid(scheme: &str, text: &str, seed: u64) -> Outcome {
 
 fn refused(scheme: &str, text: &str) -> Option<String> {
     Scenario::new(&flow_tree(scheme, text), 1, Path::new(".")).err().map(|problem| problem.render(false))
-}
-
-fn mean(outcome: &Outcome) -> f64 {
-    let times = fcts(outcome);
-    times.iter().sum::<u64>() as f64 / times.len() as f64
 }
 
 /// Every preset and profile of packets runs, or says why it has no flow level; nobody is listed but those that cannot.
@@ -160,11 +155,11 @@ fn packets_take_about_as_long() {
     let flows: Vec<(u32, u32, u64, u64)> = (0..8).map(|nth| (nth, 8, 100_000 * u64::from(nth + 1), 0)).collect();
     let text = format!("{}{}", bottleneck(8, "1Gbps", "10us"), listed(&flows));
     for scheme in ["rcp", "pdq", "srpt", "dctcp"] {
-        let (packets, fluids) = (mean(&run(scheme, &text, 1)), mean(&fluid(scheme, &text, 1)));
+        let (packets, fluids) = (mean_fct(&run(scheme, &text, 1)), mean_fct(&fluid(scheme, &text, 1)));
         let error = fluids / packets - 1.0;
         assert!(error.abs() < 0.08, "{scheme}: {error}");
     }
-    assert!(mean(&fluid("pdq", &text, 1)) < 0.75 * mean(&fluid("rcp", &text, 1)));
+    assert!(mean_fct(&fluid("pdq", &text, 1)) < 0.75 * mean_fct(&fluid("rcp", &text, 1)));
 }
 
 #[test]

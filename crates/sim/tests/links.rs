@@ -6,7 +6,7 @@ use std::path::Path;
 use tailcut_record::{FlowRow, Recorder};
 use tailcut_sim::{EndReason, Outcome, Scenario};
 
-use crate::common::{SMALL, bottleneck, fcts, listed, rows, run, slytherin_mix, star, tree};
+use crate::common::{SMALL, bottleneck, listed, mean_fct, rows, run, slytherin_mix, star, tree};
 
 fn try_scenario(scheme: &str, text: &str, seed: u64) -> Result<Scenario, String> {
     let text = if text.contains("fidelity") { text.to_owned() } else { format!("fidelity = \"links\"\n{text}") };
@@ -20,11 +20,6 @@ fn links_on(threads: u32, scheme: &str, text: &str, seed: u64) -> Outcome {
 
 fn links(scheme: &str, text: &str, seed: u64) -> Outcome {
     links_on(1, scheme, text, seed)
-}
-
-fn mean(outcome: &Outcome) -> f64 {
-    let times = fcts(outcome);
-    times.iter().sum::<u64>() as f64 / times.len() as f64
 }
 
 /// Every preset and profile of packets runs, or says why not; nobody is listed but those that cannot.
@@ -111,7 +106,7 @@ fn one_shared_link_is_the_network() {
             let network = bottleneck(8, "10Gbps", "2us");
             let text = format!("{network}[host.transport.tcp]\ninitial_window = {window}\n{}", listed(&flows));
             let (packets, alone) = (run(scheme, &text, 1), links(scheme, &text, 1));
-            let off = mean(&alone) / mean(&packets) - 1.0;
+            let off = mean_fct(&alone) / mean_fct(&packets) - 1.0;
             assert!(off.abs() < bound, "{scheme}, {window}: {off}");
         }
     }
@@ -135,9 +130,9 @@ fn threads_change_nothing() {
 #[test]
 fn delays_put_together_are_near_those_of_packets() {
     let text = format!("{}{}", star(16), slytherin_mix(0.4, "10ms").replace("fabric", "host-links"));
-    let packets = mean(&run("dctcp", &text, 1));
+    let packets = mean_fct(&run("dctcp", &text, 1));
     for combine in ["window", "sum"] {
-        let alone = mean(&links("dctcp", &format!("fidelity.links.combine = \"{combine}\"\n{text}"), 1));
+        let alone = mean_fct(&links("dctcp", &format!("fidelity.links.combine = \"{combine}\"\n{text}"), 1));
         let off = alone / packets - 1.0;
         assert!(off.abs() < 0.1, "{combine}: {off}");
     }

@@ -23,12 +23,12 @@ use tailcut_flow::{Ended, Engine as Fluids, Hop, NewFlow};
 use tailcut_host::delay::DelayConfig;
 use tailcut_model::seat::{ReceiverReport, SenderReport, Unfinished};
 use tailcut_model::{Facts, FlowId, FlowSpec, Invalid, PathFacts};
-use tailcut_record::{PortRow, QueueSamples, Recorder};
+use tailcut_record::{PortRow, Recorder};
 use tailcut_topology::{PortSpec, Route};
 use tailcut_workload::{Realised, Workload};
 
 use crate::config::{Config, Failures};
-use crate::outcome::idle_port;
+use crate::outcome::{Times, idle_port};
 use crate::scenario::with_deadline;
 use crate::ways::{self, Ways};
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
@@ -326,39 +326,21 @@ impl<'s> Run<'s> {
             self.recorder.cut_off(Unfinished::Sender(FlowId(flow), SenderReport::default()));
             self.recorder.cut_off(Unfinished::Receiver(FlowId(flow), ReceiverReport::default()));
         }
-        let totals = *self.recorder.totals();
+        let totals = self.recorder.totals();
         let end = if totals.received < totals.started { EndReason::CutOff } else { end };
-        let measured_from = self.measured_from.unwrap_or(Instant::ZERO);
         let ended_at = self.last_end.max(self.fluids.now());
+        let times =
+            Times { ended_at, measured_from: self.measured_from.unwrap_or(Instant::ZERO), last_start: self.last_start };
         let ports = self.ports(ended_at);
-        let records = self.recorder.finish().map_err(Stopped::Record)?;
-        Ok(Outcome {
-            end,
-            ended_at,
-            measured_from,
-            measured: self.last_start.saturating_since(measured_from),
-            flows: records.flows,
-            queries: records.queries,
-            ports,
-            queues: QueueSamples::default(),
-            queue_series: Vec::new(),
-            memory_series: Vec::new(),
-            bursts: Vec::new(),
-            throughput: Vec::new(),
-            trace: None,
-            totals,
-            control_drops: 0,
-            controller: None,
-            realised: self.realised.loads(self.last_start.saturating_since(Instant::ZERO)),
-            engine: Engine {
-                packet_hops: 0,
-                events: self.fluids.events(),
-                pending: 0,
-                packets: 0,
-                peak_bytes: self.peak_bytes,
-                digest: mix64(self.digest),
-            },
-        })
+        let engine = Engine {
+            packet_hops: 0,
+            events: self.fluids.events(),
+            pending: 0,
+            packets: 0,
+            peak_bytes: self.peak_bytes,
+            digest: mix64(self.digest),
+        };
+        Outcome::of_flows(end, times, self.recorder, &self.realised, ports, engine)
     }
 
     /// What each link has carried: over the whole run, and as utilisation over the measured time if there is one.

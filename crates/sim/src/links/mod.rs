@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_base::{IdVec, Instant, MTU_BYTES, PortId, Span, mix64, packets, wire_bytes};
 use tailcut_model::seat::{ReceiverReport, SenderReport, Unfinished};
 use tailcut_model::{FlowId, Thing};
-use tailcut_record::{PortRow, QueueSamples, Recorder};
+use tailcut_record::{PortRow, Recorder};
 use tailcut_topology::{Node, PortSpec, Route};
 use tailcut_workload::Realised;
 
@@ -39,7 +39,7 @@ use flows::Flows;
 use one::{Done, OneLink};
 
 use crate::flow_level::scheme::Costs;
-use crate::outcome::idle_port;
+use crate::outcome::{Times, idle_port};
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
 
 /// How links are simulated and put together.
@@ -329,39 +329,19 @@ impl<'a> Combined<'a> {
         if progress(flows.last_start()).is_break() {
             return Err(Stopped::Asked);
         }
-        let totals = *recorder.totals();
-        let ports = self.ports(ended_at);
-        let records = recorder.finish().map_err(Stopped::Record)?;
-        let last_start = flows.last_start();
-        let measured_from = flows.specs.iter().find(|spec| spec.measured).map_or(Instant::ZERO, |spec| spec.start);
+        let totals = recorder.totals();
+        let end = if totals.received < totals.started { EndReason::CutOff } else { EndReason::Finished };
         let engines = || self.done.values().map(|done| done.engine);
-        Ok(Outcome {
-            end: if totals.received < totals.started { EndReason::CutOff } else { EndReason::Finished },
-            ended_at,
-            measured_from,
-            measured: last_start.saturating_since(measured_from),
-            flows: records.flows,
-            queries: records.queries,
-            ports,
-            queues: QueueSamples::default(),
-            queue_series: Vec::new(),
-            memory_series: Vec::new(),
-            bursts: Vec::new(),
-            throughput: Vec::new(),
-            trace: None,
-            totals,
-            control_drops: 0,
-            controller: None,
-            realised: realised.loads(last_start.saturating_since(Instant::ZERO)),
-            engine: Engine {
-                packet_hops: engines().map(|engine| engine.packet_hops).sum(),
-                events: engines().map(|engine| engine.events).sum(),
-                pending: 0,
-                packets: engines().map(|engine| engine.packets).max().unwrap_or(0),
-                peak_bytes: flows.heap_bytes() as u64 + engines().map(|engine| engine.peak_bytes).max().unwrap_or(0),
-                digest: mix64(digest),
-            },
-        })
+        let engine = Engine {
+            packet_hops: engines().map(|engine| engine.packet_hops).sum(),
+            events: engines().map(|engine| engine.events).sum(),
+            pending: 0,
+            packets: engines().map(|engine| engine.packets).max().unwrap_or(0),
+            peak_bytes: flows.heap_bytes() as u64 + engines().map(|engine| engine.peak_bytes).max().unwrap_or(0),
+            digest: mix64(digest),
+        };
+        let times = Times::of(&flows.specs, ended_at);
+        Outcome::of_flows(end, times, recorder, &realised, self.ports(ended_at), engine)
     }
 
     /// Links as they were when they were simulated, and what flows put on the others.

@@ -167,6 +167,12 @@ pub fn fcts(outcome: &Outcome) -> Vec<u64> {
     rows(outcome).iter().map(|row| row.fct().expect("every flow is finished").as_ps()).collect()
 }
 
+/// The mean of these.
+pub fn mean_fct(outcome: &Outcome) -> f64 {
+    let times = fcts(outcome);
+    times.iter().sum::<u64>() as f64 / times.len() as f64
+}
+
 /// A `[workload]` of listed flows: (source, destination, bytes, start in ns).
 pub fn listed(flows: &[(u32, u32, u64, u64)]) -> String {
     let flows: Vec<String> = flows
