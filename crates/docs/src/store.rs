@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use tailcut_claims::Standing;
-use tailcut_lab::{Plan, RunArguments, digest, fingerprint};
-use tailcut_reproduce::{Scale, StoredPoints, Witness, standing, study, witness};
+use tailcut_lab::{Plan, RunArguments, fingerprint};
+use tailcut_reproduce::{Scale, StoredPoints, Witness, digest_of_witness, standing, study, witness};
 use tailcut_sim::Problem;
 
 use crate::Finding;
@@ -163,7 +163,7 @@ impl Store {
             return Ok(Standing::Unknown);
         }
         let planned = witness(&small, called);
-        let digest = digest(planned);
+        let digest = digest_of_witness(planned);
         Ok(standing(stored.as_ref(), name, &plan, &Witness { plan: of, planned, digest: &digest }))
     }
 

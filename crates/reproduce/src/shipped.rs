@@ -358,9 +358,9 @@ pub fn runnable(claim: &Claim) -> Result<String, String> {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::path::Path;
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex, OnceLock};
 
-    use tailcut_lab::RunArguments;
+    use tailcut_lab::{Plan, RunArguments};
     use tailcut_results::{flow_set_names, scheme_called};
 
     use super::*;
@@ -384,6 +384,18 @@ mod tests {
         assert_eq!(of(STUDIES), files("experiments/studies"));
     }
 
+    /// The quick plan of a study in its own reading: several tests look at it, and it is made once for all of them.
+    fn quick_plan(name: &str) -> Arc<Plan> {
+        static MADE: Mutex<BTreeMap<String, Arc<OnceLock<Arc<Plan>>>>> = Mutex::new(BTreeMap::new());
+        let made = Arc::clone(MADE.lock().unwrap().entry(name.to_owned()).or_default());
+        let make = || {
+            let plan =
+                study(name).and_then(|study| study.plan(Scale::Quick, &Reading::default(), &RunArguments::default()));
+            Arc::new(plan.unwrap_or_else(|problem| panic!("{name}: {}", problem.render(false))))
+        };
+        Arc::clone(made.get_or_init(make))
+    }
+
     /// Studies with a scheme of which one part does nothing, on purpose.
     const DO_NOTHING: [(&str, &str); 2] = [("icon-ablations", "icon-unmarked,"), ("icon-pacing", "icon*:")];
 
@@ -396,8 +408,8 @@ mod tests {
                 let plan = study.plan(scale, reading, &RunArguments::default());
                 plan.unwrap_or_else(|problem| panic!("{name} {reading}: {}", problem.render(false)))
             };
-            for scale in Scale::ALL {
-                let plan = plan(scale, &Reading::default());
+            let base = quick_plan(name);
+            for plan in [&*base, &plan(Scale::Paper, &Reading::default())] {
                 // A scheme that is not what its name says: DCTCP whose ports do not mark is NewReno.
                 for warning in plan.warnings.iter().filter(|warning| warning.contains("there are none")) {
                     let is_meant = DO_NOTHING.iter().any(|(of, scheme)| name == *of && warning.starts_with(scheme));
@@ -415,7 +427,6 @@ mod tests {
             if !text.contains("[[open.other]]") {
                 return;
             }
-            let base = plan(Scale::Quick, &Reading::default());
             for other in study.open.iter().flat_map(|open| &open.other) {
                 let read = plan(Scale::Quick, &Reading::of([&other.name]));
                 // What is computed without a simulation may depend on the place in the sweep alone.
@@ -441,8 +452,7 @@ mod tests {
     fn every_experiment_knows_its_study_subjects_and_claims() {
         for name in names() {
             let experiment = find(name).unwrap_or_else(|problem| panic!("{}", problem.render(false)));
-            let study = study(&experiment.study).unwrap();
-            let plan = study.plan(Scale::Quick, &Reading::default(), &RunArguments::default()).unwrap();
+            let (study, plan) = (study(&experiment.study).unwrap(), quick_plan(&experiment.study));
             for subject in experiment.figure.iter().flat_map(|figure| figure.series.iter().chain(&figure.over)) {
                 let scheme = study.subject(subject).scheme;
                 assert!(scheme_called(&plan.schemes, &scheme).is_some(), "{name}: no scheme {scheme}");
@@ -461,7 +471,7 @@ mod tests {
             std::iter::once(measure.class.as_str()).chain(over).collect()
         }
         let check = |study: &Study, name: &str, measures: &mut dyn Iterator<Item = &MeasureDefinition>| {
-            let plan = study.plan(Scale::Quick, &Reading::default(), &RunArguments::default()).unwrap();
+            let plan = quick_plan(&study.name);
             let known = flow_set_names(&plan.classes, &plan.class_sets, &plan.size_bounds);
             for class in measures.flat_map(classes) {
                 assert!(known.iter().any(|name| name == class), "{name}: {} has no class {class}", study.name);
