@@ -37,7 +37,7 @@ const LARGE: [&str; 3] =
     ["topology.leaf-spine.leaves=64", "topology.leaf-spine.hosts_per_leaf=32", "workload.duration=400us"];
 
 /// Every switch shares a memory that is never full: what that costs, beside `dctcp`.
-const SHARED: [&str; 2] = ["workload.flows=1000", "switch.memory.dt.size=100MB"];
+const SHARED: [&str; 2] = ["workload.flows=500", "switch.memory.dt.size=100MB"];
 
 /// What is counted: every preset and variant on a busy fabric, DCTCP on the common work and with switches whose ports
 /// share a memory, and DCTCP in a network whose ports no cache holds, where the loop reads ahead.
@@ -45,9 +45,9 @@ pub fn cases() -> Vec<Case> {
     let case = |name: &str, scheme: String, file, set| Case { name: name.to_owned(), scheme, file, set };
     let mut cases: Vec<Case> = crate::presets::schemes()
         .into_iter()
-        .map(|scheme| case(&scheme, scheme.clone(), BUSY, &["workload.flows=1000"]))
+        .map(|scheme| case(&scheme, scheme.clone(), BUSY, &["workload.flows=500"]))
         .collect();
-    cases.push(case("peers", "dctcp".to_owned(), "scenarios/peers.toml", &["workload.flows=300"]));
+    cases.push(case("peers", "dctcp".to_owned(), "scenarios/peers.toml", &["workload.flows=120"]));
     cases.push(case("shared-memory", "dctcp".to_owned(), BUSY, &SHARED));
     cases.push(case("large", "dctcp".to_owned(), "crates/bench/scenarios/scale.toml", &LARGE));
     cases
