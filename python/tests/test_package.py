@@ -162,6 +162,10 @@ def test_any_data_frame_takes_the_tables(run: tailcut.Run) -> None:
     )
     mean = run.value("fct_mean", scheme="dctcp", load=0.4).value
     assert summary.filter(polars.col("workload.load") == 0.4)["value"].to_list() == [mean]
+    duckdb = pytest.importorskip("duckdb")
+    # DuckDB finds the table by the name of the variable.
+    asked = duckdb.sql("select scheme, sum(size_bytes) from flows group by scheme").fetchall()
+    assert asked == [("dctcp", by_pandas["size_bytes"].sum())]
 
 
 def test_statistics_are_those_of_the_summary(run: tailcut.Run, small: Folder) -> None:
