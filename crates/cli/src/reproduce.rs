@@ -263,7 +263,7 @@ fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<V
             } else {
                 study.plan(arguments.scale, &reading, &overrides)?
             };
-            refuse_overload(&study, &reading, &plan)?;
+            study.refuse_overload(&reading, &plan)?;
             if !arguments.quiet && reading == arguments.reading {
                 plan.warnings.iter().for_each(|warning| say!("warning: {}: {warning}", study.name));
             }
@@ -295,28 +295,6 @@ fn counting(
         choice.other = others;
     }
     Ok(open)
-}
-
-/// A result on links that are offered more than they carry grows with the run, and says nothing of a scheme.
-fn refuse_overload(study: &Study, reading: &Reading, plan: &Plan) -> Result<(), Problem> {
-    let mut seen = Vec::new();
-    for planned in &plan.points {
-        // The schemes of a point have the same traffic.
-        if seen.contains(&&planned.point.values) {
-            continue;
-        }
-        seen.push(&planned.point.values);
-        if let Some((link, times)) = planned.scenario()?.overloaded().first() {
-            let at = planned.point.values.join(", ");
-            return Err(Problem::new(format!(
-                "the study {} under the reading {reading} is overloaded at {at}: {link} is offered {times:.2} times what it \
-                 carries",
-                study.name
-            ))
-            .help("expected less load, or `workload.allow_overload = true` in the study if it is meant"));
-        }
-    }
-    Ok(())
 }
 
 /// The study with as many seeds as its claims need to be decided, if that is asked for and there are enough; these

@@ -410,6 +410,8 @@ mod tests {
             };
             let base = quick_plan(name);
             for plan in [&*base, &plan(Scale::Paper, &Reading::default())] {
+                let refused = study.refuse_overload(&Reading::default(), plan);
+                refused.unwrap_or_else(|problem| panic!("{}", problem.render(false)));
                 // A scheme that is not what its name says: DCTCP whose ports do not mark is NewReno.
                 for warning in plan.warnings.iter().filter(|warning| warning.contains("there are none")) {
                     let is_meant = DO_NOTHING.iter().any(|(of, scheme)| name == *of && warning.starts_with(scheme));

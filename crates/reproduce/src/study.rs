@@ -164,6 +164,29 @@ impl Study {
         Plan::of_layers(layers.cloned().collect(), &self.name, std::path::Path::new(""), arguments)
     }
 
+    /// Refuses a plan of this study, read so, with a link that is offered more than it carries: results there grow with
+    /// the length of the run, and say nothing of a scheme.
+    pub fn refuse_overload(&self, reading: &Reading, plan: &Plan) -> Result<(), Problem> {
+        let mut seen = Vec::new();
+        for planned in &plan.points {
+            // The schemes of a point have the same traffic.
+            if seen.contains(&&planned.point.values) {
+                continue;
+            }
+            seen.push(&planned.point.values);
+            if let Some((link, times)) = planned.scenario()?.overloaded().first() {
+                let at = planned.point.values.join(", ");
+                return Err(Problem::new(format!(
+                    "the study {} under the reading {reading} is overloaded at {at}: {link} is offered {times:.2} times \
+                     what it carries",
+                    self.name
+                ))
+                .help("expected less load, or `workload.allow_overload = true` in the study if it is meant"));
+            }
+        }
+        Ok(())
+    }
+
     /// The study as a reading measures it.
     ///
     /// # Errors
