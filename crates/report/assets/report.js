@@ -124,6 +124,17 @@
     const size = Math.max(8, Math.min(13, (13 * room) / Math.max(1, ctx.measureText(text).width)));
     return `${size.toFixed(1)}px system-ui, sans-serif`;
   };
+  // Names below an axis: slanted where they would run into each other.
+  const named = (names) => {
+    const ctx = document.createElement("canvas").getContext("2d");
+    ctx.font = font;
+    const longest = Math.max(...names.map((name) => ctx.measureText(name).width));
+    const crowded = (u) => longest + 8 > (u.width - 80) / names.length;
+    return {
+      splits: () => names.map((_, i) => i), values: () => names, grid: { show: false },
+      rotate: (u) => (crowded(u) ? 35 : 0), size: (u) => (crowded(u) ? 30 + 0.6 * longest : 50),
+    };
+  };
   // Frames `u` in `holder`, keeps it as wide as the page, and follows the pointer with a table of what is under it.
   const show = (holder, state, options, values, tip) => {
     const height = () => (holder.clientWidth < 600 ? 320 : 400);
@@ -264,8 +275,7 @@
         y: { distr: look.log ? 3 : 1, range: ends },
       },
       axes: [
-        axisLook(axis ? labelOf(axis) : "scheme", names
-          ? { splits: () => names.map((_, i) => i), values: () => names, grid: { show: false } }
+        axisLook(axis ? labelOf(axis) : "scheme", names ? named(names)
           : order.length <= 12 ? { splits: () => columns[0], values: (u, splits) => splits.map(number) } : {}),
         axisLook(withUnit(look.words, unit), { size: 64, ...labels, ...(look.log ? onLog : {}) }),
       ],
