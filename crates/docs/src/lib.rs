@@ -17,6 +17,7 @@ pub mod markup;
 mod measure;
 mod pages;
 mod picture;
+mod readings;
 mod source;
 mod statistics;
 mod store;

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 use serde::Deserialize;
-use tailcut_claims::{Listing, StudyStanding, scoreboard_html, scoreboard_markdown};
+use tailcut_claims::{Listing, ReadingResults, StudyStanding, scoreboard_html, scoreboard_markdown};
 use tailcut_reproduce::{EffectTable, runnable, standings};
 
 use crate::Finding;
 use crate::effects::Effects;
 use crate::markup::{Block, Made, parse, replaced};
 use crate::picture::Picture;
+use crate::readings::Readings;
 use crate::source::Source;
 use crate::store::{Facts, Store, again, write};
 use crate::table::Table;
@@ -36,6 +37,8 @@ struct Spec {
     table: Vec<Table>,
     /// The effects of factors on quantities, a table for each: those of an experiment of a factorial study.
     effects: Option<Effects>,
+    /// Claims of a study under its readings.
+    readings: Option<Readings>,
     /// A picture of statistics.
     picture: Option<Picture>,
     /// A picture that the command itself draws (`--plot`): what it shows, for who cannot see it.
@@ -303,6 +306,11 @@ impl Pages {
                 let path = self.store.root.join("results").join(effects.file(&source)?);
                 let stored = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
                 effects.text(&EffectTable::parse(&stored)?)?
+            }
+            (Spec { readings: Some(readings), .. }, Source::Study { study, scale, .. }) => {
+                let path = ReadingResults::path(&self.store.root.join("results"), scale.name(), study);
+                let stored = ReadingResults::read(&path, scale.name()).map_err(|error| error.to_string())?;
+                readings.text(&stored.ok_or_else(|| format!("there is no {}", path.display()))?)?
             }
             (Spec { table, .. }, _) if !table.is_empty() => {
                 let figures = self.store.figures(&source)?;
