@@ -95,7 +95,7 @@ mod tests {
         let table = |text: &str| toml::from_str::<Readings>(text).unwrap().text(&results);
         let columns = "columns = [{ head = \"A\", claim = \"a\" }, { head = \"B\", claim = \"b\" }]";
         let head = "|  | A | B |\n|---|---|---|\n";
-        let (base, shallow) = ("| base | 0.0555, reproduced | undecided |\n", "| `shallow` | 0.340, partly |  |\n");
+        let (base, shallow) = ("| base | 0.0555, reproduced | undecided |\n", "| `shallow` | 0.34, partly |  |\n");
         assert_eq!(table(columns).unwrap(), format!("{head}{base}{shallow}"));
         assert_eq!(table(&format!("rows = [\"shallow\"]\n{columns}")).unwrap(), format!("{head}{shallow}"));
         assert!(table(&format!("rows = [\"deep\"]\n{columns}")).unwrap_err().contains("the reading deep"));
