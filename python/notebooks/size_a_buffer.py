@@ -51,7 +51,8 @@ def p99_us(kilobytes: int) -> float:
         estimate = run.value("fct_p99", class_="short")
         assert estimate.value is not None and estimate.unit == "us"
         tried[kilobytes] = estimate.value
-        print(f"{kilobytes} KB: {estimate.value:.0f} us, interval {estimate.low} to {estimate.high}")
+        interval = estimate.note if estimate.low is None else f"{estimate.low:.0f} to {estimate.high:.0f}"
+        print(f"{kilobytes} KB: {estimate.value:.0f} us, {interval}")
     return tried[kilobytes]
 
 

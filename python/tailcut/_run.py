@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tailcut import _native
-from tailcut._error import wrong
+from tailcut._error import path_of, wrong
 from tailcut._native import Table
 
 if TYPE_CHECKING:
@@ -432,6 +432,7 @@ def load(folder: str | os.PathLike[str]) -> Run:
     Raises:
         Error: If it is none.
     """
+    folder = path_of(folder, "the path of a run folder")
     info = json.loads(_native.info(folder))
     axes = {axis["path"]: tuple(axis["values"]) for axis in info["axes"]}
     points = tuple(

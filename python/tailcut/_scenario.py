@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tailcut import _inputs, _native, _toml
-from tailcut._error import wrong
+from tailcut._error import count_of, path_of, text_of, wrong
 from tailcut._progress import Progress, watcher
 from tailcut._run import Run, of_report
 
@@ -105,7 +106,7 @@ class Scenario:
         Raises:
             Error: If it cannot be read.
         """
-        path = Path(path)
+        path = Path(path_of(path, "the path of a TOML file, such as scenarios/tail.toml"))
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeError) as error:
@@ -117,7 +118,12 @@ class Scenario:
 
     @staticmethod
     def from_toml(text: str, *, name: str = "scenario", folder: str | os.PathLike[str] = ".") -> Scenario:
-        """A scenario from its text; files that it names are looked for from `folder`."""
+        """A scenario from its text; files that it names are looked for from `folder`.
+
+        Raises:
+            Error: If it is no text.
+        """
+        text_of(text, "the scenario", "its text in TOML; `from_file` takes a path, `from_dict` a dict")
         return Scenario(((f"{name}.toml", text),), name, str(folder))
 
     @staticmethod
@@ -129,6 +135,8 @@ class Scenario:
         Raises:
             Error: If a value is none of a scenario.
         """
+        if not isinstance(values, Mapping):
+            raise wrong(f"a {type(values).__name__} is no scenario", "expected a dict, as `tomllib` reads one from a file")
         text = "".join(f"{_toml.value(key)} = {_toml.value(value)}\n" for key, value in values.items())
         return Scenario.from_toml(text, name=name, folder=folder)
 
@@ -141,6 +149,7 @@ class Scenario:
         Raises:
             Error: If the value is none of a scenario.
         """
+        text_of(key, "the key", "text, such as \"port.limit\"")
         return self._with(f"set({key!r})", f"{key} = {_toml.value(value)}\n")
 
     def sweep(self, key: Key | str, values: Iterable[object]) -> Scenario:
@@ -149,6 +158,9 @@ class Scenario:
         Raises:
             Error: If a value is none of a scenario.
         """
+        text_of(key, "the key", "text, such as \"workload.load\"")
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise wrong(f"`{key}` is swept over {values!r}", "expected a list of values")
         return self._with(f"sweep({key!r})", f"sweep.{_toml.value(key)} = {_toml.value(list(values))}\n")
 
     def schemes(self, *names: str) -> Scenario:
@@ -225,6 +237,18 @@ class Scenario:
         """
         return tuple(Forecast(**point) for point in json.loads(self._plan().points()))
 
+    def forecast_s(self, workers: int, *, overhead_s: float = 0.0) -> float:
+        """How long so many workers of one core are expected to take for all points, in s, if each that is free takes
+        the longest that is left, as engines do; `overhead_s` is what an engine adds to each point.
+
+        Raises:
+            Error: If the scenario is wrong.
+        """
+        free = [0.0] * count_of(workers, "workers")
+        for cpu_s in sorted((point.cpu_s for point in self.points()), reverse=True):
+            heapq.heapreplace(free, free[0] + cpu_s + overhead_s)
+        return max(free)
+
     def run(
         self,
         *,
@@ -257,12 +281,21 @@ class Scenario:
             Error: If the scenario is wrong or a file cannot be written.
             KeyboardInterrupt: If the run is interrupted.
         """
+        if out is not None:
+            out = path_of(out, "the path of a folder")
+        jobs = None if jobs is None else count_of(jobs, "jobs")
+        threads = None if threads is None else count_of(threads, "threads")
+        until = None if until is None else text_of(until, "until", 'text, such as "ci=5%"')
+        of = None if of is None else text_of(of, "of", 'text, such as "fct_p99:short"')
+        max_seeds = count_of(max_seeds, "max_seeds")
         plan = self._plan()
         engine: Engine | None = None
         if on is not None:
             from tailcut import distribute  # noqa: PLC0415
 
             engine = distribute.engine(on) if isinstance(on, str) else on
+            if not callable(engine):
+                raise wrong(f"{on!r} is no engine", 'expected text such as "dask", or an engine of tailcut.distribute')
         report = plan.run(out, jobs, threads, until, of, max_seeds, engine, watcher(progress))
         return of_report(json.loads(report))
 

@@ -1,4 +1,4 @@
-"""A run on Ray and on Dask is the local run, bit for bit, also when a machine is lost in the middle."""
+"""A run on Ray, Dask or Submitit is the local run, bit for bit, also when a machine is lost in the middle."""
 
 from __future__ import annotations
 
@@ -127,6 +127,89 @@ def test_ray_with_a_node_killed_is_the_local_run(
     assert_equal(run.folder, local)
 
 
+#: What stands for Slurm: a job runs where it is submitted, behind whoever submits it.
+SLURM = {
+    "sbatch": """#!/bin/bash
+export SLURM_JOB_ID=$$ SLURM_NTASKS=1 SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0
+echo "$*" >> "$(dirname "$0")/submitted"
+grep -e '^#SBATCH --time' "$1" >> "$(dirname "$0")/submitted"
+bash "$1" > /dev/null 2>&1 < /dev/null &
+echo "Submitted batch job $$"
+""",
+    "srun": """#!/bin/bash
+while [[ $1 == --* ]]; do
+    case "$1" in --output | --error) shift 2 ;; *) shift ;; esac
+done
+exec "$@"
+""",
+    "sacct": "#!/bin/bash\nexit 1\n",
+    "scancel": "#!/bin/bash\nexit 1\n",
+}
+
+
+def assert_a_part_of(run: tailcut.Run, local: Folder, points: int) -> None:
+    """What was run of the sweep is what the local run has of it."""
+    assert run.failures == () and len(run.points) == points
+    there = Folder(run.folder).digests()
+    assert len(there) == points and there.items() <= local.digests().items()
+    for point in run.points:
+        (whole,) = (local.path / "points").glob(f"{point.key}")
+        for file in whole.glob("*.parquet"):
+            assert (run.folder / "points" / point.key / file.name).read_bytes() == file.read_bytes()
+    assert [path.name for path in run.folder.rglob("*") if ".tmp" in path.name] == []
+
+
+@pytest.mark.parametrize("share", [True, False], ids=["shared folder", "by value"])
+def test_submitit_with_a_job_lost_is_the_local_run(scenario: Path, local: Folder, tmp_path: Path, share: bool) -> None:
+    submitit = pytest.importorskip("submitit", reason="Submitit is not installed")
+    from tailcut.distribute.submitit import SubmititEngine  # noqa: PLC0415
+
+    submitted: list[str] = []
+
+    class Unlucky(SubmititEngine):
+        """The second job ends as if its machine had been switched off."""
+
+        def submit(self, task, folder, token):
+            submitted.append(task.key)
+            return self._executor.submit(os._exit, 9) if len(submitted) == 2 else super().submit(task, folder, token)
+
+    few = tailcut.Scenario.from_file(scenario).schemes("dctcp").seeds(2)
+    with pytest.MonkeyPatch.context() as patch:
+        # How long a result may take to be seen on another machine, in s.
+        patch.setattr(submitit.core.core.Job, "_results_timeout_s", 1)
+        run = few.run(out=tmp_path / "run", on=Unlucky("local", jobs=2, share=share), progress=False)
+    assert len(submitted) == 5 and submitted.count(submitted[1]) == 2
+    assert_a_part_of(run, local, 4)
+    # Lost for good: it is told, and the others are there.
+    if share:
+        submitted.clear()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(submitit.core.core.Job, "_results_timeout_s", 1)
+            run = few.seeds(1).run(out=tmp_path / "lost", on=Unlucky("local", retries=0), progress=False)
+        (failure,) = run.failures
+        assert "without a result" in failure.reason and len(run.finished) == 1
+
+
+def test_the_command_hands_points_to_slurm(
+    scenario: Path, local: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("submitit", reason="Submitit is not installed")
+    words = [sys.executable, "-m", "tailcut", "run", str(scenario), "--seeds", "2", "--set", 'schemes=["dctcp"]']
+    words += ["--on", "slurm", "--quiet", "--out", "run"]
+    options = {"cwd": tmp_path, "capture_output": True, "text": True, "check": False, "timeout": 120}
+    done = subprocess.run(words, **options)
+    assert done.returncode == 2 and "there is no Slurm" in done.stderr and not (tmp_path / "run").exists()
+    own = tmp_path / "slurm"
+    own.mkdir()
+    for name, text in SLURM.items():
+        (own / name).write_text(text, encoding="utf-8")
+        (own / name).chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(own), os.environ["PATH"]]))
+    done = subprocess.run(words, **options)
+    assert done.returncode == 0, done.stderr
+    assert_a_part_of(tailcut.load(tmp_path / "run"), local, 4)
+    said = (own / "submitted").read_text(encoding="utf-8").splitlines()
+    assert len(said) == 8 and said[1::2] == ["#SBATCH --time=30"] * 4, "half an hour beside the forecast"
 
 
 def test_a_stopping_rule_runs_on_an_engine(scenario: Path, tmp_path: Path) -> None:
@@ -171,6 +254,15 @@ def test_what_an_engine_does_wrong_is_told(scenario: Path, tmp_path: Path) -> No
         base.run(out=tmp_path / "c", on=lambda tasks, folder: iter(()), progress=False)
 
 
+def test_a_cluster_that_does_not_answer_is_an_error(scenario: Path, tmp_path: Path) -> None:
+    dask = pytest.importorskip("dask", reason="Dask is not installed")
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        with pytest.raises(tailcut.Error, match="tcp://127.0.0.1:9.* does not start"):
+            tailcut.Scenario.from_file(scenario).run(on="tcp://127.0.0.1:9", out=tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
+
+
 def test_an_interrupt_ends_the_tasks_and_keeps_what_is_finished(scenario: Path, tmp_path: Path) -> None:
     from tailcut.distribute import simulate  # noqa: PLC0415
 
@@ -192,6 +284,23 @@ def test_an_interrupt_ends_the_tasks_and_keeps_what_is_finished(scenario: Path, 
         tailcut.Scenario.from_file(scenario).run(out=tmp_path / "run", on=engine, progress=stop)
     assert closed == [True]
     assert 2 <= len(tailcut.load(tmp_path / "run").finished) < 40
+
+
+def test_what_fails_in_a_job_of_submitit_is_told_in_a_sentence(scenario: Path, tmp_path: Path) -> None:
+    submitit = pytest.importorskip("submitit", reason="Submitit is not installed")
+    from tailcut.distribute import Task  # noqa: PLC0415
+    from tailcut.distribute.submitit import SubmititEngine  # noqa: PLC0415
+
+    class Old(SubmititEngine):
+        def submit(self, task, folder, token):
+            head = task.head.replace(tailcut.__version__, "0.0.0+1")
+            return super().submit(Task(task.key, task.cpu_s, head, task.files), folder, token)
+
+    engine = Old(submitit.DebugExecutor(tmp_path / "jobs"))
+    run = tailcut.Scenario.from_file(scenario).seeds(1).run(out=tmp_path / "run", on=engine, progress=False)
+    reasons = {failure.reason for failure in run.failures}
+    assert len(run.failures) == 4 and all("install the same package" in reason for reason in reasons)
+    assert not any("Traceback" in reason for reason in reasons)
 
 
 def test_a_task_of_another_build_is_refused(scenario: Path, tmp_path: Path) -> None:

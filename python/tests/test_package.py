@@ -72,6 +72,18 @@ def test_a_scenario_never_changes() -> None:
     assert tailcut.Scenario.from_dict(tomllib.loads(str(changed))).effective() == changed.effective()
 
 
+def test_a_sweep_is_forecast_for_any_number_of_workers() -> None:
+    scenario = tailcut.Scenario.from_toml(STAR).sweep("workload.flows", [100, 200, 300])
+    costs = sorted((point.cpu_s for point in scenario.points()), reverse=True)
+    assert len(costs) == 6 and costs[0] > costs[-1] > 0
+    assert scenario.forecast_s(1) == pytest.approx(sum(costs)) == pytest.approx(scenario.check().cpu_s)
+    assert scenario.forecast_s(6) == scenario.forecast_s(9) == costs[0]
+    assert scenario.forecast_s(2) >= max(costs[0], sum(costs) / 2)
+    assert scenario.forecast_s(2, overhead_s=1.0) == pytest.approx(scenario.forecast_s(2) + 3)
+    with pytest.raises(tailcut.Error, match="workers is 0"):
+        scenario.forecast_s(0)
+
+
 def test_keys_with_a_model_and_its_parameters_go_over_each_other() -> None:
     scenario = tailcut.Scenario.from_toml(STAR).set("scheme.dctcp.host.congestion", "swift")
     tuned = scenario.set("scheme.dctcp.host.congestion.swift.base_target", "7us").set("port.limit", "96KB")
@@ -92,6 +104,23 @@ def test_keys_with_a_model_and_its_parameters_go_over_each_other() -> None:
         (lambda: tailcut.Scenario.from_toml(STAR).schemes("dtcp").check(), ["dtcp", "help"]),
         (lambda: tailcut.Scenario.from_toml(STAR).run(until="5"), ["5"]),
         (lambda: tailcut.Scenario.from_toml(STAR).run(on="nothing"), ["no engine `nothing`"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).run(on=5), ["5 is no engine", "dask"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).run(jobs="2"), ["jobs is '2'", "from 1 on"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).run(jobs=0), ["jobs is 0"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).run(threads=-1), ["threads is -1"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).run(until=5), ["until is 5", "ci=5%"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).run(out=5), ["5 is no path"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).sweep("workload.load", 0.5), ["is swept over 0.5", "a list"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).sweep("port.limit", "5KB"), ["is swept over '5KB'"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).set(5, 5), ["the key is 5"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).seeds("many").check(), ["Scenario.seeds", "^"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).schemes(5).check(), ["Scenario.schemes", "^"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).network("leaf").check(), ["a str is no network"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).flows("own", 5).check(), ["no column src"]),
+        (lambda: tailcut.Scenario.from_toml(5), ["the scenario is 5", "from_file"]),
+        (lambda: tailcut.Scenario.from_dict([5]), ["a list is no scenario"]),
+        (lambda: tailcut.Scenario.from_file(5), ["5 is no path"]),
+        (lambda: tailcut.load(5), ["5 is no path"]),
         (lambda: tailcut.load("nowhere"), ["nowhere is no run folder", "tailcut run"]),
     ],
 )
@@ -140,6 +169,13 @@ def test_rows_are_those_of_the_files(run: tailcut.Run) -> None:
         assert set(table["seed"].to_pylist()) == {1, 2}
         field = table.schema.field("size_bytes" if name == "flows" else theirs.column_names[0])
         assert field.metadata and b"meaning" in field.metadata
+
+
+def test_a_table_says_what_it_has(run: tailcut.Run) -> None:
+    flows = run.flows(scheme="dctcp", load=0.4)
+    said = repr(flows)
+    assert said.startswith(f"<Table of {len(flows)} rows: scheme, workload.load, seed, ")
+    assert f"fct_ns ({dict(flows.units)['fct_ns']})" in said and len(flows) > 0
 
 
 def test_numbers_move_without_a_copy(run: tailcut.Run) -> None:

@@ -11,7 +11,7 @@ use crate::Stop;
 
 /// Where else than in this process simulations may run.
 pub trait Engines: Send + Sync {
-    /// The engine called `name`, or at this address: `ray`, `dask`, `ray://head:10001`, `tcp://head:8786`.
+    /// The engine called `name`, or at this address: `ray`, `dask`, `slurm`, `ray://head:10001`, `tcp://head:8786`.
     ///
     /// # Errors
     /// If there is none, with what to do.
@@ -85,7 +85,11 @@ pub(crate) fn hand_over(on: Option<&str>) -> Result<bool, Stop> {
         asked.is_ok_and(|output| output.status.success())
     };
     let Some(python) = PYTHONS.into_iter().find(|python| has_package(python)) else {
-        let extra = if name.starts_with("ray") { "ray" } else { "dask" };
+        let extra = match name {
+            "slurm" | "submitit" => "submitit",
+            _ if name.starts_with("ray") => "ray",
+            _ => "dask",
+        };
         return Err(Problem::new(format!("`--on {name}` needs the Python package of tailcut, and no python3 has it"))
             .help(format!("install it: pip install './python[{extra}]' in the sources of tailcut"))
             .into());

@@ -194,7 +194,8 @@ struct RunCommand {
     /// same run meanwhile. `tailcut gather` then makes the results
     #[arg(long, value_name = "KEY", conflicts_with_all = ["until", "jobs", "on"])]
     only: Option<String>,
-    /// Simulate on other machines: ray, dask, or the address of a cluster, such as ray://head:10001 or tcp://head:8786
+    /// Simulate on other machines: ray, dask, slurm, or the address of a cluster, such as ray://head:10001 or
+    /// tcp://head:8786
     #[arg(long, value_name = "ENGINE", conflicts_with_all = ["jobs", "threads"])]
     on: Option<String>,
 }

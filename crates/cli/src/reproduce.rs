@@ -83,7 +83,8 @@ pub(crate) struct ReproduceCommand {
     /// Run this simulation and nothing else, for the same command without --only to find
     #[arg(long, value_name = "KEY", conflicts_with_all = ["on", "until", "judge_only", "jobs"])]
     only: Option<String>,
-    /// Simulate on other machines: ray, dask, or the address of a cluster, such as ray://head:10001 or tcp://head:8786
+    /// Simulate on other machines: ray, dask, slurm, or the address of a cluster, such as ray://head:10001 or
+    /// tcp://head:8786
     #[arg(long, value_name = "ENGINE", conflicts_with_all = ["judge_only", "jobs", "threads"])]
     on: Option<String>,
 }

@@ -56,6 +56,16 @@ impl Table {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
+    /// How many rows there are, and the columns with their units.
+    fn __repr__(&self) -> String {
+        let column = |field: &Arc<Field>| match field.metadata().get(UNIT).filter(|unit| !unit.is_empty()) {
+            Some(unit) => format!("{} ({unit})", field.name()),
+            None => field.name().clone(),
+        };
+        let columns: Vec<String> = self.schema.fields().iter().map(column).collect();
+        format!("<Table of {} rows: {}>", self.__len__(), columns.join(", "))
+    }
+
     /// The names of the columns.
     #[getter]
     fn columns(&self) -> Vec<String> {

@@ -1,7 +1,7 @@
 """More machines than one: the points of a run as tasks of a cluster.
 
-An engine is what `Scenario.run(on=...)` and `tailcut run --on` hand points to. `tailcut.distribute.ray` and
-`tailcut.distribute.dask` are two; a function of the same form is one as well. Every task is simulated by the same
+An engine is what `Scenario.run(on=...)` and `tailcut run --on` hand points to. `tailcut.distribute.ray`,
+`tailcut.distribute.dask` and `tailcut.distribute.submitit` have one each; a function of the same form is one as well. Every task is simulated by the same
 program, so that the results are those of a local run, bit for bit.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from tailcut._error import wrong
+from tailcut._error import Error, wrong
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,21 @@ def simulate(head: str, files: list[tuple[str, bytes]], folder: str, token: str)
 
 def engine(name: str) -> Engine:
     """The engine called `ray` or `dask`, on this machine, or the one at an address: `ray://head:10001`, `ray:auto`
-    for the Ray cluster that this machine belongs to, `tcp://head:8786` for the scheduler of Dask.
+    for the Ray cluster that this machine belongs to, `tcp://head:8786` for the scheduler of Dask; `slurm` for jobs of
+    Slurm by Submitit, and `submitit` for the same, or processes of this machine if it has no Slurm.
 
     Raises:
-        Error: If there is none of that name, or its package is not installed.
+        Error: If there is none of that name, its package is not installed, or it does not answer.
     """
+    try:
+        return _engine(name)
+    except Error:
+        raise
+    except Exception as error:  # each engine has exceptions of its own
+        raise wrong(f"the engine `{name}` does not start: {error}", "is there a cluster at this address?") from error
+
+
+def _engine(name: str) -> Engine:
     if name == "ray" or name.startswith(("ray:", "ray://")):
         from tailcut.distribute.ray import RayEngine  # noqa: PLC0415
 
@@ -81,7 +91,12 @@ def engine(name: str) -> Engine:
         from tailcut.distribute.dask import DaskEngine  # noqa: PLC0415
 
         return DaskEngine(None if name == "dask" else name)
-    raise wrong(f"there is no engine `{name}`", "expected ray, dask, ray://HOST:PORT, ray:auto or tcp://HOST:PORT")
+    if name in ("slurm", "submitit"):
+        from tailcut.distribute.submitit import SubmititEngine  # noqa: PLC0415
+
+        return SubmititEngine("slurm" if name == "slurm" else None)
+    known = "ray, dask, slurm, submitit, ray://HOST:PORT, ray:auto or tcp://HOST:PORT"
+    raise wrong(f"there is no engine `{name}`", f"expected {known}")
 
 
 __all__ = ["Engine", "Outcome", "Task", "engine", "simulate"]

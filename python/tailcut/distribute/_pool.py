@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from abc import ABC, abstractmethod
+from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 from tailcut._error import Error
 from tailcut.distribute import Outcome, Task
 
-#: Tasks that wait at the cluster for each core: enough to keep it busy, and few enough to stay in order.
-AHEAD = 2
+
+class Lost(Exception):
+    """A task has come to nothing, because its machine was lost, and may be run again."""
 
 
 class PoolEngine(ABC):
@@ -20,6 +22,10 @@ class PoolEngine(ABC):
 
     #: Whether workers may write into the run folder where they see it; else results come back by value.
     share: bool = True
+    #: Tasks at the cluster for each that runs: enough to keep it busy, and few enough to stay in order.
+    ahead: int = 2
+    #: How often a task that was lost is run again; an engine that does so itself has none.
+    again: int = 0
 
     @abstractmethod
     def submit(self, task: Task, folder: str, token: str) -> Any:
@@ -35,7 +41,7 @@ class PoolEngine(ABC):
 
     @abstractmethod
     def outcome(self, future: Any) -> Outcome:
-        """What a future that has ended came to; a task that has failed raises."""
+        """What a future that has ended came to; a task that has failed raises, one that may be run again `Lost`."""
 
     @abstractmethod
     def cancel(self, futures: list[Any]) -> None:
@@ -49,20 +55,24 @@ class PoolEngine(ABC):
         if token:
             (Path(folder) / token).touch()
         running: dict[Any, int] = {}
-        waiting = iter(enumerate(tasks))
-        left = len(tasks)
+        waiting = deque(range(len(tasks)))
+        lost: Counter[int] = Counter()
         try:
-            while left:
-                room = max(1, self.cores()) * AHEAD - len(running)
-                while room > 0 and (following := next(waiting, None)) is not None:
-                    index, fields = following
-                    running[self.submit(Task(*fields), folder, token)] = index
-                    room -= 1
+            while waiting or running:
+                room = max(1, self.cores()) * self.ahead - len(running)
+                for _ in range(min(room, len(waiting))):
+                    index = waiting.popleft()
+                    running[self.submit(Task(*tasks[index]), folder, token)] = index
                 for future in self.ended(list(running), 0.5):
                     index = running.pop(future)
-                    left -= 1
                     try:
                         outcome = self.outcome(future)
+                    except Lost as error:
+                        lost[index] += 1
+                        if lost[index] <= self.again:
+                            waiting.appendleft(index)
+                            continue
+                        outcome = str(error)
                     except Exception as error:  # noqa: BLE001 - one task that fails must not end the others
                         outcome = error.message if isinstance(error, Error) else f"{type(error).__name__}: {error}"
                     yield index, outcome
