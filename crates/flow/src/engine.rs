@@ -127,7 +127,7 @@ impl Engine {
         flow.before_left = new.deadline.map_or(u64::MAX, Instant::as_ps);
         (flow.bottleneck, flow.resume, flow.has_waited, flow.goal) = (NO_LINK, new.resume, false, Goal::End);
         match &mut self.rates {
-            Rates::Levels(levels) => levels.insert(&mut self.flows, slot),
+            Rates::Levels(levels) => levels.insert(&self.flows, slot),
             Rates::Strict(strict) => strict.insert(&mut self.flows, slot, at),
         }
         self.is_settled = false;
@@ -167,7 +167,7 @@ impl Engine {
         match (self.flows[slot].goal, &mut self.rates) {
             (Goal::End, rates) => {
                 match rates {
-                    Rates::Levels(levels) => levels.remove(&mut self.flows, slot),
+                    Rates::Levels(levels) => levels.remove(&self.flows, slot),
                     Rates::Strict(strict) => strict.remove(&mut self.flows, slot, now),
                 }
                 let flow = &self.flows[slot];
@@ -178,7 +178,7 @@ impl Engine {
                 self.flows.give_back(slot);
             }
             (Goal::Step, Rates::Levels(levels)) => {
-                levels.remove(&mut self.flows, slot);
+                levels.remove(&self.flows, slot);
                 let flow = &mut self.flows[slot];
                 flow.step += 1;
                 let step = self.steps[flow.step as usize];
@@ -186,7 +186,7 @@ impl Engine {
                 flow.set_rate(now, 0.0);
                 flow.left = flow.left.min(flow.size - step.from);
                 (flow.level, flow.weight) = (step.level, step.weight);
-                levels.insert(&mut self.flows, slot);
+                levels.insert(&self.flows, slot);
             }
             (Goal::Overtake, Rates::Strict(strict)) => strict.ask(&self.flows, slot, now),
             (goal, _) => unreachable!("{goal:?} is of the other kind of discipline"),

@@ -32,8 +32,6 @@ pub(crate) struct Flow {
     pub(crate) id: u32,
     /// The links.
     pub(crate) hops: Vec<Hop>,
-    /// Where the flow stands in the list of each of its links.
-    pub(crate) places: Vec<u32>,
     /// Bit/s.
     pub(crate) rate: f64,
     /// Bits that were left at `since`.
@@ -50,7 +48,7 @@ pub(crate) struct Flow {
     pub(crate) weight: f64,
     /// What comes before what is left, where flows are ordered: a deadline.
     pub(crate) before_left: u64,
-    /// The link that holds the flow back.
+    /// The link that holds the flow back, where flows are served in an order.
     pub(crate) bottleneck: u32,
     /// Time in which it does not send when it may send again after it has waited.
     pub(crate) resume: Span,
@@ -104,7 +102,6 @@ impl Flows {
         self.slots.push(Flow {
             id: 0,
             hops: Vec::new(),
-            places: Vec::new(),
             rate: 0.0,
             left: 0.0,
             since: Instant::ZERO,
@@ -128,11 +125,6 @@ impl Flows {
         self.free.push(slot);
     }
 
-    /// Number of slots, those included that are free.
-    pub(crate) fn slots(&self) -> usize {
-        self.slots.len()
-    }
-
     /// The slots of the flows that are under way, ascending.
     pub(crate) fn live(&self) -> impl Iterator<Item = u32> {
         (0..self.slots.len() as u32).filter(|&slot| self.is_live[slot as usize])
@@ -145,9 +137,9 @@ impl Flows {
 
     /// Bytes that they hold on to.
     pub(crate) fn heap_bytes(&self) -> usize {
-        let lists = |flow: &Flow| flow.hops.capacity() * size_of::<Hop>() + flow.places.capacity() * size_of::<u32>();
+        let hops = |flow: &Flow| flow.hops.capacity() * size_of::<Hop>();
         self.slots.capacity() * size_of::<Flow>()
-            + self.slots.iter().map(lists).sum::<usize>()
+            + self.slots.iter().map(hops).sum::<usize>()
             + self.free.capacity() * size_of::<u32>()
             + self.is_live.capacity()
     }
