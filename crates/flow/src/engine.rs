@@ -16,7 +16,7 @@ pub struct NewFlow<'a> {
     pub id: u32,
     /// Bits that it puts on its links; above zero.
     pub bits: f64,
-    /// The links, each once.
+    /// The links, each once, in the order in which it crosses them where that matters to the discipline.
     pub hops: &'a [Hop],
     /// When it should be complete, for disciplines that look at that.
     pub deadline: Option<Instant>,
@@ -82,8 +82,8 @@ impl Engine {
     /// Links of these capacities in bit/s, without flows.
     pub fn new(capacity: Vec<f64>, discipline: &Discipline) -> Engine {
         let carried = vec![0.0; capacity.len()];
-        let rates = match discipline.order() {
-            Some(order) => Rates::Strict(Strict::new(capacity, order)),
+        let rates = match discipline.criticality() {
+            Some(criticality) => Rates::Strict(Strict::new(capacity, criticality)),
             None => Rates::Levels(Levels::new(capacity)),
         };
         Engine {
@@ -122,6 +122,7 @@ impl Engine {
         flow.id = new.id;
         flow.hops.clear();
         flow.hops.extend_from_slice(new.hops);
+        flow.grant = 0.0;
         (flow.rate, flow.left, flow.since, flow.size) = (0.0, new.bits, at, new.bits);
         (flow.step, flow.level, flow.weight) = (0, level, first.weight);
         flow.before_left = new.deadline.map_or(u64::MAX, Instant::as_ps);

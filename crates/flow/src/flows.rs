@@ -34,6 +34,8 @@ pub(crate) struct Flow {
     pub(crate) hops: Vec<Hop>,
     /// Bit/s.
     pub(crate) rate: f64,
+    /// What its links after the first one give it, where that one is shared evenly; its rate elsewhere.
+    pub(crate) grant: f64,
     /// Bits that were left at `since`.
     pub(crate) left: f64,
     /// From when on the flow sends at its rate.
@@ -103,6 +105,7 @@ impl Flows {
             id: 0,
             hops: Vec::new(),
             rate: 0.0,
+            grant: 0.0,
             left: 0.0,
             since: Instant::ZERO,
             size: 0.0,
