@@ -52,6 +52,10 @@ cargo xtask COMMAND
   speed --threads  measure what two threads gain on an idle machine and lose on a busy one
   speed --scale    measure it from 128 to 65,536 hosts, by load and by threads, in about six minutes;
                    with --plot FILE.svg draw it there, and as PNG beside it
+  speed --fidelity measure what packets, links alone and the flow level take by hosts, and how far the
+                   last two are from packets; with --plot FILE.svg as above
+  speed --flow     measure what an event of the flow level costs by hosts, load and flows, as `bench flow`
+                   does; with --plot FILE.svg as above
   instructions     count the instructions of a packet-hop with valgrind; fails if they are over 3 %
                    more than crates/bench/instructions.toml says for the same compiler
   instructions --caches

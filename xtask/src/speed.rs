@@ -22,7 +22,7 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Done {
     names.into_iter().try_for_each(|name| program(root, name).run())
 }
 
-/// `cargo xtask speed [--all | --threads | --scale [--plot FILE.svg]]`.
+/// `cargo xtask speed [--all | --threads | (--scale | --fidelity | --flow) [--plot FILE.svg]]`.
 pub(crate) fn speed(root: &Path, arguments: &[&str]) -> Done {
     match arguments {
         [] => {
@@ -31,10 +31,14 @@ pub(crate) fn speed(root: &Path, arguments: &[&str]) -> Done {
         }
         ["--all"] => program(root, "speed").args(["--", "--all"]).run_own(),
         ["--threads"] => program(root, "threads").run_own(),
-        ["--scale"] | ["--scale", "--plot", _] => program(root, "scale").args(["--"]).args(&arguments[1..]).run_own(),
+        [what @ ("--scale" | "--fidelity" | "--flow")]
+        | [what @ ("--scale" | "--fidelity" | "--flow"), "--plot", _] => {
+            program(root, what.trim_start_matches('-')).args(["--"]).args(&arguments[1..]).run_own()
+        }
         _ => {
             let given = arguments.join(" ");
-            let expected = "expected nothing, --all, --threads, --scale or --scale --plot FILE.svg";
+            let expected = "expected nothing, --all, --threads, or one of --scale, --fidelity and --flow, with --plot \
+                            FILE.svg or without";
             Err(Stop::Unusable(format!("`cargo xtask speed` knows no `{given}`: {expected}")))
         }
     }
@@ -79,10 +83,10 @@ fn has_valgrind(root: &Path) -> bool {
     Call::new(root, "valgrind", &["--version"]).output().is_some()
 }
 
-/// A benchmark, optimised as a release. Only the one that draws is built with what draws: that is half of the build.
+/// A benchmark, optimised as a release. Only those that draw are built with what draws: that is half of the build.
 fn program(root: &Path, name: &str) -> Call {
     let call = cargo(root, &["bench", "--locked", "--package", "tailcut-bench", "--bench", name]);
-    if name == "scale" { call } else { call.args(["--no-default-features"]) }
+    if matches!(name, "fidelity" | "flow" | "scale") { call } else { call.args(["--no-default-features"]) }
 }
 
 #[cfg(test)]
@@ -108,7 +112,7 @@ mod tests {
 
     #[test]
     fn every_benchmark_is_there() {
-        for name in BENCHES.into_iter().chain(["instructions", "scale", "speed"]) {
+        for name in BENCHES.into_iter().chain(["fidelity", "instructions", "scale", "speed"]) {
             let benches = crate::root().join("crates/bench/benches");
             let is_there =
                 [format!("{name}.rs"), format!("{name}/main.rs")].iter().any(|at| benches.join(at).is_file());

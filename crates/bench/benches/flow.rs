@@ -1,37 +1,108 @@
-//! What an event of the flow level costs, by the number of hosts, by the load and by the number of flows.
-#![allow(missing_docs, clippy::print_stdout, reason = "a benchmark prints")]
+//! What an event of the flow level costs, by the number of hosts, by the load and by the number of flows: tables, and a
+//! picture of them if `--plot FILE.svg` says where.
+#![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints")]
 
-use tailcut_bench::flow::{Case, measure};
-use tailcut_bench::print_table;
+use std::process::ExitCode;
 
-const SCHEMES: [&str; 3] = ["rcp", "pdq", "pias"];
+use tailcut_bench::flow::{Case, Sample, Shape, measure};
+use tailcut_bench::{picture_of_arguments, print_table};
+use tailcut_report::{AxisScale, Figure, FigureKind, PlotPoint, Series, draw_side_by_side};
 
-fn main() {
-    println!("flow level: web search on leaf-spines that are not oversubscribed, one thread, CPU time");
-    let base = |scheme| Case { scheme, hosts: 1024, load: 0.6, flows: 100_000 };
-    let by_hosts = [64, 256, 1024, 4096, 16384, 65536];
-    let by_load = [0.2, 0.4, 0.6, 0.8, 0.9];
-    let by_flows = [10_000, 100_000, 1_000_000];
-    for scheme in SCHEMES {
-        let base = base(scheme);
-        print("hosts", by_hosts.map(|hosts| (hosts.to_string(), Case { hosts, ..base })));
-        print("load", by_load.map(|load| (load.to_string(), Case { load, ..base })));
-        print("flows", by_flows.map(|flows| (flows.to_string(), Case { flows, ..base })));
+/// One of each kind of discipline: fair shares, weighted ones, a feedback queue, and an order.
+const SCHEMES: [&str; 4] = ["rcp", "l2dct", "pias", "pdq"];
+const HOSTS: [u32; 6] = [64, 256, 1024, 4096, 16384, 65536];
+const LOADS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
+const FLOWS: [u64; 3] = [10_000, 100_000, 1_000_000];
+/// Ways through a fat-tree are drawn, so that links between its switches are full at a lower load.
+const LOADS_OF_TREES: [f64; 3] = [0.2, 0.4, 0.6];
+
+/// By what, and for each scheme what was measured.
+struct Panel {
+    what: &'static str,
+    x: AxisScale,
+    rows: Vec<Vec<(f64, Sample)>>,
+}
+
+fn main() -> ExitCode {
+    let picture = match picture_of_arguments() {
+        Ok(picture) => picture,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(2);
+        }
+    };
+    println!("flow level: web search on networks that are not oversubscribed, one thread, CPU time");
+    let base = |scheme| Case { scheme, shape: Shape::LeafSpine, hosts: 1024, load: 0.6, flows: 100_000 };
+    let tree = |scheme| Case { shape: Shape::FatTree, ..base(scheme) };
+    let panel = |what, on, x, cases: &dyn Fn(&'static str) -> Vec<(f64, Case)>| {
+        let rows = SCHEMES.iter().map(|scheme| rows(what, on, &cases(scheme))).collect();
+        Panel { what, x, rows }
+    };
+    let panels = [
+        panel("hosts", "leaf-spine", AxisScale::Log, &|scheme| {
+            HOSTS.map(|hosts| (f64::from(hosts), Case { hosts, ..base(scheme) })).to_vec()
+        }),
+        panel("load", "leaf-spine", AxisScale::Linear, &|scheme| {
+            LOADS.map(|load| (load, Case { load, ..base(scheme) })).to_vec()
+        }),
+        panel("load", "fat-tree", AxisScale::Linear, &|scheme| {
+            LOADS_OF_TREES.map(|load| (load, Case { load, ..tree(scheme) })).to_vec()
+        }),
+        panel("flows", "leaf-spine", AxisScale::Log, &|scheme| {
+            FLOWS.map(|flows| (flows as f64, Case { flows, ..base(scheme) })).to_vec()
+        }),
+    ];
+    let Some(picture) = picture else { return ExitCode::SUCCESS };
+    let figures: Vec<Figure> = [0, 1, 3].map(|nth| figure(&panels[nth])).to_vec();
+    match draw_side_by_side(&figures, &picture, &picture.with_extension("png")) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("error: cannot draw {}: {e}", picture.display());
+            ExitCode::from(2)
+        }
     }
 }
 
-fn print<const N: usize>(what: &str, cases: [(String, Case); N]) {
-    println!("\n{}, by {what}", cases[0].1.scheme);
-    let row = |(value, case): &(String, Case)| {
-        let sample = measure(*case);
+/// Measures cases of a scheme and prints a row of each.
+fn rows(what: &str, on: &str, cases: &[(f64, Case)]) -> Vec<(f64, Sample)> {
+    let Case { scheme, hosts, load, flows, .. } = cases[0].1;
+    let others = [("hosts", hosts.to_string()), ("load", load.to_string()), ("flows", flows.to_string())];
+    let others: Vec<String> =
+        others.iter().filter(|other| other.0 != what).map(|(of, at)| format!("{of} {at}")).collect();
+    println!();
+    println!("{scheme} on a {on} by {what}, {}", others.join(", "));
+    let measured: Vec<(f64, Sample)> = cases.iter().map(|&(value, case)| (value, measure(case))).collect();
+    let row = |(value, sample): &(f64, Sample)| {
         [
-            value.clone(),
+            value.to_string(),
             sample.events.to_string(),
             format!("{:.2}", sample.us_each()),
             format!("{:.1}", sample.seconds),
             format!("{:.0}", sample.bytes as f64 / 1e6),
         ]
     };
-    let rows: Vec<[String; 5]> = cases.iter().map(row).collect();
-    print_table([what, "events", "us for each", "s", "MB"], &rows);
+    let table: Vec<[String; 5]> = measured.iter().map(row).collect();
+    print_table([what, "events", "us for each", "s", "MB"], &table);
+    measured
+}
+
+fn figure(panel: &Panel) -> Figure {
+    let series = |(style, (name, rows)): (usize, (&&str, &Vec<(f64, Sample)>))| Series {
+        name: (*name).to_owned(),
+        style,
+        points: rows.iter().map(|(value, sample)| PlotPoint::new(*value, sample.us_each(), None)).collect(),
+    };
+    Figure {
+        name: panel.what.to_owned(),
+        title: format!("Cost of an event by {}", panel.what),
+        subtitle: String::new(),
+        x_label: panel.what.to_owned(),
+        x: panel.x,
+        y_label: "CPU time per event, us".to_owned(),
+        y: AxisScale::Log,
+        from_zero: false,
+        reference: None,
+        kind: FigureKind::Points,
+        series: SCHEMES.iter().zip(&panel.rows).enumerate().map(series).collect(),
+    }
 }

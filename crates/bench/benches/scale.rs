@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use tailcut_bench::scale::{Case, LOADS_LARGE, LOADS_SMALL, Measurable, SIZES, Sample};
-use tailcut_bench::simulation::{in_repository, scenario};
-use tailcut_bench::{Contender, Spread, in_turns, print_table, ratio};
+use tailcut_bench::simulation::scenario;
+use tailcut_bench::{Contender, Spread, in_turns, picture_of_arguments, print_table, ratio};
 use tailcut_record::Recorder;
 use tailcut_report::{AxisScale, Figure, FigureKind, PlotPoint, Series, draw_side_by_side};
 use tailcut_sim::World;
@@ -23,15 +23,7 @@ const THREADS_ROUNDS: usize = 5;
 const MOST_THREADS: u32 = 4;
 
 fn main() -> ExitCode {
-    // Cargo adds `--bench`.
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => measure(None),
-        // Cargo starts a benchmark in the folder of its package; a path is meant from the root.
-        ["--plot", file] if file.ends_with(".svg") => measure(Some(in_repository(file))),
-        ["--plot", file] => Err(format!("`{file}` does not end in .svg: the PNG is written beside it")),
-        _ => Err(format!("`{}` is not known here: expected nothing or --plot FILE.svg", arguments.join(" "))),
-    };
+    let result = picture_of_arguments().and_then(measure);
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {

@@ -5,6 +5,7 @@
 //! thread, in which the time of others is not counted.
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
+pub mod fidelity;
 pub mod flow;
 pub mod instructions;
 pub mod limit;
@@ -14,6 +15,7 @@ pub mod scale;
 pub mod simulation;
 
 use std::fmt::Display;
+use std::path::PathBuf;
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -45,6 +47,22 @@ impl Spread {
 impl Display for Spread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:.1} ({:.1} to {:.1})", self.median, self.min, self.max)
+    }
+}
+
+/// Where the arguments of a benchmark say that its picture goes: `--plot FILE.svg`, or nothing.
+///
+/// # Errors
+/// If they say something else.
+pub fn picture_of_arguments() -> Result<Option<PathBuf>, String> {
+    // Cargo adds `--bench`.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => Ok(None),
+        // Cargo starts a benchmark in the folder of its package; a path is meant from the root.
+        ["--plot", file] if file.ends_with(".svg") => Ok(Some(simulation::in_repository(file))),
+        ["--plot", file] => Err(format!("`{file}` does not end in .svg: the PNG is written beside it")),
+        _ => Err(format!("`{}` is not known here: expected nothing or --plot FILE.svg", arguments.join(" "))),
     }
 }
 

@@ -16,7 +16,7 @@ pub struct NewFlow<'a> {
     pub id: u32,
     /// Bits that it puts on its links; above zero.
     pub bits: f64,
-    /// The links, each once.
+    /// The links, each once, in the order in which it crosses them where that matters to the discipline.
     pub hops: &'a [Hop],
     /// When it should be complete, for disciplines that look at that.
     pub deadline: Option<Instant>,
@@ -82,8 +82,8 @@ impl Engine {
     /// Links of these capacities in bit/s, without flows.
     pub fn new(capacity: Vec<f64>, discipline: &Discipline) -> Engine {
         let carried = vec![0.0; capacity.len()];
-        let rates = match discipline.order() {
-            Some(order) => Rates::Strict(Strict::new(capacity, order)),
+        let rates = match discipline.criticality() {
+            Some(criticality) => Rates::Strict(Strict::new(capacity, criticality)),
             None => Rates::Levels(Levels::new(capacity)),
         };
         Engine {
@@ -122,12 +122,13 @@ impl Engine {
         flow.id = new.id;
         flow.hops.clear();
         flow.hops.extend_from_slice(new.hops);
+        flow.grant = 0.0;
         (flow.rate, flow.left, flow.since, flow.size) = (0.0, new.bits, at, new.bits);
         (flow.step, flow.level, flow.weight) = (0, level, first.weight);
         flow.before_left = new.deadline.map_or(u64::MAX, Instant::as_ps);
         (flow.bottleneck, flow.resume, flow.has_waited, flow.goal) = (NO_LINK, new.resume, false, Goal::End);
         match &mut self.rates {
-            Rates::Levels(levels) => levels.insert(&mut self.flows, slot),
+            Rates::Levels(levels) => levels.insert(&self.flows, slot),
             Rates::Strict(strict) => strict.insert(&mut self.flows, slot, at),
         }
         self.is_settled = false;
@@ -167,7 +168,7 @@ impl Engine {
         match (self.flows[slot].goal, &mut self.rates) {
             (Goal::End, rates) => {
                 match rates {
-                    Rates::Levels(levels) => levels.remove(&mut self.flows, slot),
+                    Rates::Levels(levels) => levels.remove(&self.flows, slot),
                     Rates::Strict(strict) => strict.remove(&mut self.flows, slot, now),
                 }
                 let flow = &self.flows[slot];
@@ -178,7 +179,7 @@ impl Engine {
                 self.flows.give_back(slot);
             }
             (Goal::Step, Rates::Levels(levels)) => {
-                levels.remove(&mut self.flows, slot);
+                levels.remove(&self.flows, slot);
                 let flow = &mut self.flows[slot];
                 flow.step += 1;
                 let step = self.steps[flow.step as usize];
@@ -186,7 +187,7 @@ impl Engine {
                 flow.set_rate(now, 0.0);
                 flow.left = flow.left.min(flow.size - step.from);
                 (flow.level, flow.weight) = (step.level, step.weight);
-                levels.insert(&mut self.flows, slot);
+                levels.insert(&self.flows, slot);
             }
             (Goal::Overtake, Rates::Strict(strict)) => strict.ask(&self.flows, slot, now),
             (goal, _) => unreachable!("{goal:?} is of the other kind of discipline"),

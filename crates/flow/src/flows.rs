@@ -32,10 +32,10 @@ pub(crate) struct Flow {
     pub(crate) id: u32,
     /// The links.
     pub(crate) hops: Vec<Hop>,
-    /// Where the flow stands in the list of each of its links.
-    pub(crate) places: Vec<u32>,
     /// Bit/s.
     pub(crate) rate: f64,
+    /// What its links after the first one give it, where that one is shared evenly; its rate elsewhere.
+    pub(crate) grant: f64,
     /// Bits that were left at `since`.
     pub(crate) left: f64,
     /// From when on the flow sends at its rate.
@@ -50,7 +50,7 @@ pub(crate) struct Flow {
     pub(crate) weight: f64,
     /// What comes before what is left, where flows are ordered: a deadline.
     pub(crate) before_left: u64,
-    /// The link that holds the flow back.
+    /// The link that holds the flow back, where flows are served in an order.
     pub(crate) bottleneck: u32,
     /// Time in which it does not send when it may send again after it has waited.
     pub(crate) resume: Span,
@@ -104,8 +104,8 @@ impl Flows {
         self.slots.push(Flow {
             id: 0,
             hops: Vec::new(),
-            places: Vec::new(),
             rate: 0.0,
+            grant: 0.0,
             left: 0.0,
             since: Instant::ZERO,
             size: 0.0,
@@ -128,11 +128,6 @@ impl Flows {
         self.free.push(slot);
     }
 
-    /// Number of slots, those included that are free.
-    pub(crate) fn slots(&self) -> usize {
-        self.slots.len()
-    }
-
     /// The slots of the flows that are under way, ascending.
     pub(crate) fn live(&self) -> impl Iterator<Item = u32> {
         (0..self.slots.len() as u32).filter(|&slot| self.is_live[slot as usize])
@@ -145,9 +140,9 @@ impl Flows {
 
     /// Bytes that they hold on to.
     pub(crate) fn heap_bytes(&self) -> usize {
-        let lists = |flow: &Flow| flow.hops.capacity() * size_of::<Hop>() + flow.places.capacity() * size_of::<u32>();
+        let hops = |flow: &Flow| flow.hops.capacity() * size_of::<Hop>();
         self.slots.capacity() * size_of::<Flow>()
-            + self.slots.iter().map(lists).sum::<usize>()
+            + self.slots.iter().map(hops).sum::<usize>()
             + self.free.capacity() * size_of::<u32>()
             + self.is_live.capacity()
     }

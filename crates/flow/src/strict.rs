@@ -13,6 +13,10 @@
 //! Where the flow with the least left is the most critical, the order of two flows may turn while both send. It makes a
 //! difference if the flow behind is faster and is held back by the one before: the moment at which it overtakes is a
 //! milestone of it. A waiting flow has what it had when it began to wait, so that its place never changes.
+//!
+//! Where the first link of a flow is shared evenly ([`Criticality::first_is_even`]), what the others give a flow is its
+//! grant, and depends on grants of more critical flows alone. Flows of one first link then share it, each up to its
+//! grant.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -20,7 +24,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use tailcut_base::{Instant, Span};
 
 use crate::TOLERANCE;
-use crate::discipline::Order;
+use crate::discipline::{Criticality, Order};
 use crate::flows::{Flow, Flows, NO_LINK};
 
 /// How critical a flow is: the least goes first.
@@ -35,28 +39,38 @@ struct Link {
     /// What the flows that were asked take more than before, in bit/s, if one of them has changed.
     more: f64,
     is_concerned: bool,
+    /// Whether it is the first link of flows whose grants have changed.
+    is_uneven: bool,
 }
 
 /// All links, and what has changed since rates were set.
 #[derive(Debug)]
 pub(crate) struct Strict {
     order: Order,
+    first_is_even: bool,
     capacity: Vec<f64>,
     links: Vec<Link>,
     to_ask: BinaryHeap<Reverse<(Key, u32)>>,
     is_to_ask: Vec<bool>,
     concerned: Vec<u32>,
+    /// First links of flows whose grants have changed.
+    uneven: Vec<u32>,
+    /// Grants of the flows of one of them.
+    grants: Vec<(f64, u32)>,
 }
 
 impl Strict {
-    pub(crate) fn new(capacity: Vec<f64>, order: Order) -> Strict {
+    pub(crate) fn new(capacity: Vec<f64>, criticality: Criticality) -> Strict {
         Strict {
-            order,
+            order: criticality.order,
+            first_is_even: criticality.first_is_even,
             links: capacity.iter().map(|_| Link::default()).collect(),
             capacity,
             to_ask: BinaryHeap::new(),
             is_to_ask: Vec::new(),
             concerned: Vec::new(),
+            uneven: Vec::new(),
+            grants: Vec::new(),
         }
     }
 
@@ -82,16 +96,17 @@ impl Strict {
     pub(crate) fn remove(&mut self, flows: &mut Flows, slot: u32, now: Instant) {
         let key = self.key(&flows[slot], now);
         let flow = &flows[slot];
-        if flow.rate > 0.0 {
+        if flow.grant > 0.0 {
+            self.unsettle_first(flow);
             for hop in &flow.hops {
                 let link = &mut self.links[hop.link as usize];
                 link.sending.retain(|&(other, _)| other != slot);
-                link.more -= flow.rate * hop.share;
+                link.more -= flow.grant * hop.share;
                 if !std::mem::replace(&mut link.is_concerned, true) {
                     self.concerned.push(hop.link);
                 }
             }
-            for hop in 0..flows[slot].hops.len() {
+            for hop in self.first_in_order(&flows[slot])..flows[slot].hops.len() {
                 self.walk(flows, flows[slot].hops[hop].link, key, now);
             }
         } else if flow.bottleneck != NO_LINK {
@@ -113,7 +128,7 @@ impl Strict {
     pub(crate) fn settle(&mut self, flows: &mut Flows, now: Instant, changed: &mut Vec<u32>) {
         while let Some(Reverse((key, slot))) = self.to_ask.pop() {
             self.is_to_ask[slot as usize] = false;
-            let before = flows[slot].rate;
+            let before = flows[slot].grant;
             let (rate, bottleneck) = self.rate_of(flows, slot, key, now);
             let is_same = (rate - before).abs() <= TOLERANCE * rate.max(before);
             self.place(flows, slot, key, before, rate, bottleneck);
@@ -126,13 +141,17 @@ impl Strict {
                         self.concerned.push(hop.link);
                     }
                 }
-                flow.set_rate(now, rate);
+                flow.grant = rate;
+                if !self.first_is_even {
+                    flow.set_rate(now, rate);
+                }
+                self.unsettle_first(&flows[slot]);
             }
             flows[slot].has_waited |= rate == 0.0;
             if rate > 0.0 || before > 0.0 {
                 changed.push(slot);
             }
-            for hop in 0..flows[slot].hops.len() {
+            for hop in self.first_in_order(&flows[slot])..flows[slot].hops.len() {
                 let link = flows[slot].hops[hop].link;
                 if self.links[link as usize].is_concerned {
                     self.walk(flows, link, key, now);
@@ -143,12 +162,66 @@ impl Strict {
             let link = &mut self.links[link as usize];
             (link.more, link.is_concerned) = (0.0, false);
         }
+        self.share_first(flows, now, changed);
+    }
+
+    /// The first of a flow's links that goes by the order.
+    #[inline]
+    fn first_in_order(&self, flow: &Flow) -> usize {
+        usize::from(self.first_is_even && flow.hops.len() > 1)
+    }
+
+    /// The grant of a flow has changed.
+    fn unsettle_first(&mut self, flow: &Flow) {
+        if self.first_is_even {
+            let link = flow.hops[0].link;
+            if !std::mem::replace(&mut self.links[link as usize].is_uneven, true) {
+                self.uneven.push(link);
+            }
+        }
+    }
+
+    /// Shares the first links of flows whose grants have changed: evenly, and to each flow no more than its grant.
+    fn share_first(&mut self, flows: &mut Flows, now: Instant, changed: &mut Vec<u32>) {
+        let (mut uneven, mut grants) = (std::mem::take(&mut self.uneven), std::mem::take(&mut self.grants));
+        // Those that are told to stop are in no list any more.
+        for nth in 0..changed.len() {
+            let flow = &mut flows[changed[nth]];
+            if self.first_is_even && flow.grant == 0.0 && flow.rate > 0.0 {
+                flow.set_rate(now, 0.0);
+            }
+        }
+        for link in uneven.drain(..) {
+            self.links[link as usize].is_uneven = false;
+            grants.clear();
+            grants.extend(self.links[link as usize].sending.iter().map(|&(slot, _)| (flows[slot].grant, slot)));
+            // The smallest first: what it does not take is there for the others.
+            grants.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(flows[a.1].id.cmp(&flows[b.1].id)));
+            let mut rest = self.capacity[link as usize];
+            for (nth, &(grant, slot)) in grants.iter().enumerate() {
+                let rate = grant.min(rest / (grants.len() - nth) as f64);
+                rest -= rate;
+                let before = flows[slot].rate;
+                if (rate - before).abs() <= TOLERANCE * rate.max(before) {
+                    continue;
+                }
+                flows[slot].set_rate(now, rate);
+                changed.push(slot);
+                // When flows that it holds back overtake it is another moment.
+                if matches!(self.order, Order::Remaining | Order::DeadlineRemaining) {
+                    for hop in &flows[slot].hops[1..] {
+                        changed.extend(self.links[hop.link as usize].sending.iter().map(|&(other, _)| other));
+                    }
+                }
+            }
+        }
+        (self.uneven, self.grants) = (uneven, grants);
     }
 
     /// What more critical flows leave a flow, and the link that leaves the least.
     fn rate_of(&self, flows: &Flows, slot: u32, key: Key, now: Instant) -> (f64, u32) {
         let mut least = (f64::INFINITY, NO_LINK);
-        for hop in &flows[slot].hops {
+        for hop in &flows[slot].hops[self.first_in_order(&flows[slot])..] {
             let capacity = self.capacity[hop.link as usize];
             let rest = capacity - self.taken_before(flows, hop.link, key, now);
             if rest <= capacity * TOLERANCE {
@@ -169,7 +242,7 @@ impl Strict {
         for &(other, share) in &self.links[link as usize].sending {
             let flow = &flows[other];
             if self.key(flow, now) < key {
-                taken += flow.rate * share;
+                taken += flow.grant * share;
             }
         }
         taken
@@ -216,7 +289,7 @@ impl Strict {
             if of_other > key {
                 next = Some(next.map_or((of_other, other), |next| next.min((of_other, other))));
             } else {
-                taken += flow.rate * share;
+                taken += flow.grant * share;
             }
         }
         let after = capacity - taken;

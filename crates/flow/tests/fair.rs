@@ -1,7 +1,8 @@
 //! Fair shares in levels: at every event the rates are those of water-filling from nothing.
 
 use proptest::prelude::*;
-use tailcut_flow::{Discipline, Engine, Feedback, SizeClasses, Weighted};
+use tailcut_base::{Instant, Span, mix64};
+use tailcut_flow::{Discipline, Engine, Feedback, Hop, NewFlow, SizeClasses, Weighted};
 
 use crate::common::{Case, Exact, assert_full, cases, is_same};
 
@@ -140,4 +141,61 @@ proptest! {
             });
         });
     }
+}
+
+/// Hundreds of flows that are connected: a change goes from link to link. Each flow always has a link that is full, and
+/// on which no flow has more for its weight, which makes rates max-min fair.
+#[test]
+fn a_fat_tree_full_of_flows_is_fair_at_every_event() {
+    const HOSTS: u64 = 54;
+    const HALF: u64 = 3;
+    let tiers = 6;
+    let capacity = vec![1e9; (tiers * HOSTS) as usize];
+    let way = |src: u64, dst: u64, number: u64| -> Vec<u32> {
+        let (from, to) = (src / HALF, dst / HALF);
+        let (first, second) = (number % HALF, number / HALF % HALF);
+        let pod = |edge: u64| (edge / HALF * HALF + first) * HALF + second;
+        let links = [src, from * HALF + first, pod(from), pod(to), to * HALF + first, dst];
+        (0u64..).zip(links).map(|(tier, link)| (tier * HOSTS + link) as u32).collect()
+    };
+    let mut engine = Engine::new(capacity, &Discipline::MaxMin);
+    let start = |ways: &mut Vec<Vec<u32>>, engine: &mut Engine, at: Instant| {
+        let id = ways.len() as u32;
+        let number = mix64(u64::from(id));
+        let (src, dst) = (number % HOSTS, (number >> 16) % HOSTS);
+        let links = way(src, dst, number >> 32);
+        let hops: Vec<Hop> = links.iter().map(|&link| Hop { link, share: 1.0 }).collect();
+        let bits = 1e5 + (number >> 40) as f64;
+        engine.start(at, NewFlow { id, bits, hops: &hops, deadline: None, resume: Span::ZERO });
+        ways.push(links);
+    };
+    let mut ways = Vec::new();
+    (0..300).for_each(|_| start(&mut ways, &mut engine, Instant::ZERO));
+    let mut looked = 0;
+    while let Some(now) = engine.next_event() {
+        let mut ended = 0;
+        engine.run_until(now, &mut |_| ended += 1);
+        // As many begin as have ended, for a while.
+        let begin = ended.min(1000 - ways.len());
+        (0..begin).for_each(|_| start(&mut ways, &mut engine, now));
+        let rates = engine.rates();
+        let mut load = vec![(0.0, 0.0f64); (tiers * HOSTS) as usize];
+        for &(id, rate) in &rates {
+            for &link in &ways[id as usize] {
+                let (sum, most) = &mut load[link as usize];
+                (*sum, *most) = (*sum + rate, most.max(rate));
+            }
+        }
+        assert!(load.iter().all(|&(sum, _)| sum <= 1e9 * (1.0 + 1e-6)));
+        for &(id, rate) in &rates {
+            let is_bottleneck = |&link: &u32| {
+                let (sum, most) = load[link as usize];
+                sum >= 1e9 * (1.0 - 1e-6) && rate >= most * (1.0 - 1e-6)
+            };
+            assert!(ways[id as usize].iter().any(is_bottleneck), "flow {id} of {rate} bit/s has no bottleneck");
+        }
+        looked += 1;
+    }
+    assert!(looked > 900, "{looked}");
+    assert_eq!(engine.flows(), 0);
 }

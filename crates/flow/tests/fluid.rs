@@ -26,7 +26,7 @@ fn ends_us(case: &Case, discipline: &Discipline) -> Vec<f64> {
 fn the_example_of_pdq() {
     let case = case(&[1000], &[(0, 1_000_000, &[0]), (0, 2_000_000, &[0]), (0, 3_000_000, &[0])]);
     assert_eq!(ends_us(&case, &Discipline::MaxMin), [3000.0, 5000.0, 6000.0]);
-    let order = Discipline::Criticality(Criticality { order: Order::Remaining });
+    let order = Discipline::Criticality(Criticality { order: Order::Remaining, first_is_even: false });
     assert_eq!(ends_us(&case, &order), [1000.0, 3000.0, 6000.0]);
     // Levels at 1 Mb: all share until each has sent that, and then the other two share.
     let feedback = Discipline::Feedback(Feedback::at(vec![1e6]));
@@ -37,7 +37,7 @@ fn the_example_of_pdq() {
 #[test]
 fn a_shorter_flow_preempts_a_longer_one() {
     let case = case(&[1000], &[(0, 3_000_000, &[0]), (1_000_000, 1_000_000, &[0])]);
-    let order = Discipline::Criticality(Criticality { order: Order::Remaining });
+    let order = Discipline::Criticality(Criticality { order: Order::Remaining, first_is_even: false });
     assert_eq!(ends_us(&case, &order), [4000.0, 2000.0]);
     // Under a feedback queue too, because it has sent less.
     let feedback = Discipline::Feedback(Feedback::least_attained(1e5));
@@ -51,7 +51,7 @@ fn a_shorter_flow_preempts_a_longer_one() {
 fn a_flow_overtakes_another_one_while_both_send() {
     // Flow 0 is held to 100 Mb/s by link 1 and has 200 kb; flow 1 has the other 900 Mb/s of link 0 and 650 kb.
     let case = case(&[1000, 100], &[(0, 200_000, &[0, 1]), (0, 650_000, &[0])]);
-    let order = Discipline::Criticality(Criticality { order: Order::Remaining });
+    let order = Discipline::Criticality(Criticality { order: Order::Remaining, first_is_even: false });
     // After 562.5 us both have 143.75 kb left. Flow 1 then takes all of link 0, for 143.75 us, and flow 0 stands still.
     let ends = ends_us(&case, &order);
     assert_eq!(ends, [706.25 + 1437.5, 706.25]);
@@ -60,7 +60,7 @@ fn a_flow_overtakes_another_one_while_both_send() {
 /// A flow that has waited begins later by what it takes to tell it, and the link is idle meanwhile.
 #[test]
 fn a_flow_that_has_waited_resumes_late() {
-    let order = Discipline::Criticality(Criticality { order: Order::Remaining });
+    let order = Discipline::Criticality(Criticality { order: Order::Remaining, first_is_even: false });
     let mut engine = Engine::new(vec![1e9], &order);
     for (id, bits) in [(0, 1e6), (1, 2e6)] {
         let hops = [Hop { link: 0, share: 1.0 }];
@@ -72,12 +72,24 @@ fn a_flow_that_has_waited_resumes_late() {
     assert_eq!(ended, [1000, 3050]);
 }
 
+/// Two flows of one host go to two others: no switch stands before its link, and both are let send.
+#[test]
+fn a_first_link_without_an_order_is_shared() {
+    let case = case(&[1000, 1000, 1000], &[(0, 1_000_000, &[0, 1]), (0, 2_000_000, &[0, 2]), (0, 1_500_000, &[1])]);
+    let order = |first_is_even| Discipline::Criticality(Criticality { order: Order::Size, first_is_even });
+    // Flow 2 has but one link, which flow 0 takes all of for twice as long as it would alone.
+    assert_eq!(ends_us(&case, &order(true)), [2000.0, 3000.0, 3500.0]);
+    assert_eq!(ends_us(&case, &order(false)), [1000.0, 3000.0, 2500.0]);
+}
+
 /// A flow that is split over two links has twice the rate of each.
 #[test]
 fn a_split_flow_takes_a_part_of_each_way() {
     let flow = Flow { start_ns: 0, bits: 1_000_000, hops: vec![(0, 4), (1, 2), (2, 2)], deadline_ns: None };
     let case = Case { capacity: vec![1000, 400, 400], flows: vec![flow] };
-    for discipline in [Discipline::MaxMin, Discipline::Criticality(Criticality { order: Order::Size })] {
+    for discipline in
+        [Discipline::MaxMin, Discipline::Criticality(Criticality { order: Order::Size, first_is_even: false })]
+    {
         assert_eq!(ends_us(&case, &discipline), [1250.0]);
     }
 }

@@ -39,10 +39,10 @@ pub(crate) struct Step {
 }
 
 impl Discipline {
-    /// Whether it serves one flow after the other, in this order.
-    pub(crate) fn order(&self) -> Option<Order> {
+    /// Whether it serves one flow after the other, and how.
+    pub(crate) fn criticality(&self) -> Option<Criticality> {
         match self {
-            Discipline::Criticality(criticality) => Some(criticality.order),
+            Discipline::Criticality(criticality) => Some(*criticality),
             _ => None,
         }
     }

@@ -169,7 +169,7 @@ impl<'s> Run<'s> {
             next: None,
             route: Route::default(),
             ways: Ways::new(network, &config.path, Seeds::new(scenario.seed())),
-            fluids: Fluids::new(capacity, &scheme.discipline),
+            fluids: Fluids::new(capacity, &scheme.discipline_in(network)),
             scheme,
             recorder: recorder.with_completion(config.record.completion.into()),
             realised: Realised::new(&scenario.host_links()),

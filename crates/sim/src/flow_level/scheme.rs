@@ -13,10 +13,11 @@ use tailcut_host::tag::thresholds::Thresholds;
 use tailcut_host::transport::explicit::Common;
 use tailcut_host::transport::{TransportConfig, pdq, tcp};
 use tailcut_model::{Facts, Invalid, PathFacts, Thing};
-use tailcut_topology::Route;
+use tailcut_topology::{Network, Route};
 
 use crate::config::Config;
 use crate::controller::ControllerConfig;
+use crate::ways;
 
 /// What a scheme is where flows are fluids.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,6 +154,16 @@ impl FluidScheme {
         }
     }
 
+    /// The discipline in a network. Hosts that pass packets on do for their own links what switches do.
+    pub(crate) fn discipline_in(&self, network: &Network) -> Discipline {
+        match &self.discipline {
+            Discipline::Criticality(criticality) if network.relays() => {
+                Discipline::Criticality(Criticality { first_is_even: false, ..*criticality })
+            }
+            discipline => discipline.clone(),
+        }
+    }
+
     /// How much later than its application hands it over a flow enters the network, if a header takes `header_rtt`
     /// there and back.
     pub(crate) fn enters_after(&self, header_rtt: Span) -> Span {
@@ -161,7 +172,7 @@ impl FluidScheme {
 }
 
 fn by(order: Order) -> Discipline {
-    Discipline::Criticality(Criticality { order })
+    Discipline::Criticality(Criticality { order, first_is_even: false })
 }
 
 fn of_pdq(config: &Config, pdq: &pdq::Config, has_deadlines: bool) -> Result<FluidScheme, Invalid> {
@@ -189,7 +200,11 @@ fn of_pdq(config: &Config, pdq: &pdq::Config, has_deadlines: bool) -> Result<Flu
     // Without Early Start the next flow hears that it may send when the one before has ended: a round trip in which the
     // link is idle (SIGCOMM 2012, section 3.3.2, and slides "Early Start").
     let switching = u32::from(agent.early_start == 0.0);
-    Ok(FluidScheme { discipline: by(order), costs: Costs::explicit(&pdq.common, switching) })
+    // The link of a host has no switch before it, and the flows that switches let send share it. What is granted to them
+    // further on is theirs, whether they use it or not.
+    let first_is_even = !ways::splits(&config.path)?;
+    let discipline = Discipline::Criticality(Criticality { order, first_is_even });
+    Ok(FluidScheme { discipline, costs: Costs::explicit(&pdq.common, switching) })
 }
 
 /// Bits on the wire of so many payload bytes.

@@ -69,6 +69,37 @@ impl Buckets {
     }
 }
 
+/// How many flows of about a size one is drawn from.
+const NEAREST: usize = 16;
+
+/// Delays of many flows by their sizes. What is drawn is the delay of a flow that is about as large, as it was: a short
+/// flow waits for what is in front of it, whatever its own length, and a long one for as long as it lasts.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Nearest(Vec<(u64, u64)>);
+
+impl Nearest {
+    /// Those of these flows: size in packets, and delay in picoseconds.
+    pub(super) fn of(mut flows: Vec<(u64, u64)>) -> Nearest {
+        flows.sort_unstable();
+        Nearest(flows)
+    }
+
+    /// The delay in picoseconds of a flow of so many packets, drawn by a number; none if no flow got through.
+    pub(super) fn draw(&self, packets: u64, number: u64) -> Option<u64> {
+        // Of all flows of its size, or of as many that are smaller as are larger.
+        let (from, to) = (self.before(packets), self.before(packets.saturating_add(1)));
+        let more = NEAREST.saturating_sub(to - from).div_ceil(2);
+        let (from, to) = (from.saturating_sub(more), (to + more).min(self.0.len()));
+        let at = from + ((u128::from(mix64(number)) * (to - from) as u128) >> u64::BITS) as usize;
+        self.0.get(at).map(|&(_, delay)| delay)
+    }
+
+    /// Flows that have fewer packets.
+    fn before(&self, packets: u64) -> usize {
+        self.0.partition_point(|&(of, _)| of < packets)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +126,22 @@ mod tests {
         }
         let longer = (0..1000).filter(|&number| buckets.draw(10, number) == Some(1000)).count();
         assert!((420..580).contains(&longer), "{longer}");
+    }
+
+    /// A flow has the delay of one about as large, which is not scaled: the middle of what is drawn is its own.
+    #[test]
+    fn the_nearest_flows_are_as_many_smaller_as_larger() {
+        let nearest = Nearest::of((1..=1000).rev().map(|packets| (packets, 7 * packets)).collect());
+        let draws: Vec<u64> = (0..2000).map(|number| nearest.draw(300, number).unwrap()).collect();
+        assert!(draws.iter().all(|delay| (7 * 292..=7 * 308).contains(delay)));
+        let mean = draws.iter().sum::<u64>() as f64 / 2000.0;
+        assert!((mean / 2100.0 - 1.0).abs() < 0.002, "{mean}");
+        // All that are of one size are drawn from, and nothing else.
+        let same = Nearest::of((0..100).map(|nth| (1, nth)).chain([(2, 1_000_000)]).collect());
+        let mut drawn: Vec<u64> = (0..3000).map(|number| same.draw(1, number).unwrap()).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
+        assert_eq!(drawn, (0..100).collect::<Vec<u64>>());
+        assert_eq!(Nearest::default().draw(1, 1), None);
     }
 }

@@ -8,8 +8,8 @@
 //! ([`Combine`]). Links are independent of each other, so that each is a task of its own for any number of threads, and
 //! the outcome is the same.
 //!
-//! Where only some links of each kind are simulated ([`Config::of_kind`]), the others have the delays of the one of
-//! their kind that carries about as much.
+//! Where only some links of each kind are simulated ([`Config::of_kind`]), flows at the others have delays of flows of
+//! their sizes at those that carry about as much.
 //!
 //! Left out: what a link does to the arrivals at the next one, queues of ACKs, and everything by which links depend on
 //! each other ([`check`]).
@@ -34,7 +34,7 @@ use tailcut_topology::{Node, PortSpec, Route};
 use tailcut_workload::Realised;
 
 pub(crate) use check::{WARNING, check};
-use delays::{Buckets, Passage};
+use delays::{Buckets, Nearest, Passage};
 use flows::Flows;
 use one::{Done, OneLink};
 
@@ -51,7 +51,8 @@ pub struct Config {
     /// Whose delays a flow has at its links.
     pub delays: Delays,
     /// So many links of each kind are simulated, and stand for those that carry about as much; all are, if it is not
-    /// given. Links are of one kind if they join the same tiers at the same rate. This is for networks in which hosts
+    /// given. A flow at another link has the delay of one that is about as large, at one of them that carries about as
+    /// much. Links are of one kind if they join the same tiers at the same rate. This is for networks in which hosts
     /// are much alike.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of_kind: Option<NonZeroU32>,
@@ -104,7 +105,12 @@ impl Config {
 /// The link that is simulated for each link that flows cross.
 struct Representatives {
     of_link: IdVec<PortId, Option<PortId>>,
+    /// For each of those that are simulated where not all are: it and others of its kind, which carry about as much.
+    alike: BTreeMap<PortId, Vec<PortId>>,
 }
+
+/// Flows at the links that are alike, at least, if their kind has as many: enough for every size to be among them.
+const ENOUGH_FLOWS: usize = 500;
 
 impl Representatives {
     /// All links, or so many of each kind: those in the middle of as many groups of the links by the bytes that they
@@ -126,16 +132,27 @@ impl Representatives {
                 Some(_) => kinds.entry((tier(spec.owner), tier(spec.peer), spec.rate)).or_default().push(port),
             }
         }
+        let mut alike = BTreeMap::new();
         for links in kinds.values_mut() {
             links.sort_by_key(|&link| (flows.bytes(link), link));
             let groups = of_kind.map_or(links.len(), |groups| groups.get() as usize).min(links.len());
+            let mut simulated = Vec::new();
             for group in 0..groups {
                 let (from, to) = (group * links.len() / groups, (group + 1) * links.len() / groups);
                 let middle = links[(from + to) / 2];
                 links[from..to].iter().for_each(|&link| of_link[link] = Some(middle));
+                simulated.push(middle);
+            }
+            for (nth, &link) in simulated.iter().enumerate() {
+                let around = |reach: usize| &simulated[nth.saturating_sub(reach)..groups.min(nth + reach + 1)];
+                let is_enough = |reach: &usize| {
+                    around(*reach).iter().map(|&link| flows.crossing(link).len()).sum::<usize>() >= ENOUGH_FLOWS
+                };
+                let reach = (0..groups).find(is_enough).unwrap_or(groups);
+                alike.insert(link, around(reach).to_vec());
             }
         }
-        Representatives { of_link }
+        Representatives { of_link, alike }
     }
 
     /// The links that are simulated, those with the most bytes first.
@@ -227,8 +244,16 @@ struct Combined<'a> {
     representatives: &'a Representatives,
     config: Config,
     done: BTreeMap<PortId, Done>,
-    buckets: BTreeMap<PortId, Buckets>,
+    draws: BTreeMap<PortId, Draws>,
     costs: Costs,
+}
+
+/// Where the delays of flows at links come from that are not their own.
+enum Draws {
+    /// From flows of the link itself.
+    Own(Buckets),
+    /// From flows of links that are alike.
+    Alike(Nearest),
 }
 
 impl<'a> Combined<'a> {
@@ -241,16 +266,22 @@ impl<'a> Combined<'a> {
         config: Config,
     ) -> Combined<'a> {
         let done: BTreeMap<PortId, Done> = links.iter().copied().zip(done).collect();
-        let is_drawn = config.delays == Delays::Drawn || config.of_kind.is_some();
-        let buckets = |(&link, done): (&PortId, &Done)| {
-            let through = flows.crossing(link).iter().zip(&done.passages).filter(|(_, at)| at.delay != Passage::NEVER);
-            let delays = through.map(|(&flow, at)| (packets(flows.specs[flow as usize].size), at.delay));
-            (link, Buckets::of(delays.collect()))
+        let delays = |link: PortId| {
+            let through = flows.crossing(link).iter().zip(&done[&link].passages);
+            let through = through.filter(|(_, at)| at.delay != Passage::NEVER);
+            through.map(|(&flow, at)| (packets(flows.specs[flow as usize].size), at.delay))
         };
-        let buckets = if is_drawn { done.iter().map(buckets).collect() } else { BTreeMap::new() };
+        let mut draws = BTreeMap::new();
+        for &link in done.keys() {
+            if let Some(alike) = representatives.alike.get(&link) {
+                draws.insert(link, Draws::Alike(Nearest::of(alike.iter().flat_map(|&link| delays(link)).collect())));
+            } else if config.delays == Delays::Drawn {
+                draws.insert(link, Draws::Own(Buckets::of(delays(link).collect())));
+            }
+        }
         let costs = check::costs(scenario.config(), scenario.facts().has(Thing::Deadlines));
         let costs = costs.expect("the scenario was checked");
-        Combined { scenario, flows, representatives, config, done, buckets, costs }
+        Combined { scenario, flows, representatives, config, done, draws, costs }
     }
 
     /// What becomes of a flow at one of its links.
@@ -261,7 +292,11 @@ impl<'a> Combined<'a> {
             return self.done[&link].passages[at];
         }
         let number = mix64(self.scenario.seed() ^ u64::from(link.0) << 32 ^ mix64(u64::from(flow)));
-        let delay = self.buckets[&of].draw(packets(self.flows.specs[flow as usize].size), number);
+        let size = packets(self.flows.specs[flow as usize].size);
+        let delay = match &self.draws[&of] {
+            Draws::Own(buckets) => buckets.draw(size, number),
+            Draws::Alike(nearest) => nearest.draw(size, number),
+        };
         Passage { delay: delay.unwrap_or(Passage::NEVER), retransmissions: 0, timeouts: 0 }
     }
 
