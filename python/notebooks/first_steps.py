@@ -71,11 +71,12 @@ else:
     assert by_scheme.height == 3
 
 # %% [markdown]
-# A chart needs Altair; without it, its place says how to install it.
+# A chart needs Altair; without it, the cell says how to install it.
 
 # %%
 try:
     chart = run.plot("fct_mean", class_="short")
 except tailcut.Error as error:
-    chart = error
+    print(error)
+    chart = None
 chart  # noqa: B018 - a notebook shows it

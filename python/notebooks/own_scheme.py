@@ -46,11 +46,12 @@ for scheme in run.schemes:
     assert row.method == "paired"
 
 # %% [markdown]
-# A chart needs Altair; without it, its place says how to install it.
+# A chart needs Altair; without it, the cell says how to install it.
 
 # %%
 try:
     chart = run.plot("fct_mean")
 except tailcut.Error as error:
-    chart = error
+    print(error)
+    chart = None
 chart  # noqa: B018 - a notebook shows it

@@ -165,7 +165,7 @@ def test_the_recipes_of_the_page_work(tmp_path: Path, monkeypatch: pytest.Monkey
             page = page.replace(block[0], "")
     (tmp_path / "page.md").write_text(page, encoding="utf-8")
     follow(tmp_path / "page.md", tmp_path)
-    left = {name: Folder(tmp_path / "runs" / name) for name in [*sorted(set(recipes) - absent), "dask", "own"]}
+    left = {name: Folder(tmp_path / "runs" / name) for name in [*sorted(set(recipes) - absent), "dask", "own", "submitit"]}
     (first, *others) = left.values()
     assert len(first.digests()) == 8
     for other in others:

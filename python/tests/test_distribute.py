@@ -331,3 +331,17 @@ def test_the_command_hands_over_to_the_package(scenario: Path, tmp_path: Path) -
     )
     assert alone.returncode == 2 and "pip install" in alone.stderr
     assert not (tmp_path / "other").exists()
+
+
+def test_a_figure_is_reproduced_on_an_engine(tmp_path: Path) -> None:
+    pytest.importorskip("submitit", reason="Submitit is not installed")
+    words = [sys.executable, "-m", "tailcut", "reproduce", "pdq-fair-sharing", "--quiet"]
+    found = []
+    for further in [["--out", "there", "--on", "submitit"], ["--out", "here"]]:
+        done = subprocess.run(
+            [*words, *further], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+        (summary,) = (tmp_path / further[1]).rglob("studies/*/summary.csv")
+        found.append((Folder(summary.parent).digests(), summary.read_bytes()))
+    assert found[0] == found[1] and len(found[0][0]) >= 1

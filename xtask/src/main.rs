@@ -6,6 +6,7 @@
 mod compare_ns3;
 mod deny;
 mod docs;
+mod engines;
 mod files;
 mod flow_errors;
 mod fuzz;
@@ -64,6 +65,7 @@ cargo xtask COMMAND
                    count, and write that file
   theory [NAME]    print closed forms of the literature beside what is simulated: queueing, srpt,
                    dctcp, throughput, sharing; see docs/validation.md
+  engines          measure in turns what Ray and Dask cost for each point beside one process; two minutes
   flow-errors      measure how far the flow level and links alone are from packets, and write data/flow-errors.csv:
                    some minutes
   compare-ns3 [CASE]
@@ -101,6 +103,7 @@ fn main() -> ExitCode {
         ["instructions", rest @ ..] => speed::instructions(&root, rest),
         ["release", rest @ ..] => release::run(&root, rest),
         ["docs", rest @ ..] => docs::run(&root, rest),
+        ["engines", rest @ ..] => engines::run(&root, rest),
         ["flow-errors"] => flow_errors::run(&root),
         ["compare-ns3", rest @ ..] => compare_ns3::run(&root, rest),
         ["help" | "--help" | "-h"] | [] => {

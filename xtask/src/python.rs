@@ -59,7 +59,7 @@ pub(crate) fn prepare(root: &Path) -> Done {
     let stamp = root.join(VENV).join("requirements-installed.txt");
     let starts = Call::new(root, inside(root), &["-c", ""]).output().is_some();
     if starts && std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
-        println!("{VENV} has what {REQUIREMENTS} asks for");
+        eprintln!("{VENV} has what {REQUIREMENTS} asks for");
         return Ok(());
     }
     let python = find(root)?;
@@ -121,6 +121,15 @@ pub(crate) fn test(root: &Path, program: &Path) -> Done {
         .env("TAILCUT", program)
         .env("PYTHONPATH", staged)
         .run()
+}
+
+/// Runs a script of this repository with the package, whose native module is in the folder `built`.
+///
+/// # Errors
+/// If it fails.
+pub(crate) fn script(root: &Path, built: &Path, script: &str, arguments: &[&str]) -> Done {
+    let staged = stage(root, built)?;
+    Call::new(root, inside(root), &[script]).args(arguments).env("PYTHONPATH", staged).run()
 }
 
 #[cfg(test)]

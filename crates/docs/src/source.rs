@@ -80,6 +80,14 @@ const PLACEMENT: [&str; 5] = [
     "data/prices.toml",
 ];
 
+/// What hands points to Ray and Dask, and how it is measured.
+const ENGINES: [&str; 4] = [
+    "python/scripts/overhead.py",
+    "python/tailcut/distribute/_pool.py",
+    "python/tailcut/distribute/dask.py",
+    "python/tailcut/distribute/ray.py",
+];
+
 /// The commands whose output a page may show. Those that begin alike: the longest counts.
 const OUTPUTS: &[OutputKind] = &[
     OutputKind { begins: "tailcut bill", depends: &PLACEMENT, is_measurement: false },
@@ -88,6 +96,7 @@ const OUTPUTS: &[OutputKind] = &[
     OutputKind { begins: "cargo xtask compare-ns3 --stored", depends: &NS3, is_measurement: true },
     OutputKind { begins: "cargo xtask speed", depends: &[], is_measurement: true },
     OutputKind { begins: "cargo xtask bench", depends: &[], is_measurement: true },
+    OutputKind { begins: "cargo xtask engines", depends: &ENGINES, is_measurement: true },
 ];
 
 impl Source {
