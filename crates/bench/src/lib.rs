@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
 pub mod flow;
+pub mod htsim;
 pub mod instructions;
 pub mod limit;
 pub mod manager;
