@@ -3,6 +3,7 @@
 //! It has no dependencies, so that it is there seconds after the first command on a fresh machine.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
 
+mod compare_htsim;
 mod compare_ns3;
 mod deny;
 mod docs;
@@ -75,6 +76,10 @@ cargo xtask COMMAND
                    compare with what ns-3 gave when it was last asked, without ns-3
   compare-ns3 --bless [CASE]
                    ask it, and write that file: crates/validation/ns3/reference.json
+  compare-htsim [FOLDER]
+                   build a driver against a checkout of csg-htsim, which is there and built already, and
+                   print what a packet-hop costs in either simulator on the same flows; without a
+                   folder, the variable HTSIM names it
   release          build the command and pack it with completions, manual pages, the schema of a scenario,
                    licences, schemes, scenarios and the guide: target/release-archive/; then unpack it in an
                    empty folder and run a small scenario there
@@ -105,6 +110,7 @@ fn main() -> ExitCode {
         ["docs", rest @ ..] => docs::run(&root, rest),
         ["engines", rest @ ..] => engines::run(&root, rest),
         ["flow-errors"] => flow_errors::run(&root),
+        ["compare-htsim", rest @ ..] => compare_htsim::run(&root, rest),
         ["compare-ns3", rest @ ..] => compare_ns3::run(&root, rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{HELP}");

@@ -7,6 +7,7 @@
 
 pub mod fidelity;
 pub mod flow;
+pub mod htsim;
 pub mod instructions;
 pub mod limit;
 pub mod manager;

@@ -130,19 +130,27 @@ impl Calendar {
     ///
     /// # Panics
     /// If it lies in the past.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, at: Instant, key: u64) {
-        // The past lies before the end of the bucket in use: the other branches need not look.
+        self.len += 1;
+        // The past lies before the end of the bucket in use: only what goes there need be looked at.
         let number = at.as_ps() >> self.shift;
+        if number.wrapping_sub(self.cursor + 1) >= NEAR - 1 || !self.near.push(number, entry(at, key)) {
+            self.push_elsewhere(number, at, key);
+        }
+    }
+
+    /// Adds an event for which there is no place in a near bucket.
+    #[inline(never)]
+    fn push_elsewhere(&mut self, number: u64, at: Instant, key: u64) {
         if number.wrapping_sub(self.cursor + 1) < NEAR - 1 {
-            self.near.push(&mut self.pool, number, entry(at, key));
+            self.near.push_beside(&mut self.pool, number, entry(at, key));
         } else if number > self.cursor {
             self.push_later(entry(at, key));
         } else {
             assert!(at >= self.now, "an event is pushed into the past");
             self.insert_active(entry(at, key));
         }
-        self.len += 1;
     }
 
     /// Adds an event that lies beyond the near rung.
@@ -281,27 +289,34 @@ impl Calendar {
     fn refill(&mut self, horizon: Instant) -> bool {
         if self.counted >= self.judged_at {
             self.judge_width();
+            // With other buckets some events may belong to the one in use.
+            if self.left > 0 {
+                return true;
+            }
         }
-        while self.left == 0 {
-            let window = self.cursor >> NEAR_BITS;
-            let window_end = (window + 1) << NEAR_BITS;
+        loop {
+            let window_end = (self.cursor | (NEAR - 1)) + 1;
             if let Some(number) = self.near.next(self.cursor + 1, window_end) {
                 if number << self.shift >= horizon.as_ps() {
                     return false;
                 }
                 self.cursor = number;
                 self.use_bucket();
-            } else if !self.enter_next_window(window, window_end, horizon) {
+                return true;
+            }
+            if !self.enter_next_window(window_end, horizon) {
                 return false;
             }
+            if self.left > 0 {
+                return true;
+            }
         }
-        true
     }
 
     /// Moves the near bucket at the cursor into use.
-    #[inline]
+    #[inline(always)]
     fn use_bucket(&mut self) {
-        let (places, count, chain) = self.near.take(self.cursor);
+        let (places, count) = self.near.take(self.cursor);
         self.left = count;
         self.used += u64::from(count > 0);
         self.counted += count as u64;
@@ -311,6 +326,17 @@ impl Calendar {
             0 => {}
             1 => active[0] = places[0],
             2 => sort_latest_first::<2>(places, active),
+            _ => self.sort_many(count),
+        }
+    }
+
+    /// Sorts what was in the near bucket at the cursor: more than two entries.
+    // Not inlined: fewer ones need few registers.
+    #[inline(never)]
+    fn sort_many(&mut self, count: usize) {
+        let places = self.near.taken(self.cursor);
+        let active = self.active.first_chunk_mut::<ROOM>().expect("it is never shorter");
+        match count {
             3 => sort_latest_first::<3>(places, active),
             4 => sort_latest_first::<4>(places, active),
             5 => sort_latest_first::<5>(places, active),
@@ -320,6 +346,7 @@ impl Calendar {
             _ => {
                 self.active.clear();
                 self.active.extend_from_slice(places);
+                let chain = self.near.take_chain(self.cursor);
                 self.pool.take(chain, &mut self.active);
                 self.active.sort_unstable_by(|a, b| b.cmp(a));
             }
@@ -329,7 +356,8 @@ impl Calendar {
     /// Moves the cursor to the start of the next wide bucket in which anything happens, and that bucket's events to
     /// the near rung. Returns whether there is one that begins before `horizon`.
     #[inline(never)]
-    fn enter_next_window(&mut self, window: u64, window_end: u64, horizon: Instant) -> bool {
+    fn enter_next_window(&mut self, window_end: u64, horizon: Instant) -> bool {
+        let window = self.cursor >> NEAR_BITS;
         let wide_shift = self.wide_shift();
         let near = self.near.next(window_end, self.cursor + NEAR).map(|number| number >> NEAR_BITS);
         let wide = self.wide.next(window + 1, window + WIDE);
@@ -347,7 +375,10 @@ impl Calendar {
         let mut chain = self.wide.take(next);
         while let Some((entries, len)) = self.pool.take_chunk(&mut chain) {
             for &entry in &entries[..len] {
-                self.near.push(&mut self.pool, ps(entry) >> self.shift, entry);
+                let number = ps(entry) >> self.shift;
+                if !self.near.push(number, entry) {
+                    self.near.push_beside(&mut self.pool, number, entry);
+                }
             }
         }
         self.use_bucket();
@@ -384,8 +415,9 @@ impl Calendar {
         let mut entries: Vec<Entry> = self.far.drain().map(|Reverse(entry)| entry).collect();
         let mut from = self.cursor;
         while let Some(number) = self.near.next(from, self.cursor + NEAR) {
-            let (places, count, chain) = self.near.take(number);
+            let (places, count) = self.near.take(number);
             entries.extend_from_slice(&places[..count.min(ROOM)]);
+            let chain = self.near.take_chain(number);
             self.pool.take(chain, &mut entries);
             from = number + 1;
         }
@@ -415,12 +447,13 @@ impl Calendar {
 /// it goes: more comparisons than a clever sort needs for so few, but none that the processor would have to guess.
 #[inline]
 fn sort_latest_first<const N: usize>(from: &[Entry; ROOM], to: &mut [Entry; ROOM]) {
-    let mut ranks = [0; N];
+    // As many are later as stand in front, until one of these turns out to be earlier.
+    let mut ranks: [usize; N] = std::array::from_fn(|at| at);
     for j in 1..N {
         for i in 0..j {
             let later = usize::from(from[j] > from[i]);
             ranks[i] += later;
-            ranks[j] += 1 - later;
+            ranks[j] -= later;
         }
     }
     for i in 0..N {

@@ -69,32 +69,44 @@ impl Near {
         }
     }
 
-    #[inline]
-    pub(crate) fn push(&mut self, pool: &mut Pool, number: u64, entry: Entry) {
+    /// Puts an entry into a place of its bucket. Returns whether one was free.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, number: u64, entry: Entry) -> bool {
         let at = number as usize % NEAR_LEN;
         let count = self.counts[at];
+        let Some(place) = self.places[at].get_mut(count as usize) else { return false };
+        *place = entry;
         self.counts[at] = count + 1;
         self.occupied.set(at);
-        if let Some(place) = self.places[at].get_mut(count as usize) {
-            *place = entry;
-        } else {
-            self.push_to_chain(pool, at, entry);
-        }
+        true
     }
 
+    /// Adds an entry to a bucket that has no free place.
     #[cold]
-    fn push_to_chain(&mut self, pool: &mut Pool, at: usize, entry: Entry) {
+    pub(crate) fn push_beside(&mut self, pool: &mut Pool, number: u64, entry: Entry) {
+        let at = number as usize % NEAR_LEN;
+        self.counts[at] += 1;
         pool.push(&mut self.chains[at], entry);
     }
 
-    /// Empties a bucket: its places, how many entries it had, and its chain if these are more than the places.
+    /// Empties a bucket: its places, and how many entries it had. If these are more than the places, the others are in
+    /// its chain, which is to be taken too.
     #[inline]
-    pub(crate) fn take(&mut self, number: u64) -> (&[Entry; ROOM], usize, Chain) {
+    pub(crate) fn take(&mut self, number: u64) -> (&[Entry; ROOM], usize) {
         let at = number as usize % NEAR_LEN;
         let count = std::mem::take(&mut self.counts[at]) as usize;
         self.occupied.clear(at);
-        let chain = if count > ROOM { std::mem::replace(&mut self.chains[at], Chain::EMPTY) } else { Chain::EMPTY };
-        (&self.places[at], count, chain)
+        (&self.places[at], count)
+    }
+
+    /// The places of a bucket that was just emptied.
+    pub(crate) fn taken(&self, number: u64) -> &[Entry; ROOM] {
+        &self.places[number as usize % NEAR_LEN]
+    }
+
+    /// The chain of a bucket that was just emptied.
+    pub(crate) fn take_chain(&mut self, number: u64) -> Chain {
+        std::mem::replace(&mut self.chains[number as usize % NEAR_LEN], Chain::EMPTY)
     }
 
     /// The entries of a bucket that have a place.

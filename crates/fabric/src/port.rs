@@ -130,6 +130,10 @@ pub trait Gate {
     fn admit(&mut self, packet: &Packet, class: u8, occupancy: Occupancy) -> Result<(), DropReason>;
     /// `size` bytes were pushed out of a class of the port; `occupancy` says what still waits.
     fn pushed_out(&mut self, size: u64, class: u8, occupancy: Occupancy);
+    /// Whether it lets everything pass.
+    fn is_open(&self) -> bool {
+        false
+    }
     /// Whether it wants to know of which class what is pushed out is; otherwise it is told that it is class 0.
     fn looks_at_classes(&self) -> bool {
         false
@@ -146,6 +150,10 @@ impl Gate for Open {
     }
     #[inline(always)]
     fn pushed_out(&mut self, _: u64, _: u8, _: Occupancy) {}
+    #[inline(always)]
+    fn is_open(&self) -> bool {
+        true
+    }
 }
 
 /// An output port and the link behind it.
@@ -155,6 +163,9 @@ impl Gate for Open {
 /// waits has one in front of it that is still to land, so [`Port::land`] comes in time to say when the next one lands.
 /// That saves an event for each packet that waits.
 ///
+/// Most packets find their port idle, and most ports are FIFOs of one class with tail drop. Both have a way of their
+/// own here, which asks no model what it would answer in any case.
+///
 /// A NIC is a port whose queue stays empty: it pulls, and uses the wire alone.
 // What a packet that comes or goes needs stands in the first three cache lines, which `prefetch` calls.
 #[derive(Debug)]
@@ -162,6 +173,10 @@ impl Gate for Open {
 pub struct Port {
     waiting: u32,
     classes: u8,
+    /// Whether it is a FIFO: of one class, with tail drop, and nothing is lost by chance.
+    is_fifo: bool,
+    /// A packet of up to so many bytes that finds the port idle goes on as it came: nothing loses, refuses or marks it.
+    passes_idle: u16,
     /// The transmitter and its link.
     pub wire: Wire,
     backlog: u64,
@@ -208,9 +223,11 @@ impl Port {
         if let Some(pfc) = &config.pfc {
             pfc.validate(config.classes).map_err(|e| e.within("pfc"))?;
         }
-        Ok(Port {
+        let mut port = Port {
             wire: Wire::new(link),
             classes: config.classes,
+            is_fifo: false,
+            passes_idle: 0,
             waiting: 0,
             backlog: 0,
             limit: config.limit.0,
@@ -221,7 +238,14 @@ impl Port {
             stats: PortStats::default(),
             scheduler: config.scheduler.build(&context).map_err(|e| e.within("scheduler"))?,
             histogram: None,
-        })
+        };
+        let loses_nothing = matches!(port.loss, LossSeat::Off(_));
+        let has_one_queue = matches!(port.scheduler, SchedulerSeat::Strict(_)) && port.classes == 1;
+        port.is_fifo = loses_nothing && has_one_queue && matches!(port.buffer, BufferSeat::TailDrop(_));
+        if loses_nothing && port.buffer.takes_into_empty() && port.marker.spares_first() {
+            port.passes_idle = tailcut_base::MTU_BYTES as u16;
+        }
+        Ok(port)
     }
 
     /// Calls what an arriving packet needs of the port into the cache.
@@ -283,6 +307,13 @@ impl Port {
         self.waiting
     }
 
+    /// Whether a packet of so many bytes that arrives now goes on at once and as it came: offering it would come to
+    /// [`Wire::transmit`].
+    #[inline(always)]
+    pub fn lets_pass(&self, now: Instant, bytes: u16) -> bool {
+        self.waiting == 0 && self.wire.is_free(now) && bytes <= self.passes_idle
+    }
+
     /// A packet arrives at the port. Packets that it pushes out are appended to `evicted`; the caller removes them.
     #[inline(always)]
     pub fn offer(&mut self, now: Instant, arena: &mut Arena, id: PacketId, evicted: &mut Vec<PacketId>) -> Offered {
@@ -306,6 +337,25 @@ impl Port {
 
     #[inline(always)]
     fn offer_through(
+        &mut self,
+        now: Instant,
+        arena: &mut Arena,
+        id: PacketId,
+        evicted: &mut Vec<PacketId>,
+        gate: &mut (impl Gate + ?Sized),
+    ) -> Offered {
+        if gate.is_open() && self.lets_pass(now, arena.get(id).size) {
+            return Offered::Sent { land: self.wire.transmit(now, arena, id) };
+        }
+        if self.is_fifo && gate.is_open() {
+            return self.offer_to_fifo(now, arena, id);
+        }
+        self.offer_to_any(now, arena, id, evicted, gate)
+    }
+
+    /// As [`Port::offer_through`], in any port: every model is asked.
+    #[inline(never)]
+    fn offer_to_any(
         &mut self,
         now: Instant,
         arena: &mut Arena,
@@ -358,6 +408,31 @@ impl Port {
         Offered::Queued
     }
 
+    /// As [`Port::offer_through`], in a port that is a FIFO.
+    #[inline(never)]
+    fn offer_to_fifo(&mut self, now: Instant, arena: &mut Arena, id: PacketId) -> Offered {
+        self.catch_up(now, arena);
+        let packet = arena.get_mut(id);
+        let size = u64::from(packet.size);
+        if self.backlog + size > self.limit {
+            return self.refuse(DropReason::PortFull);
+        }
+        let occupancy = Occupancy { port: self.backlog, class: self.backlog, limit: self.limit };
+        if self.marker.mark(occupancy, 0, size) && packet.flags.has(Flags::ECT) {
+            packet.flags.set(Flags::CE);
+            packet.marks = packet.marks.saturating_add(1);
+            self.stats.marks += 1;
+        }
+        if self.waiting == 0 && self.wire.is_free(now) {
+            return Offered::Sent { land: self.wire.transmit(now, arena, id) };
+        }
+        let SchedulerSeat::Strict(queue) = &mut self.scheduler else { unreachable!("a FIFO has this scheduler") };
+        queue.push_only(arena, id, size);
+        self.waiting += 1;
+        self.set_backlog(now, self.backlog + size);
+        Offered::Queued
+    }
+
     /// The first packet in flight reaches the far end. Returns it, and when the next one does.
     #[inline(always)]
     pub fn land(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {
@@ -381,7 +456,16 @@ impl Port {
     /// Sends the next packet that waits, at the moment at which the transmitter became free for it.
     #[inline(never)]
     fn send_next(&mut self, arena: &mut Arena) -> Option<Instant> {
-        self.send_waiting(arena).1
+        match &mut self.scheduler {
+            SchedulerSeat::Strict(queue) if self.is_fifo => {
+                let begins = self.wire.free_at();
+                let id = queue.pop_only(arena);
+                self.waiting -= 1;
+                self.set_backlog(begins, self.backlog - u64::from(arena.get(id).size));
+                self.wire.transmit(begins, arena, id)
+            }
+            _ => self.send_waiting(arena).1,
+        }
     }
 
     /// Sends the next packet that waits, at the moment at which the transmitter became free for it. Returns the packet,
@@ -412,10 +496,19 @@ impl Port {
 
     #[inline]
     fn set_backlog(&mut self, now: Instant, backlog: u64) {
+        if self.histogram.is_some() {
+            self.record_backlog(now);
+        }
+        self.backlog = backlog;
+    }
+
+    /// The backlog has been what it is until now.
+    #[cold]
+    #[inline(never)]
+    fn record_backlog(&mut self, now: Instant) {
         if let Some(histogram) = &mut self.histogram {
             histogram.until(now, self.backlog);
         }
-        self.backlog = backlog;
     }
 
     /// Bytes that wait in each class.

@@ -4,6 +4,8 @@
 //! dropped; everything else holds its 32-bit id. The links of a list stand in a table of their own beside the packets,
 //! so that queueing a packet does not touch the packet in front of it.
 
+use std::num::NonZeroU8;
+
 use tailcut_base::{HEADER_BYTES, HostId, Instant, prefer_large_pages, prefetch};
 
 use crate::{FlowId, Header};
@@ -26,24 +28,29 @@ impl PacketId {
 /// What a packet is for: [`Kind::DATA`] and [`Kind::ACK`] are everybody's, all others belong to one transport.
 ///
 /// The number of a kind is part of every digest.
+// One more than the number of the kind: a byte that is never zero, so that an `Option<Packet>` is as large as a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Kind(u8);
+pub struct Kind(NonZeroU8);
 
 impl Kind {
     /// Bytes of a flow.
-    pub const DATA: Kind = Kind(0);
+    pub const DATA: Kind = Kind::numbered(0);
     /// An acknowledgement without data.
-    pub const ACK: Kind = Kind(1);
+    pub const ACK: Kind = Kind::numbered(1);
 
     /// A kind of packet that belongs to a transport, which gives it a number of its own.
     pub const fn own(number: u8) -> Kind {
-        Kind(2 + number)
+        Kind::numbered(2 + number)
     }
 
     /// The number of the kind among all kinds.
     #[inline]
     pub const fn number(self) -> u8 {
-        self.0
+        self.0.get() - 1
+    }
+
+    const fn numbered(number: u8) -> Kind {
+        Kind(NonZeroU8::MIN.saturating_add(number))
     }
 }
 
@@ -133,6 +140,7 @@ pub struct Packet {
 }
 
 const _: () = assert!(size_of::<Packet>() <= 64, "a packet is one cache line; rare headers live in side tables");
+const _: () = assert!(size_of::<Option<Packet>>() == size_of::<Packet>(), "and so is one that may be none");
 
 impl Packet {
     /// A packet of `kind` with a header and no payload.

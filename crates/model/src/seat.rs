@@ -118,7 +118,7 @@ pub trait Loss {
 /// Sorts an arriving packet into a class of the port.
 pub trait Classifier {
     /// Class of `packet` in a port of `classes` classes, as it arrives: before this port may mark it.
-    fn classify(&mut self, packet: &Packet, classes: u8) -> u8;
+    fn classify(&self, packet: &Packet, classes: u8) -> u8;
 }
 
 /// What a buffer policy may ask about the packets that wait, if it must know.
@@ -138,6 +138,12 @@ pub trait BufferPolicy {
     fn capacity(&self, limit: u64) -> u64 {
         limit
     }
+
+    /// Whether every packet of up to 1500 B that finds nothing waiting is taken, in a port that holds one. An idle port
+    /// does not ask then.
+    fn takes_into_empty(&self) -> bool {
+        false
+    }
 }
 
 /// Decides whether an admitted packet is marked with CE.
@@ -145,6 +151,11 @@ pub trait Marker {
     /// Whether to mark a packet of `size` bytes and class `class`. Asked whether or not the packet is ECN-capable:
     /// the port marks only capable ones, but counts all.
     fn mark(&mut self, occupancy: Occupancy, class: u8, size: u64) -> bool;
+
+    /// Whether no packet of up to 1500 B that finds nothing waiting is marked. An idle port does not ask then.
+    fn spares_first(&self) -> bool {
+        false
+    }
 }
 
 /// Holds the waiting packets of a port and decides which goes next. Packets of one flow that are alike in class and

@@ -113,6 +113,11 @@ impl BufferPolicy for Model {
             Admission::Drop(DropReason::ClassFull)
         }
     }
+
+    fn takes_into_empty(&self) -> bool {
+        // No class holds less than a packet.
+        true
+    }
 }
 
 #[cfg(test)]

@@ -32,4 +32,8 @@ impl BufferPolicy for BufferSeat {
     fn capacity(&self, limit: u64) -> u64 {
         match_buffer!(self, model => model.capacity(limit))
     }
+
+    fn takes_into_empty(&self) -> bool {
+        match_buffer!(self, model => model.takes_into_empty())
+    }
 }

@@ -45,4 +45,8 @@ impl BufferPolicy for Model {
             Admission::Drop(DropReason::PortFull)
         }
     }
+
+    fn takes_into_empty(&self) -> bool {
+        true
+    }
 }

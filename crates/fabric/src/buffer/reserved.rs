@@ -145,4 +145,9 @@ impl BufferPolicy for Model {
     fn capacity(&self, limit: u64) -> u64 {
         limit + if self.room == Room::Beside { u64::from(self.reserved) } else { 0 }
     }
+
+    fn takes_into_empty(&self) -> bool {
+        // Neither class 0 nor what is left for the others holds less than a packet.
+        true
+    }
 }

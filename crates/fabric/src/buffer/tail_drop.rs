@@ -14,4 +14,8 @@ impl BufferPolicy for Model {
     fn admit(&mut self, o: Occupancy, _class: u8, size: u64, _waiting: &impl Waiting) -> Admission {
         if o.port + size > o.limit { Admission::Drop(DropReason::PortFull) } else { Admission::Take }
     }
+
+    fn takes_into_empty(&self) -> bool {
+        true
+    }
 }

@@ -79,7 +79,7 @@ impl Model {
 
 impl Classifier for Model {
     #[inline]
-    fn classify(&mut self, packet: &Packet, _classes: u8) -> u8 {
+    fn classify(&self, packet: &Packet, _classes: u8) -> u8 {
         let marked = self.marked && packet.flags.has(Flags::CE) && self.promotes_flow_of(packet);
         let first = marked || (self.acks && packet.is_pure_ack());
         u8::from(!first)

@@ -23,7 +23,7 @@ register! {
 
 impl Classifier for ClassifierSeat {
     #[inline(always)]
-    fn classify(&mut self, packet: &Packet, classes: u8) -> u8 {
+    fn classify(&self, packet: &Packet, classes: u8) -> u8 {
         match_classifier!(self, model => model.classify(packet, classes))
     }
 }

@@ -9,7 +9,7 @@ tailcut_model::no_parameters!(PortContext);
 
 impl Classifier for Model {
     #[inline]
-    fn classify(&mut self, _packet: &Packet, _classes: u8) -> u8 {
+    fn classify(&self, _packet: &Packet, _classes: u8) -> u8 {
         0
     }
 }

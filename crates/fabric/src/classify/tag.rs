@@ -11,7 +11,7 @@ tailcut_model::no_parameters!(PortContext, |facts| {
 
 impl Classifier for Model {
     #[inline]
-    fn classify(&mut self, packet: &Packet, classes: u8) -> u8 {
+    fn classify(&self, packet: &Packet, classes: u8) -> u8 {
         packet.class.min(classes - 1)
     }
 }

@@ -56,7 +56,7 @@ impl Build for Model {
 
 impl Classifier for Model {
     #[inline]
-    fn classify(&mut self, packet: &Packet, classes: u8) -> u8 {
+    fn classify(&self, packet: &Packet, classes: u8) -> u8 {
         let tagged = packet.class.min(classes - 1);
         if packet.flags.has(Flags::CE) { tagged.min(self.marked) } else { tagged }
     }
@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn a_mark_raises_a_packet_and_never_lowers_it() {
-        let mut model = Model::build(&Config { marked: 1 }, &PORT).unwrap();
-        let mut class = |class: u8, is_marked: bool| {
+        let model = Model::build(&Config { marked: 1 }, &PORT).unwrap();
+        let class = |class: u8, is_marked: bool| {
             let mut packet = Packet::data(FlowId(0), HostId(0), HostId(1), 0, 1460, 5_000, Instant::ZERO);
             packet.class = class;
             if is_marked {

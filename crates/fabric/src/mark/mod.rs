@@ -24,4 +24,8 @@ impl Marker for MarkerSeat {
     fn mark(&mut self, occupancy: Occupancy, class: u8, size: u64) -> bool {
         match_marker!(self, model => model.mark(occupancy, class, size))
     }
+
+    fn spares_first(&self) -> bool {
+        match_marker!(self, model => model.spares_first())
+    }
 }

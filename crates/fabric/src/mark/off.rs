@@ -11,4 +11,8 @@ impl Marker for Model {
     fn mark(&mut self, _: Occupancy, _class: u8, _size: u64) -> bool {
         false
     }
+
+    fn spares_first(&self) -> bool {
+        true
+    }
 }

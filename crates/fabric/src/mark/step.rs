@@ -120,4 +120,8 @@ impl Marker for Model {
         // Not `&&`: both sides are cheap, and neither can be guessed.
         (queue + size > self.unmarked) & (class >= self.from_class)
     }
+
+    fn spares_first(&self) -> bool {
+        tailcut_base::MTU_BYTES <= self.unmarked
+    }
 }

@@ -6,6 +6,8 @@ use tailcut_model::{Arena, Invalid, Packet, PacketId};
 
 use crate::PortContext;
 
+mod flows;
+
 register! {
     /// How a port orders the packets that wait.
     config SchedulerConfig, seat "scheduler";

@@ -10,12 +10,10 @@
 //! taking in, sending and dropping a packet cost O(log n) comparisons with n packets, and mostly a few: a change climbs
 //! the tree only as far as it is the best or the worst.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-
 use tailcut_model::seat::PortScheduler;
-use tailcut_model::{Arena, Build, FlowId, Invalid, Packet, PacketId, Thing};
+use tailcut_model::{Arena, Build, Invalid, Packet, PacketId, Thing};
 
+use super::flows::Flows;
 use crate::PortContext;
 
 tailcut_model::no_parameters!(|facts| {
@@ -41,7 +39,8 @@ struct Place {
     arrival: u64,
     /// `PacketId::NONE` if the place is free.
     id: PacketId,
-    flow: FlowId,
+    /// The slot of its flow.
+    flow: u32,
     /// The packet of the same flow that came before it.
     before: u32,
     /// The packet of the same flow that came after it; of a free place, the next free one.
@@ -82,7 +81,7 @@ struct Waiting {
     free: u32,
     /// The tree: its root is node 1, the children of node i are 2i and 2i + 1, and leaf p has the number of nodes + p.
     nodes: Vec<Ends>,
-    flows: BTreeMap<FlowId, Queue>,
+    flows: Flows<Queue>,
     arrivals: u64,
     bytes: u64,
 }
@@ -96,7 +95,7 @@ impl Default for Waiting {
             places: Vec::new(),
             free: NONE,
             nodes: vec![Ends::EMPTY; SMALLEST],
-            flows: BTreeMap::new(),
+            flows: Flows::default(),
             arrivals: 0,
             bytes: 0,
         }
@@ -128,30 +127,34 @@ impl Waiting {
     /// Node `at` as its children make it.
     fn joined(&self, at: usize) -> Ends {
         let (left, right) = (self.below(2 * at), self.below(2 * at + 1));
-        if left == Ends::EMPTY || right == Ends::EMPTY {
-            return if left == Ends::EMPTY { right } else { left };
-        }
-        Ends {
-            best: if self.key(left.best) < self.key(right.best) { left.best } else { right.best },
-            worst: if self.key(left.worst) > self.key(right.worst) { left.worst } else { right.worst },
-        }
+        Ends { best: self.better(left.best, right.best), worst: self.worse(left.worst, right.worst) }
+    }
+
+    /// The better of two packets, of which either may be none.
+    fn better(&self, left: u32, right: u32) -> u32 {
+        if right == NONE || (left != NONE && self.key(left) < self.key(right)) { left } else { right }
+    }
+
+    /// The worse of two packets, of which either may be none.
+    fn worse(&self, left: u32, right: u32) -> u32 {
+        if right == NONE || (left != NONE && self.key(left) > self.key(right)) { left } else { right }
     }
 
     // Not inlined: ports with other schedulers pay for what stands in their way.
     #[inline(never)]
     fn push(&mut self, packet: &Packet, id: PacketId) {
         self.bytes += u64::from(packet.size);
-        let mut place =
-            Place { rank: packet.rank(), arrival: self.arrivals, id, flow: packet.flow, before: NONE, after: NONE };
-        self.arrivals += 1;
         let at = if self.free == NONE { self.places.len() as u32 } else { self.free };
-        match self.flows.entry(place.flow) {
-            Entry::Vacant(entry) => _ = entry.insert(Queue { first: at, last: at }),
-            Entry::Occupied(mut entry) => {
-                place.before = std::mem::replace(&mut entry.get_mut().last, at);
-                self.places[place.before as usize].after = at;
+        let (flow, before) = match self.flows.find(packet.flow) {
+            None => (self.flows.insert(packet.flow, Queue { first: at, last: at }), NONE),
+            Some(flow) => {
+                let before = std::mem::replace(&mut self.flows.get_mut(flow).last, at);
+                self.places[before as usize].after = at;
+                (flow, before)
             }
-        }
+        };
+        let place = Place { rank: packet.rank(), arrival: self.arrivals, id, flow, before, after: NONE };
+        self.arrivals += 1;
         if self.free == NONE {
             self.places.push(place);
             if self.places.len() > self.nodes.len() {
@@ -189,13 +192,12 @@ impl Waiting {
     #[inline(never)]
     fn pop(&mut self) -> PacketId {
         let best = self.places[self.root().best as usize];
-        let queue = self.flows.get_mut(&best.flow).expect("a packet that waits has a flow");
+        let queue = self.flows.get_mut(best.flow);
         let first = queue.first;
         queue.first = self.places[first as usize].after;
-        if queue.first == NONE {
-            self.flows.remove(&best.flow);
-        } else {
-            self.places[queue.first as usize].before = NONE;
+        match self.places.get_mut(queue.first as usize) {
+            Some(next) => next.before = NONE,
+            None => self.flows.remove(best.flow),
         }
         self.release(first)
     }
@@ -205,10 +207,10 @@ impl Waiting {
         let at = self.root().worst;
         let Place { flow, before, after, .. } = self.places[at as usize];
         if before == NONE && after == NONE {
-            self.flows.remove(&flow);
+            self.flows.remove(flow);
             return self.release(at);
         }
-        let queue = self.flows.get_mut(&flow).expect("a packet that waits has a flow");
+        let queue = self.flows.get_mut(flow);
         match before {
             NONE => queue.first = after,
             _ => self.places[before as usize].after = after,
@@ -226,8 +228,19 @@ impl Waiting {
         let id = std::mem::replace(&mut place.id, PacketId::NONE);
         place.after = std::mem::replace(&mut self.free, at);
         let mut node = (self.nodes.len() + at as usize) / 2;
-        while node > 0 && (self.nodes[node].best == at || self.nodes[node].worst == at) {
-            self.nodes[node] = self.joined(node);
+        while node > 0 {
+            let Ends { best, worst } = self.nodes[node];
+            if best != at && worst != at {
+                break;
+            }
+            // Mostly it was one of them, and the other stays.
+            let (left, right) = (self.below(2 * node), self.below(2 * node + 1));
+            if best == at {
+                self.nodes[node].best = self.better(left.best, right.best);
+            }
+            if worst == at {
+                self.nodes[node].worst = self.worse(left.worst, right.worst);
+            }
             node /= 2;
         }
         if self.flows.is_empty() {
@@ -253,7 +266,7 @@ impl Build for Model {
             size_of::<Waiting>()
                 + waiting.places.capacity() * size_of::<Place>()
                 + waiting.nodes.capacity() * size_of::<Ends>()
-                + waiting.flows.len() * size_of::<(FlowId, Queue)>()
+                + waiting.flows.heap_bytes()
         };
         self.waiting.as_deref().map_or(0, waiting)
     }

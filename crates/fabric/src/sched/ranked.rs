@@ -1,10 +1,11 @@
 //! The packet with the smallest rank first, the earlier one among equals: a priority queue without a limit on the
 //! number of priorities, as ideal size-aware schedulers assume it. Control packets have rank 0.
-
-use std::collections::BTreeMap;
+//!
+//! Packets of equal rank stand in a list, so that what is kept in order are ranks and not packets: those of a flow that
+//! tags all of its packets alike are one entry. The smallest rank stands last, where most packets come and go.
 
 use tailcut_model::seat::PortScheduler;
-use tailcut_model::{Arena, Build, Invalid, Packet, PacketId, Thing};
+use tailcut_model::{Arena, Build, Invalid, List, Packet, PacketId, Thing};
 
 use crate::PortContext;
 
@@ -13,12 +14,18 @@ tailcut_model::no_parameters!(|facts| {
     facts.idle_without(Thing::Rank, "hosts write none: every packet has rank 0")
 });
 
+/// The packets of one rank, in the order in which they came.
+#[derive(Clone, Copy, Debug)]
+struct Equals {
+    rank: u64,
+    packets: List,
+}
+
 /// The queue of one port.
 #[derive(Debug, Default)]
 pub struct Model {
-    /// By class, rank and order of arrival.
-    waiting: BTreeMap<(u8, u64, u64), PacketId>,
-    arrivals: u64,
+    /// The largest rank first. No list is empty.
+    waiting: Vec<Equals>,
     bytes: u64,
 }
 
@@ -32,11 +39,28 @@ impl Build for Model {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.waiting.len() * size_of::<((u8, u64, u64), PacketId)>()
+        self.waiting.capacity() * size_of::<Equals>()
     }
 }
 
 impl Model {
+    // Not inlined: ports with other schedulers pay for what stands in their way.
+    #[inline(never)]
+    fn insert(&mut self, arena: &mut Arena, id: PacketId) {
+        let packet = arena.get(id);
+        self.bytes += u64::from(packet.size);
+        let rank = packet.rank();
+        let at = self.waiting.partition_point(|equals| equals.rank > rank);
+        match self.waiting.get_mut(at) {
+            Some(equals) if equals.rank == rank => equals.packets.push_back(arena, id),
+            _ => {
+                let mut packets = List::new();
+                packets.push_back(arena, id);
+                self.waiting.insert(at, Equals { rank, packets });
+            }
+        }
+    }
+
     fn taken(&mut self, arena: &Arena, id: PacketId) -> PacketId {
         self.bytes -= u64::from(arena.get(id).size);
         id
@@ -44,20 +68,25 @@ impl Model {
 }
 
 impl PortScheduler for Model {
-    fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8) {
-        let packet = arena.get(id);
-        self.bytes += u64::from(packet.size);
-        self.waiting.insert((class, packet.rank(), self.arrivals), id);
-        self.arrivals += 1;
+    fn push(&mut self, arena: &mut Arena, id: PacketId, _class: u8) {
+        self.insert(arena, id);
     }
 
     fn pop(&mut self, arena: &mut Arena) -> Option<PacketId> {
-        let (_, id) = self.waiting.pop_first()?;
+        let best = self.waiting.last_mut()?;
+        let id = best.packets.pop_front(arena)?;
+        if best.packets.is_empty() {
+            self.waiting.pop();
+        }
         Some(self.taken(arena, id))
     }
 
     fn evict(&mut self, arena: &mut Arena) -> Option<PacketId> {
-        let (_, id) = self.waiting.pop_last()?;
+        let worst = self.waiting.first_mut()?;
+        let id = worst.packets.pop_back(arena)?;
+        if worst.packets.is_empty() {
+            self.waiting.remove(0);
+        }
         Some(self.taken(arena, id))
     }
 
@@ -65,7 +94,7 @@ impl PortScheduler for Model {
         self.bytes
     }
 
-    fn has_worse(&self, packet: &Packet, class: u8) -> bool {
-        self.waiting.last_key_value().is_some_and(|(&(last, rank, _), _)| (last, rank) > (class, packet.rank()))
+    fn has_worse(&self, packet: &Packet, _class: u8) -> bool {
+        self.waiting.first().is_some_and(|worst| worst.rank > packet.rank())
     }
 }

@@ -6,12 +6,10 @@
 //! preempting between packets. pFabric's switch asks for the smallest rank of any packet instead, which is that of the
 //! last one once a flow waits here as a whole. Control packets have rank 0.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
-
 use tailcut_model::seat::PortScheduler;
-use tailcut_model::{Arena, Build, FlowId, Invalid, List, Packet, PacketId, Thing};
+use tailcut_model::{Arena, Build, Invalid, List, Packet, PacketId, Thing};
 
+use super::flows::Flows;
 use crate::PortContext;
 
 tailcut_model::no_parameters!(|facts| {
@@ -19,21 +17,24 @@ tailcut_model::no_parameters!(|facts| {
     facts.idle_without(Thing::Rank, "hosts write none: every packet has rank 0")
 });
 
-/// Rank of the earliest packet of a flow, how many flows began to wait before, and the flow.
-type Turn = (u64, u64, FlowId);
-
-/// The packets of one flow.
-#[derive(Debug)]
-struct Queue {
-    packets: List,
-    turn: Turn,
+/// A flow that waits. No two began to wait at once, so that the order of turns is total.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Turn {
+    /// Rank of the earliest packet of the flow.
+    rank: u64,
+    /// How many flows began to wait before.
+    began: u64,
+    /// Slot of the flow.
+    flow: u32,
 }
 
-/// What waits in one port: O(log f) for each operation, with f flows.
+/// What waits in one port: O(log f) comparisons for each operation, with f flows.
 #[derive(Debug, Default)]
 struct Waiting {
-    flows: BTreeMap<FlowId, Queue>,
-    turns: BTreeSet<Turn>,
+    /// The packets of each flow.
+    flows: Flows<List>,
+    /// The last turn first: flows come and go near the other end.
+    turns: Vec<Turn>,
     began: u64,
     bytes: u64,
 }
@@ -51,33 +52,59 @@ impl Waiting {
     fn push(&mut self, arena: &mut Arena, id: PacketId) {
         let packet = arena.get(id);
         self.bytes += u64::from(packet.size);
-        let turn = (packet.rank(), self.began, packet.flow);
-        match self.flows.entry(packet.flow) {
-            Entry::Vacant(entry) => {
-                self.began += 1;
-                self.turns.insert(turn);
-                entry.insert(Queue { packets: List::new(), turn }).packets.push_back(arena, id);
-            }
-            Entry::Occupied(mut entry) => entry.get_mut().packets.push_back(arena, id),
+        let (flow, rank) = (packet.flow, packet.rank());
+        if let Some(slot) = self.flows.find(flow) {
+            return self.flows.get_mut(slot).push_back(arena, id);
         }
+        let mut packets = List::new();
+        packets.push_back(arena, id);
+        let turn = Turn { rank, began: self.began, flow: self.flows.insert(flow, packets) };
+        self.began += 1;
+        self.enter(turn);
     }
 
-    /// Takes out a packet of the flow whose turn this is.
-    fn take(&mut self, arena: &mut Arena, turn: Turn, take: fn(&mut List, &mut Arena) -> Option<PacketId>) -> PacketId {
-        let queue = self.flows.get_mut(&turn.2).expect("a turn belongs to a flow that waits");
-        let id = take(&mut queue.packets, arena).expect("a flow that waits has a packet");
-        self.bytes -= u64::from(arena.get(id).size);
-        let rank = queue.packets.front().map(|first| arena.get(first).rank());
-        if rank != Some(turn.0) {
-            self.turns.remove(&turn);
-            match rank {
-                None => _ = self.flows.remove(&turn.2),
-                Some(rank) => {
-                    queue.turn.0 = rank;
-                    self.turns.insert(queue.turn);
-                }
+    fn enter(&mut self, turn: Turn) {
+        let at = self.turns.partition_point(|other| *other > turn);
+        self.turns.insert(at, turn);
+    }
+
+    /// Takes out the first packet of the flow whose turn is the next.
+    #[inline(never)]
+    fn pop(&mut self, arena: &mut Arena) -> Option<PacketId> {
+        let turn = self.turns.last_mut()?;
+        let packets = self.flows.get_mut(turn.flow);
+        let id = packets.pop_front(arena)?;
+        match packets.front().map(|first| arena.get(first).rank()) {
+            None => {
+                let flow = turn.flow;
+                self.turns.pop();
+                self.flows.remove(flow);
+            }
+            // With less left than before, its turn stays the next.
+            Some(rank) if rank <= turn.rank => turn.rank = rank,
+            Some(rank) => {
+                let turn = Turn { rank, ..*turn };
+                self.turns.pop();
+                self.enter(turn);
             }
         }
+        Some(self.taken(arena, id))
+    }
+
+    /// Takes out the last packet of the flow whose turn is the last.
+    fn evict(&mut self, arena: &mut Arena) -> Option<PacketId> {
+        let flow = self.turns.first()?.flow;
+        let packets = self.flows.get_mut(flow);
+        let id = packets.pop_back(arena)?;
+        if packets.is_empty() {
+            self.turns.remove(0);
+            self.flows.remove(flow);
+        }
+        Some(self.taken(arena, id))
+    }
+
+    fn taken(&mut self, arena: &Arena, id: PacketId) -> PacketId {
+        self.bytes -= u64::from(arena.get(id).size);
         id
     }
 }
@@ -93,7 +120,7 @@ impl Build for Model {
 
     fn heap_bytes(&self) -> usize {
         let waiting = |waiting: &Waiting| {
-            size_of::<Waiting>() + waiting.flows.len() * (size_of::<(FlowId, Queue)>() + size_of::<Turn>())
+            size_of::<Waiting>() + waiting.flows.heap_bytes() + waiting.turns.capacity() * size_of::<Turn>()
         };
         self.waiting.as_deref().map_or(0, waiting)
     }
@@ -105,15 +132,11 @@ impl PortScheduler for Model {
     }
 
     fn pop(&mut self, arena: &mut Arena) -> Option<PacketId> {
-        let waiting = self.waiting.as_mut()?;
-        let turn = *waiting.turns.first()?;
-        Some(waiting.take(arena, turn, List::pop_front))
+        self.waiting.as_mut()?.pop(arena)
     }
 
     fn evict(&mut self, arena: &mut Arena) -> Option<PacketId> {
-        let waiting = self.waiting.as_mut()?;
-        let turn = *waiting.turns.last()?;
-        Some(waiting.take(arena, turn, List::pop_back))
+        self.waiting.as_mut()?.evict(arena)
     }
 
     fn class_bytes(&self, _class: u8) -> u64 {
@@ -121,7 +144,7 @@ impl PortScheduler for Model {
     }
 
     fn has_worse(&self, packet: &Packet, _class: u8) -> bool {
-        let worst = self.waiting.as_ref().and_then(|waiting| waiting.turns.last());
-        worst.is_some_and(|&(rank, ..)| rank > packet.rank())
+        let last = self.waiting.as_ref().and_then(|waiting| waiting.turns.first());
+        last.is_some_and(|last| last.rank > packet.rank())
     }
 }

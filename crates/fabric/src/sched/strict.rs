@@ -59,6 +59,25 @@ impl Model {
     }
 }
 
+impl Model {
+    /// As [`PortScheduler::push`], in a port of one class.
+    #[inline]
+    pub(crate) fn push_only(&mut self, arena: &mut Arena, id: PacketId, size: u64) {
+        self.first.bytes += size;
+        self.first.packets.push_back(arena, id);
+        self.waiting = 1;
+    }
+
+    /// As [`PortScheduler::pop`], in a port of one class in which something waits.
+    #[inline]
+    pub(crate) fn pop_only(&mut self, arena: &mut Arena) -> PacketId {
+        let id = self.first.packets.pop_front(arena).expect("a packet waits");
+        self.first.bytes -= u64::from(arena.get(id).size);
+        self.waiting = u8::from(!self.first.packets.is_empty());
+        id
+    }
+}
+
 impl PortScheduler for Model {
     #[inline(always)]
     fn push(&mut self, arena: &mut Arena, id: PacketId, class: u8) {

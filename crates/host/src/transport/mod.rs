@@ -32,7 +32,8 @@ register! {
 }
 
 /// What happens for every packet, where the transport is known to be a registered one: in the loop of a plain network.
-/// A program's own would cost all others 2 % of their instructions there.
+/// A program's own would cost all others 2 % of their instructions there. TCP, which most hosts have, is asked for
+/// first: that is one comparison, and spares it the table of jumps.
 impl TransportSeat {
     /// Whether it is a program's own.
     pub fn is_custom(&self) -> bool {
@@ -42,19 +43,28 @@ impl TransportSeat {
     /// As [`Transport::on_packet`], unless it is a program's own.
     #[inline(always)]
     pub fn on_packet_of_registered(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
-        match_transport!(registered self, model => model.on_packet(cx, packet));
+        match self {
+            TransportSeat::Tcp(tcp) => tcp.on_packet(cx, packet),
+            _ => match_transport!(registered self, model => model.on_packet(cx, packet)),
+        }
     }
 
     /// As [`Transport::poll_send`], unless it is a program's own.
     #[inline(always)]
     pub fn poll_registered(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
-        match_transport!(registered self, model => model.poll_send(cx, nic))
+        match self {
+            TransportSeat::Tcp(tcp) => tcp.poll_send(cx, nic),
+            _ => match_transport!(registered self, model => model.poll_send(cx, nic)),
+        }
     }
 
     /// As [`Transport::wants_to_send`], unless it is a program's own.
     #[inline(always)]
     pub fn registered_wants_to_send(&self, nic: u8) -> bool {
-        match_transport!(registered self, model => model.wants_to_send(nic))
+        match self {
+            TransportSeat::Tcp(tcp) => tcp.wants_to_send(nic),
+            _ => match_transport!(registered self, model => model.wants_to_send(nic)),
+        }
     }
 }
 

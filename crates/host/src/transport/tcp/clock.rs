@@ -12,6 +12,9 @@ pub(super) struct Clock {
 
 impl Clock {
     /// Clocks of different hosts do not tick together.
+    // Aside of the way of a packet, which mostly needs no clock.
+    #[cold]
+    #[inline(never)]
     pub(super) fn of(host: HostId, tick: Span) -> Clock {
         let mut hash = u64::from(host.0).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash = (hash ^ hash >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);

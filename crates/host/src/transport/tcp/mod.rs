@@ -346,24 +346,35 @@ impl Build for Model {
     }
 }
 
+/// Tells the order what the flow may send since it was last told, and sees to its timer.
+#[inline]
+fn settle(
+    cx: &mut HostCx<'_>,
+    slot: u32,
+    sender: &mut Sender,
+    orders: &mut Orders,
+    extra: Option<&Extra>,
+    config: &HostConfig,
+) {
+    if let Some(extra) = extra
+        && let Some(at) = extra.clock(sender.receiver())
+    {
+        sender.hold_until(at);
+    }
+    let more = sender.newly_sendable(cx.now);
+    if more > 0 {
+        orders.of_mut(sender.nic()).offer(cx.now, slot, more, sender.left());
+    }
+    if let Some(at) = sender.wanted_timer(clock(config, cx.host)) {
+        cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
+    }
+}
+
 impl Model {
-    /// Tells the order what the flow may send since it was last told, and sees to its timer.
-    #[inline]
+    /// [`settle`], of the flow in `slot`.
     fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
-        let clock = clock(&self.config, cx.host);
         let sender = self.senders.get_mut(slot);
-        if let Some(extra) = &self.extra
-            && let Some(at) = extra.clock(sender.receiver())
-        {
-            sender.hold_until(at);
-        }
-        let more = sender.newly_sendable(cx.now);
-        if more > 0 {
-            self.orders.of_mut(sender.nic()).offer(cx.now, slot, more, sender.left());
-        }
-        if let Some(at) = sender.wanted_timer(clock) {
-            cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
-        }
+        settle(cx, slot, sender, &mut self.orders, self.extra.as_deref(), &self.config);
     }
 
     /// Whether the sender in `slot` of this host is that of `flow`: the slot of a flow that another host sends means
@@ -415,7 +426,7 @@ impl Model {
             self.senders.remove(slot);
             self.orders.of_mut(nic).forget(slot);
         } else {
-            self.settle(cx, slot);
+            settle(cx, slot, sender, &mut self.orders, self.extra.as_deref(), &self.config);
         }
     }
 
@@ -602,7 +613,8 @@ impl Transport for Model {
                 }
             }
             // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
-            if let Some(mut packet) = sender.next_packet(cx.now, self.extra.as_ref().map(|extra| &extra.pace)) {
+            let pacer = self.extra.as_ref().map(|extra| &extra.pace);
+            if let Some(packet) = sender.next_packet(cx.now, turn.mark, pacer) {
                 if let Some(clocks) = self.extra.as_mut().and_then(|extra| extra.clocks.as_mut())
                     && let Some(at) = sender.release()
                 {
@@ -616,9 +628,6 @@ impl Transport for Model {
                     continue;
                 }
                 self.orders.of_mut(nic).on_sent(turn.slot, u64::from(packet.payload));
-                if turn.mark && packet.flags.has(Flags::ECT) {
-                    packet.flags.set(Flags::CE);
-                }
                 cx.header.direction = Direction::Forward;
                 return Some(packet);
             }

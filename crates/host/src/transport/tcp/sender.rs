@@ -446,14 +446,15 @@ impl Sender {
         more
     }
 
-    /// The next packet, if one may go; takes one off what was offered.
+    /// The next packet, if one may go; takes one off what was offered. `mark` says whether the queue of the NIC marks
+    /// what is ECN-capable.
     #[inline(always)]
-    pub(super) fn next_packet(&mut self, now: Instant, pacer: Option<&PaceSeat>) -> Option<Packet> {
+    pub(super) fn next_packet(&mut self, now: Instant, mark: bool, pacer: Option<&PaceSeat>) -> Option<Packet> {
         self.offered -= 1;
-        if self.sendable() == 0 {
+        if !self.may_send() {
             return None;
         }
-        let packet = if self.gate == Gate::ProbeDue { self.probe(now) } else { self.segment(now) };
+        let packet = if self.gate == Gate::ProbeDue { self.probe(now) } else { self.segment(now, mark) };
         if self.pacing.is_some() {
             self.pace(now, pacer);
         }
@@ -480,7 +481,7 @@ impl Sender {
 
     /// The next segment, which may go.
     #[inline(always)]
-    fn segment(&mut self, now: Instant) -> Packet {
+    fn segment(&mut self, now: Instant, mark: bool) -> Packet {
         let (seq, retransmission) = match self.next_retransmission() {
             Some(number) => (number * MSS_BYTES, true),
             None => (self.nxt, false),
@@ -488,8 +489,10 @@ impl Sender {
         self.forced = false;
         let payload = MSS_BYTES.min(self.size - seq) as u16;
         let mut packet = self.data(now, seq, payload);
+        let is_capable = self.congestion.ecn_capable();
         packet.flags = Flags::NONE
-            .with(Flags::ECT, self.congestion.ecn_capable())
+            .with(Flags::ECT, is_capable)
+            .with(Flags::CE, mark && is_capable)
             .with(Flags::CWR, !retransmission && std::mem::take(&mut self.cwr))
             .with(Flags::RETRANSMITTED, retransmission);
         self.report.packets += 1;
@@ -551,70 +554,6 @@ impl Sender {
         }
         self.timer = due;
         Some(due)
-    }
-
-    /// Packets that may go now.
-    #[inline]
-    fn sendable(&self) -> u64 {
-        if self.gate != Gate::Open {
-            return u64::from(self.gate == Gate::ProbeDue);
-        }
-        let mut fresh = (self.size - self.nxt).div_ceil(MSS_BYTES);
-        if self.receive_window < u16::MAX {
-            let allowed = u64::from(self.receive_window);
-            fresh = fresh.min(allowed.saturating_sub((self.nxt - self.una).div_ceil(MSS_BYTES)));
-        }
-        let Some(board) = &self.board else { return self.fits(0, fresh, self.nxt - self.una) };
-        let missing = board.missing();
-        match self.recovery {
-            Recovery::No => {
-                // Limited transmit; where reordering is usual and means nothing, the flight counts whole.
-                let arrived = if self.dup_thresh == u32::MAX { 0 } else { board.sacked() * MSS_BYTES };
-                self.fits(missing, fresh, (self.nxt - self.una).saturating_sub(arrived))
-            }
-            Recovery::Fast if self.speculative && missing + fresh == 0 => {
-                let again = board.open().max(u64::from(board.may_rescue()));
-                self.fits(again, 0, board.pipe() * MSS_BYTES)
-            }
-            Recovery::Fast | Recovery::Timeout => self.fits(missing, fresh, board.pipe() * MSS_BYTES),
-        }
-    }
-
-    /// How many segments fit into the window: of `again` whole ones to send again and of `fresh` new ones, while `pipe`
-    /// bytes are on their way.
-    #[inline]
-    fn fits(&self, again: u64, fresh: u64, pipe: u64) -> u64 {
-        let room = self.window.cwnd - pipe as f64;
-        let last = self.size - self.nxt;
-        let allowed = if room >= MSS_BYTES as f64 {
-            let whole = (room / MSS_BYTES as f64) as u64;
-            // A short last segment may fit where a whole one does not.
-            let rest = room - (whole * MSS_BYTES) as f64;
-            whole + u64::from(again == 0 && fresh == whole + 1 && rest >= (last - whole * MSS_BYTES) as f64)
-        } else {
-            u64::from(again == 0 && fresh == 1 && room >= last as f64)
-        };
-        (again + fresh).min(allowed.max(u64::from(self.forced && again > 0)))
-    }
-
-    /// Bytes of the window in use: sent, or in the NIC queue, and not acknowledged.
-    #[inline]
-    fn in_use(&self) -> u64 {
-        self.nxt - self.una + if self.queued { u64::from(self.offered) * MSS_BYTES } else { 0 }
-    }
-
-    /// Whether the window, and not the host's own link or the application, has held the flow back: only then may it
-    /// open (RFC 7661; in slow start, where the window doubles, half of it in use is enough, as in Linux).
-    #[inline]
-    fn is_window_limited(&self) -> bool {
-        let used = self.used as f64;
-        if !self.validates {
-            true
-        } else if self.window.cwnd < self.window.ssthresh {
-            2.0 * used > self.window.cwnd
-        } else {
-            used + MSS_BYTES as f64 > self.window.cwnd
-        }
     }
 
     fn advance(&mut self, now: Instant, ack: u64) {
@@ -684,6 +623,7 @@ mod held;
 mod kept;
 mod look;
 mod recovery;
+mod room;
 #[cfg(test)]
 mod tests;
 

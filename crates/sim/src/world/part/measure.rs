@@ -6,7 +6,10 @@ use tailcut_record::{
     Histogram, MemoryPoint, MemorySeries, QueuePoint, QueueSamples, QueueSeries, Throughput, ThroughputBin,
 };
 
-use super::Part;
+use super::delays::Delays;
+use super::hosts::Interfaces;
+use super::switches::Managed;
+use super::{Host, Part, Switch};
 use crate::event::Event;
 
 /// The time in which results are measured, at the ports of a part.
@@ -125,5 +128,24 @@ impl Part<'_> {
     pub(super) fn ports_heap_bytes(&self) -> usize {
         self.ports.capacity() * (size_of::<Port>() + size_of::<u64>() + size_of::<Histogram>())
             + self.ports.iter().map(Port::heap_bytes).sum::<usize>()
+    }
+
+    /// Bytes of state that the part holds on to; tables never shrink, so this is the peak.
+    pub(in crate::world) fn heap_bytes(&self) -> usize {
+        let hosts: usize = self.hosts.iter().map(|host| host.transport.heap_bytes()).sum();
+        let managed = self.switches.iter().filter_map(|switch| switch.managed.as_deref());
+        self.arena.heap_bytes()
+            + self.calendar.heap_bytes()
+            + self.positions.heap_bytes()
+            + self.flows.heap_bytes()
+            + hosts
+            + self.hosts.capacity() * size_of::<Host>()
+            + self.interfaces.as_ref().map_or(0, Interfaces::heap_bytes)
+            + self.delays.as_ref().map_or(0, Delays::heap_bytes)
+            + self.pfc.as_ref().map_or(0, |pfc| pfc.heap_bytes())
+            + self.attribution.as_ref().map_or(0, |attribution| attribution.heap_bytes())
+            + self.ports_heap_bytes()
+            + self.switches.capacity() * size_of::<Switch>()
+            + managed.map(Managed::heap_bytes).sum::<usize>()
     }
 }

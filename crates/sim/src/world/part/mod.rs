@@ -357,7 +357,14 @@ impl Part<'_> {
             _ => 0,
         };
         let at = self.positions.port(self.router.port(hops, choice));
-        let offered = self.ports[at].offer(now, &mut self.arena, id, &mut self.evicted);
+        let port = &mut self.ports[at];
+        if PLAIN && port.lets_pass(now, packet.size) {
+            if let Some(land) = port.wire.transmit(now, &mut self.arena, id) {
+                self.push_landing::<PLAIN>(at, land);
+            }
+            return;
+        }
+        let offered = port.offer(now, &mut self.arena, id, &mut self.evicted);
         self.see_to::<PLAIN>(now, at, id, offered);
     }
 
@@ -491,22 +498,22 @@ impl Part<'_> {
         } else if !PLAIN && self.pfc.is_some() {
             self.pull_held(now, host);
         } else if self.hosts[host].has_more::<PLAIN>() {
-            self.pull_waiting::<PLAIN>(now, host);
+            if self.ports[host].wire.is_free(now) {
+                self.send_next::<PLAIN>(now, host, 0, host);
+            }
+            if self.hosts[host].is_called {
+                self.agree_on_call::<PLAIN>(host);
+            }
         }
     }
 
-    /// [`Part::pull`], where something waits.
+    /// The NIC of a host is called when it is free, if more waits.
     #[inline(never)]
-    fn pull_waiting<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
-        if self.ports[host].wire.is_free(now) {
-            self.send_next::<PLAIN>(now, host, 0, host);
-        }
-        let Host { id, is_called, .. } = self.hosts[host];
-        if is_called
-            && self.hosts[host].has_more::<PLAIN>()
+    fn agree_on_call<const PLAIN: bool>(&mut self, host: usize) {
+        if self.hosts[host].has_more::<PLAIN>()
             && let Some(at) = self.ports[host].wire.agree_free()
         {
-            self.calendar.push(at, Event::Free(id, 0).key());
+            self.calendar.push(at, Event::Free(self.hosts[host].id, 0).key());
         }
     }
 
@@ -524,15 +531,18 @@ impl Part<'_> {
     }
 
     /// [`Part::catch_up_host`], where something was to be sent.
-    #[inline(never)]
+    #[inline(always)]
     fn catch_up_waiting<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
-        while self.ports[host].wire.is_free(now) && self.hosts[host].has_more::<PLAIN>() {
+        loop {
             let free = self.ports[host].wire.free_at();
             let begins = if PLAIN { free } else { self.sends_from(host, free) };
             if !PLAIN && begins > now {
                 return;
             }
             self.send_next::<PLAIN>(begins, host, 0, host);
+            if !self.ports[host].wire.is_free(now) || !self.hosts[host].has_more::<PLAIN>() {
+                return;
+            }
         }
     }
 
@@ -571,15 +581,15 @@ impl Part<'_> {
             }
             return Some(id);
         }
-        let transport = &self.hosts[host].transport;
-        if !(if PLAIN { transport.registered_wants_to_send(0) } else { transport.wants_to_send(nic) }) {
+        // In a plain network nobody asks for a packet where nothing waits.
+        if !PLAIN && !self.hosts[host].transport.wants_to_send(nic) {
             return None;
         }
-        let packet = self.with_host::<PLAIN, _>(now, host, |transport, cx| match PLAIN {
-            true => transport.poll_registered(cx, 0),
-            false => transport.poll_send(cx, nic),
+        // Taken in at once: a packet is copied once.
+        let id = self.with_host::<PLAIN, _>(now, host, |transport, cx| {
+            let packet = if PLAIN { transport.poll_registered(cx, 0) } else { transport.poll_send(cx, nic) };
+            packet.map(|packet| cx.arena.insert(packet))
         })?;
-        let id = self.arena.insert(packet);
         if self.arena.has_headers() {
             self.arena.set_header(id, std::mem::take(&mut self.header));
         }
@@ -677,24 +687,5 @@ impl Part<'_> {
     /// Ends of flows that are still open.
     pub(super) fn unfinished(&self) -> impl Iterator<Item = Unfinished> {
         self.hosts.iter().flat_map(|host| host.transport.unfinished())
-    }
-
-    /// Bytes of state that the part holds on to; tables never shrink, so this is the peak.
-    pub(super) fn heap_bytes(&self) -> usize {
-        let hosts: usize = self.hosts.iter().map(|host| host.transport.heap_bytes()).sum();
-        let managed = self.switches.iter().filter_map(|switch| switch.managed.as_deref());
-        self.arena.heap_bytes()
-            + self.calendar.heap_bytes()
-            + self.positions.heap_bytes()
-            + self.flows.heap_bytes()
-            + hosts
-            + self.hosts.capacity() * size_of::<Host>()
-            + self.interfaces.as_ref().map_or(0, Interfaces::heap_bytes)
-            + self.delays.as_ref().map_or(0, Delays::heap_bytes)
-            + self.pfc.as_ref().map_or(0, |pfc| pfc.heap_bytes())
-            + self.attribution.as_ref().map_or(0, |attribution| attribution.heap_bytes())
-            + self.ports_heap_bytes()
-            + self.switches.capacity() * size_of::<Switch>()
-            + managed.map(Managed::heap_bytes).sum::<usize>()
     }
 }
