@@ -75,6 +75,26 @@ impl Damped {
     }
 }
 
+/// Which round trip of a flow Early Start counts in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EarlyStartRtt {
+    /// The one that its packets tell, which is measured and has in it what they waited: where queues are long more
+    /// flows count as nearly complete, and queues grow by them.
+    #[default]
+    Measured,
+    /// The least that it has told this link: what is left of it is compared with a way on which nothing waits.
+    Least,
+}
+
+impl EarlyStartRtt {
+    /// Not written out then.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    fn is_default(&self) -> bool {
+        *self == EarlyStartRtt::default()
+    }
+}
+
 /// How PDQ behaves at switches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -84,6 +104,10 @@ pub struct Config {
     /// K of Early Start: flows that are complete in fewer round trips than this, so many round trips together, are
     /// taken for complete (paper: 2). Zero switches it off.
     pub early_start: f64,
+    /// In which round trips that counts: `"measured"`, or `"least"` for one without queueing. The accounts say no more
+    /// than "RTT", and that the sender measures it.
+    #[serde(skip_serializing_if = "EarlyStartRtt::is_default")]
+    pub early_start_rtt: EarlyStartRtt,
     /// X of Suppressed Probing: a paused flow probes every so many round trips for each place in the list (paper: 0.2),
     /// and at most once in one. Zero switches it off.
     pub probing: f64,
@@ -111,6 +135,7 @@ impl Default for Config {
         Config {
             comparator: Comparator::EdfSjf,
             early_start: 2.0,
+            early_start_rtt: EarlyStartRtt::Measured,
             probing: 0.2,
             damping: 0.25,
             damped: Damped::LessCritical,
@@ -129,7 +154,7 @@ impl Parameters for Config {
         "comparator = \"sjf\", damping = 1.0, share = 0.9, list_max = 4, list_min = 2",
         "damping = 0, list_min = 1, list_max = 1",
         "damped = \"all\", damping = 1",
-        "damped = \"paused\"",
+        "damped = \"paused\", early_start_rtt = \"least\"",
     ];
 
     fn facts(&self, facts: &mut Facts) {

@@ -6,7 +6,7 @@ use tailcut_base::{BitRate, Instant, Span};
 use tailcut_model::FlowId;
 use tailcut_model::explicit::PdqFields;
 
-use super::{Comparator, Config, Damped};
+use super::{Comparator, Config, Damped, EarlyStartRtt};
 use crate::agent::round_trip::MeanRoundTrip;
 
 /// A flow, or a part of it that goes its own way: a flow and a connection.
@@ -22,6 +22,8 @@ struct Entry {
     /// T: how long what is left of it takes on the link of its sender.
     left: Span,
     rtt: Span,
+    /// The least of these since it is in the list.
+    least_rtt: Span,
     /// Bit/s that all links have granted, as the last answer said; zero while it does not send.
     rate: u64,
     /// When it was accepted last while it did not send.
@@ -171,15 +173,15 @@ impl Link {
     /// room for it.
     fn place(&mut self, config: &Config, now: Instant, key: Key, fields: &PdqFields, rtt: Span) -> Option<usize> {
         let own = if fields.rtt == Span::ZERO { config.base_rtt } else { fields.rtt };
-        let (rate, accepted) = match self.find(key) {
+        let (rate, accepted, least_rtt) = match self.find(key) {
             Some(at) => {
                 let known = self.list.remove(at);
-                (known.rate, known.accepted)
+                (known.rate, known.accepted, known.least_rtt.min(own))
             }
-            None => (0, None),
+            None => (0, None, own),
         };
         let PdqFields { policy, deadline, size, left, .. } = *fields;
-        let mut entry = Entry { key, policy, deadline, size, left, rtt: own, rate, accepted, until: now };
+        let mut entry = Entry { key, policy, deadline, size, left, rtt: own, least_rtt, rate, accepted, until: now };
         let at = self.list.partition_point(|other| is_before(config.comparator, other, &entry));
         // It probes every round trip, or more seldom by its place; two of these, and two round trips for the answers.
         let probes = (config.probing * at as f64).max(1.0) + 1.0;
@@ -199,7 +201,11 @@ impl Link {
     fn available(&self, config: &Config, at: usize) -> u64 {
         let (mut early, mut used) = (0.0, 0);
         for entry in &self.list[..at] {
-            let round_trips = entry.left.as_ps() as f64 / entry.rtt.as_ps() as f64;
+            let rtt = match config.early_start_rtt {
+                EarlyStartRtt::Measured => entry.rtt,
+                EarlyStartRtt::Least => entry.least_rtt,
+            };
+            let round_trips = entry.left.as_ps() as f64 / rtt.as_ps() as f64;
             if round_trips < config.early_start && early < config.early_start {
                 early += round_trips;
             } else {

@@ -159,6 +159,25 @@ fn early_start_takes_two_round_trips_of_flows_for_complete() {
     assert_eq!(rates, [GBPS, GBPS, GBPS, 0]);
 }
 
+/// A queue of four round trips: what was ten round trips before are fewer than two and a half then, if it counts.
+#[test]
+fn what_waits_makes_flows_nearly_complete_only_if_early_start_counts_it() {
+    let second = |early_start_rtt| {
+        let mut switch = Switch::new(Config { early_start_rtt, ..config() });
+        let in_queue = |round_trips: f64| PdqFields { rtt: RTT * 5, ..flow(round_trips) };
+        assert_eq!(switch.round(0, flow(11.0)).rate, GBPS);
+        // Five empty round trips are one of these.
+        assert_eq!(switch.round(0, in_queue(5.0)).rate, GBPS);
+        let waits = switch.round(1, in_queue(20.0)).rate;
+        // A newcomer has told no other one: its own way counts with the queue until it is shorter.
+        assert_eq!(switch.round(0, flow(1.5)).rate, GBPS);
+        assert_eq!(switch.round(1, in_queue(20.0)).rate, GBPS, "nearly complete in either");
+        waits
+    };
+    assert_eq!(second(EarlyStartRtt::Measured), GBPS);
+    assert_eq!(second(EarlyStartRtt::Least), 0);
+}
+
 /// Twenty flows that are alike: in both readings.
 #[test]
 fn of_twenty_newcomers_one_is_accepted_within_the_damping() {
