@@ -299,7 +299,7 @@ impl Port {
         arena: &mut Arena,
         id: PacketId,
         evicted: &mut Vec<PacketId>,
-        gate: &mut dyn Gate,
+        gate: &mut impl Gate,
     ) -> Offered {
         self.offer_through(now, arena, id, evicted, gate)
     }
@@ -311,7 +311,7 @@ impl Port {
         arena: &mut Arena,
         id: PacketId,
         evicted: &mut Vec<PacketId>,
-        gate: &mut (impl Gate + ?Sized),
+        gate: &mut impl Gate,
     ) -> Offered {
         self.catch_up(now, arena);
         let packet = arena.get(id);
