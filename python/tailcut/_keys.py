@@ -370,6 +370,7 @@ Key: TypeAlias = Literal[
     "switch.agent.pdq.damped",
     "switch.agent.pdq.damping",
     "switch.agent.pdq.early_start",
+    "switch.agent.pdq.early_start_rtt",
     "switch.agent.pdq.list_max",
     "switch.agent.pdq.list_min",
     "switch.agent.pdq.probing",

@@ -330,7 +330,7 @@ impl Port {
         arena: &mut Arena,
         id: PacketId,
         evicted: &mut Vec<PacketId>,
-        gate: &mut dyn Gate,
+        gate: &mut impl Gate,
     ) -> Offered {
         self.offer_through(now, arena, id, evicted, gate)
     }
@@ -342,7 +342,7 @@ impl Port {
         arena: &mut Arena,
         id: PacketId,
         evicted: &mut Vec<PacketId>,
-        gate: &mut (impl Gate + ?Sized),
+        gate: &mut impl Gate,
     ) -> Offered {
         if gate.is_open() && self.lets_pass(now, arena.get(id).size) {
             return Offered::Sent { land: self.wire.transmit(now, arena, id) };

@@ -47,13 +47,13 @@ pub(crate) fn check(config: &Config, network: &Network) -> Result<(), Invalid> {
         let message = "where classes are paused, a host keeps its packets until its link may send them";
         return refuse("nic", message, "expected `nic = \"pull\"`, or no `port.pfc`");
     }
-    if let Some((key, ..)) =
-        config.switch.each().flat_map(|(_, switch)| switch.seats()).find(|(.., is_default)| !is_default)
+    if let Some((key, ..)) = config
+        .switch
+        .each()
+        .flat_map(|(_, switch)| switch.seats())
+        .find(|(key, .., is_default)| *key != "memory" && !is_default)
     {
-        let message = match key {
-            "memory" => "paused classes have room of their own, and a shared memory would drop in spite of it",
-            _ => "agents of switches look at queues that nobody stops",
-        };
+        let message = "agents of switches look at queues that nobody stops";
         return refuse(&format!("switch.{key}"), message, "expected the default, or no `port.pfc`");
     }
     if config.failures != Failures::default() {
@@ -113,8 +113,19 @@ pub(crate) fn warnings(scenario: &Scenario) -> Vec<String> {
         ));
     }
     let PortConfig { classes, limit, .. } = &config.port.all;
-    if pfc.mask().count_ones() == u32::from(*classes) && *limit != PortConfig::default().limit {
-        warnings.push(format!("`port.limit` is {limit}, and holds for no class: all are paused rather than dropped"));
+    if pfc.mask().count_ones() == u32::from(*classes) {
+        let nothing = "holds for no class: all are paused rather than dropped";
+        if *limit != PortConfig::default().limit {
+            warnings.push(format!("`port.limit` is {limit}, and {nothing}"));
+        }
+        if config
+            .switch
+            .each()
+            .flat_map(|(_, switch)| switch.seats())
+            .any(|(key, .., is_default)| key == "memory" && !is_default)
+        {
+            warnings.push(format!("`switch.memory` {nothing}, and these have room of their own"));
+        }
     }
     warnings
 }

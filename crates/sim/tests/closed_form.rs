@@ -1,6 +1,12 @@
 //! Completion times that can be computed by hand, exact to the picosecond.
 
-use crate::common::{P1, P2, P3, P4, P9, bottleneck, fcts, in_words_of, listed, port, rows, run, schemes, star};
+use proptest::prelude::*;
+use tailcut_base::HostId;
+
+use crate::common::cases::{config, networks};
+use crate::common::{
+    P1, P2, P3, P4, P9, bottleneck, fcts, in_words_of, listed, port, rows, run, scenario, schemes, star,
+};
 
 /// Picoseconds.
 const US: u64 = 1_000_000;
@@ -87,6 +93,44 @@ fn in_an_idle_network_every_scheme_takes_the_same_hand_computed_time() {
                 let facts = (row.packets, row.retransmissions, row.drops, row.reordered, row.ce_marks);
                 assert_eq!(facts, (size.div_ceil(1460), 0, 0, 0, 0));
             }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    /// On any network, with links that differ and delays at switches, an idle way takes its closed form.
+    #[test]
+    fn an_idle_way_of_any_network_takes_its_closed_form(
+        (network, hosts, _) in networks(),
+        pairs in prop::collection::vec((any::<u32>(), any::<u32>(), 1u64..14_600), 1..8),
+        seed in 0u64..1_000,
+    ) {
+        prop_assume!(hosts > 1);
+        let ends = |&(src, step, size): &(u32, u32, u64)| {
+            let src = src % hosts;
+            (src, (src + 1 + step % (hosts - 1)) % hosts, size)
+        };
+        // A second for each flow.
+        let at = |(nth, (src, dst, size))| (src, dst, size, nth * 1_000_000_000);
+        let flows: Vec<_> = (0u64..).zip(pairs.iter().map(ends)).map(at).collect();
+        let tcp = "[host.transport.tcp]\ninitial_window = 10\nmin_rto = \"900ms\"\n";
+        let ports = "[port]\nlimit = \"1MB\"\n";
+        let text = format!("path = \"flow-ecmp\"\n{network}{ports}{tcp}{}", listed(&flows));
+        let outcome = run("tcp", &text, seed);
+        let made = scenario("tcp", &text, seed);
+        for (row, (src, dst, size, _)) in rows(&outcome).iter().zip(&flows) {
+            let links = made.network().route(HostId(*src), HostId(*dst)).links;
+            let (mut sent, mut arrived) = (vec![0; links.len()], 0);
+            for offset in (0..*size).step_by(1460) {
+                arrived = 0;
+                for (sent, link) in sent.iter_mut().zip(&links) {
+                    *sent = arrived.max(*sent) + link.rate.tx_time(1460.min(size - offset) + 40).as_ps();
+                    arrived = *sent + link.delay.as_ps();
+                }
+            }
+            prop_assert_eq!(row.fct().unwrap().as_ps(), arrived, "{} B from {} to {}", size, src, dst);
         }
     }
 }

@@ -500,6 +500,77 @@ fn what_is_refused_lies_in_the_headroom_as_long_as_there_is_room() {
     assert_ne!(without.engine.digest, one.engine.digest);
 }
 
+/// Where a class may be paused, each departure has an event. What is of another class is let in by the memory all the
+/// same: of a class that is never paused it is asked the same at the same times, and answers the same.
+#[test]
+fn beside_a_class_that_is_paused_a_memory_is_asked_the_same_of_the_others() {
+    let mix = slytherin_mix(0.9, "1ms");
+    for memory in shared() {
+        let text = |pfc: &str| format!("{SMALL}[port]\nlimit = \"1MB\"\nclasses = 2\n{pfc}[switch]\n{memory}{mix}");
+        let asked = |pfc: &str| {
+            let logs = Logs::default();
+            let outcome = on_threads(&logged(&scenario("dctcp", &text(pfc), 1), &logs), 1);
+            let logs = std::mem::take(&mut *logs.lock().unwrap());
+            let is_asked = |(_, told): &(Instant, Told)| matches!(told, Told::Asked { .. });
+            let asked: Vec<_> = logs.into_values().flatten().filter(is_asked).collect();
+            (outcome.engine.digest, outcome.totals, asked)
+        };
+        let (alone, beside) = (asked(""), asked("pfc.classes = [1]\n"));
+        // One without an end is asked nothing.
+        assert!(alone.2.len() > 1_000 || memory.contains("unbounded"), "{memory}");
+        let first = alone.2.iter().zip(&beside.2).position(|(alone, beside)| alone != beside);
+        assert_eq!(first.map(|at| (&alone.2[at], &beside.2[at])), None, "{memory}");
+        assert!(alone == beside, "{memory}");
+    }
+}
+
+/// What may be paused waits in room of its own, outside of the memory, and loses nothing; what may not shares the
+/// memory, whose books hold nothing else.
+#[test]
+fn paused_classes_lose_nothing_beside_a_memory_that_refuses_others() {
+    let mix = slytherin_mix(0.9, "1ms");
+    for (nth, memory) in shared().into_iter().enumerate() {
+        let counts = ["ingress", "queue"][nth % 2];
+        let port =
+            format!("[port]\nlimit = \"1MB\"\npfc = {{ classes = [0], xoff = \"9KB\", counts = \"{counts}\" }}\n");
+        let scenario = scenario("pias", &format!("{SMALL}{port}[switch]\n{memory}{mix}"), 1);
+        let logs = Logs::default();
+        let watched = logged(&scenario, &logs);
+        let outcome = on_threads(&scenario, 1);
+        assert_eq!(outcome.totals.drops.get(DropReason::ClassFull), 0, "{memory}");
+        assert_eq!(outcome.totals.drops.total(), refused(&outcome), "{memory}");
+        match memory.contains("unbounded") {
+            true => assert_eq!(refused(&outcome), 0, "{memory}"),
+            // Larger ones may hold all that comes.
+            false => assert!(refused(&outcome) > 0 || !memory.contains("\"30KB\""), "{memory}"),
+        }
+        let paused = outcome.ports.iter().filter_map(|port| port.pauses).map(|pauses| pauses.frames).sum::<u64>();
+        assert!(paused > 0, "{memory}");
+        assert_eq!(on_threads(&watched, 1).engine.digest, outcome.engine.digest, "{memory}");
+        for (switch, log) in &*logs.lock().unwrap() {
+            let mut used = 0;
+            for (_, told) in log {
+                match told {
+                    Told::Asked { used: now, .. } | Told::Refused { used: now, .. } => assert_eq!(*now, used),
+                    Told::Came { size, used: now, .. } => {
+                        used += size;
+                        assert_eq!(*now, used);
+                    }
+                    Told::Left { size, used: now, .. } => {
+                        used -= size;
+                        assert_eq!(*now, used);
+                    }
+                }
+            }
+            assert_eq!(used, 0, "all that came to switch {switch} has left: {memory}");
+        }
+        for threads in [2, 3] {
+            let other = on_threads(&scenario, threads);
+            assert_eq!((other.engine.digest, &other.totals), (outcome.engine.digest, &outcome.totals), "{memory}");
+        }
+    }
+}
+
 #[test]
 fn a_memory_is_recorded_over_time_and_that_changes_nothing() {
     let mix = slytherin_mix(0.9, "1ms");

@@ -346,26 +346,55 @@ proptest! {
 
     /// One bottleneck, flows that begin together: in the mean they complete hardly later than the shortest first would,
     /// and the last one too. (Those that are accepted before the switch hears of each other queue what the rate
-    /// controller then drains, while all wait.)
+    /// controller then drains, while all wait. Where Early Start counts in round trips with that queue in them, it
+    /// adds to the queue, and some orders in which flows ask cost more: the eight below.)
     #[test]
     fn a_bottleneck_serves_the_shortest_first(sizes in prop::collection::vec(20_000u64..500_000, 2..12)) {
-        let senders = sizes.len() as u32;
-        let flows: Vec<_> = (0..).zip(&sizes).map(|(src, &size)| (src, senders, size, 0)).collect();
-        let outcome = run("pdq", &format!("{}{}", single(senders), listed(&flows)), 1);
-        let times = fcts(&outcome);
-        let mut sizes = sizes;
-        sizes.sort_unstable();
-        let (mut now, mut sum) = (0.0, 0.0);
-        for size in sizes {
-            now += tailcut_base::wire_bytes(size) as f64 * 8.0 / 1e9;
-            sum += now;
+        for (rtt, bound) in [("measured", 1.55), ("least", 1.2)] {
+            let ((mean, last), (best_mean, best_last)) = (mean_and_last(&sizes, rtt), shortest_first(&sizes));
+            prop_assert!(mean < bound * best_mean + 0.001, "{rtt}: {mean} s, ideally {best_mean} s");
+            prop_assert!(last < 1.35 * best_last + 0.001, "{rtt}: {last} s, ideally {best_last} s");
         }
-        let mean = times.iter().sum::<u64>() as f64 / 1e12 / f64::from(senders);
-        let ideal = sum / f64::from(senders);
-        prop_assert!(mean < 1.35 * ideal + 0.001, "{mean} s, ideally {ideal} s");
-        let last = times.into_iter().max().unwrap() as f64 / 1e12;
-        prop_assert!(last < 1.35 * now + 0.001, "{last} s, ideally {now} s");
     }
+}
+
+/// When flows of these sizes complete that begin together at one bottleneck: their mean, and the last one, in seconds.
+fn mean_and_last(sizes: &[u64], early_start_rtt: &str) -> (f64, f64) {
+    let senders = sizes.len() as u32;
+    let flows: Vec<_> = (0..).zip(sizes).map(|(src, &size)| (src, senders, size, 0)).collect();
+    let rtt = format!("switch.agent.pdq.early_start_rtt = \"{early_start_rtt}\"\n");
+    let times = fcts(&run("pdq", &format!("{rtt}{}{}", single(senders), listed(&flows)), 1));
+    let mean = times.iter().sum::<u64>() as f64 / 1e12 / f64::from(senders);
+    (mean, times.into_iter().max().unwrap() as f64 / 1e12)
+}
+
+/// The same if they were served one after the other, the shortest first.
+fn shortest_first(sizes: &[u64]) -> (f64, f64) {
+    let mut sizes = sizes.to_vec();
+    sizes.sort_unstable();
+    let (mut now, mut sum) = (0.0, 0.0);
+    for &size in &sizes {
+        now += tailcut_base::wire_bytes(size) as f64 * 8.0 / 1e9;
+        sum += now;
+    }
+    (sum / sizes.len() as f64, now)
+}
+
+/// Eight flows, two pairs of them alike, of which the largest asks first. It is accepted, and four more critical ones
+/// beside it within a round trip; what they queue makes round trips longer, in which the larger ones count as nearly
+/// complete, so that still more are accepted. That flows are alike has no part in it: with round trips without a queue
+/// the mean is near the best one, whether they are or not.
+#[test]
+fn early_start_in_round_trips_with_their_queue_costs_the_mean() {
+    let sizes = [481_931, 185_493, 185_493, 92_328, 411_851, 411_851, 376_705, 78_285];
+    let (best, _) = shortest_first(&sizes);
+    let (measured, _) = mean_and_last(&sizes, "measured");
+    let (least, _) = mean_and_last(&sizes, "least");
+    assert!(least < 1.15 * best && least < measured - 0.002, "{least} s, {measured} s, ideally {best} s");
+    // No two of them are alike: a byte more, and the same holds.
+    let unlike: Vec<u64> = (0..).zip(sizes).map(|(nth, size)| size + nth).collect();
+    let (least, _) = mean_and_last(&unlike, "least");
+    assert!(least < 1.15 * best, "{least} s, ideally {best} s");
 }
 
 #[test]

@@ -246,7 +246,6 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
             "the wrong pause",
         ),
         ("pias", format!("[port]\n{four}pfc = {{}}\nbuffer.reserved = {{}}"), "reserved", "have room of their own"),
-        ("tcp", "port.pfc = {}\nswitch.memory.dt.size = \"1MB\"".to_owned(), "`switch.memory`", "would drop"),
         ("rcp", "port.pfc = {}".to_owned(), "`switch.agent`", "agents of switches"),
         ("tcp", "port.pfc = {}\nnic.queue = {}".to_owned(), "`nic`", "a host keeps its packets"),
         ("tcp", "nic.queue.pfc = {}".to_owned(), "`nic.queue.pfc`", "`[port]` says"),
@@ -290,6 +289,9 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
     let text = format!("port.limit = \"1MB\"\nport.pfc = {{}}\n{star}");
     let warnings = scenario("tcp", &text, 1).warnings();
     assert!(warnings.iter().any(|warning| warning.contains("holds for no class")), "{warnings:?}");
+    let text = format!("port.pfc = {{}}\nswitch.memory.dt.size = \"1MB\"\n{star}");
+    let warnings = scenario("tcp", &text, 1).warnings();
+    assert!(warnings.iter().any(|warning| warning.contains("`switch.memory` holds for no class")), "{warnings:?}");
 }
 
 proptest! {

@@ -1,6 +1,7 @@
 //! Hosts that pass packets on: flows through a BCube, whose switches are joined by nothing but hosts.
 
-use crate::common::{fcts, listed, port, rows, run, scenario, slytherin_mix};
+use crate::common::{cases::config, fcts, listed, port, rows, run, scenario, slytherin_mix};
+use proptest::prelude::*;
 use tailcut_base::HostId;
 use tailcut_model::seat::DropReason;
 use tailcut_record::Recorder;
@@ -132,4 +133,57 @@ fn what_a_host_passes_on_waits_in_its_interface_and_may_be_lost_there() {
     assert_eq!(lost(&large), 0);
     assert!(lost(&small) > 0, "two links lead to the host and one away from it");
     assert!(port(&small, "host3", "level2-3").drops.get(DropReason::PortFull) > 0);
+}
+
+proptest! {
+    #![proptest_config(config(24))]
+
+    /// Relays keep the order: where each flow takes one way over queues of one class, its packets arrive in the order
+    /// in which they were sent, and only what was dropped is missing. What comes to a host is its own, or goes on, or is
+    /// dropped there; nothing else leaves it but what its own flows send.
+    #[test]
+    fn relays_keep_packets_and_their_order(
+        shape in prop::sample::select(vec![(2u32, 1u32), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1)]),
+        pairs in prop::collection::vec((0u32..1_000, 1u32..1_000, 1u64..120_000, 0u64..200_000), 1..30),
+        limit in prop::sample::select(vec!["4500B", "15KB", "10MB"]),
+        seed in 0u64..1_000,
+    ) {
+        let hosts = shape.0.pow(shape.1 + 1);
+        let mut flows: Vec<_> = pairs.iter().map(|&(src, step, size, at)| {
+            let src = src % hosts;
+            (src, (src + 1 + step % (hosts - 1)) % hosts, size, at)
+        }).collect();
+        flows.sort_by_key(|flow| flow.3);
+        let network = bcube(shape.0, shape.1);
+        let text = format!("path = \"flow-ecmp\"\n{network}[port]\nlimit = \"{limit}\"\n{}", listed(&flows));
+        let scenario = scenario("tcp", &text, seed);
+        let network = scenario.network();
+        let outcome = World::new(&scenario, Recorder::new()).run();
+        prop_assert_eq!(outcome.end, EndReason::Finished);
+        let flows = rows(&outcome);
+        prop_assert!(flows.iter().all(|row| row.received.is_some()));
+        let lost = outcome.totals.drops.total();
+        // A packet that is sent again comes after later ones; no other does.
+        prop_assert!(flows.iter().all(|row| row.retransmissions > 0 || row.reordered == 0));
+        prop_assert!(limit != "10MB" || lost == 0);
+        let ports = || outcome.ports.iter().zip(network.ports().iter());
+        for host in 0..hosts {
+            let node = Node::Host(HostId(host));
+            let into: u64 = ports().filter(|(_, spec)| spec.peer == node).map(|(row, _)| row.packets).sum();
+            let out: u64 = ports()
+                .filter(|(_, spec)| spec.owner == node)
+                .map(|(row, _)| row.packets + row.drops.total())
+                .sum();
+            // Data that it sends, and an ACK for each packet that it receives.
+            let sent: u64 = flows.iter().filter(|row| row.src == host).map(|row| row.packets).sum();
+            if lost == 0 {
+                let received: u64 = flows.iter().filter(|row| row.dst == host).map(|row| row.packets).sum();
+                let own_out = sent + received;
+                let own_in = received + sent;
+                prop_assert_eq!(into - own_in, out - own_out, "what host {} passes on", host);
+            } else {
+                prop_assert!(out >= sent, "host {}", host);
+            }
+        }
+    }
 }

@@ -119,6 +119,13 @@ pub struct Traffic {
     /// Flows per second in the whole network (with `incast`: events per second) instead of a share of the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
+    /// From when on flows (with `incast`: queries) of it arrive; from the start if not given. For a `rate` in a
+    /// `duration`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Span>,
+    /// Until when they arrive; until all arrivals stop if not given. For a `rate` in a `duration`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Span>,
     /// Sizes of the flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Sizes>,

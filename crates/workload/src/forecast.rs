@@ -91,7 +91,8 @@ impl<'a> Forecaster<'a> {
 
     /// Adds a generated traffic of this class with `per_second` events, whose first answers have the class `first`.
     pub(crate) fn add_generated(&mut self, class: usize, first: Option<usize>, plan: &Generated, per_second: f64) {
-        let events = per_second * self.seconds;
+        let events =
+            per_second * self.seconds * plan.window.map_or(1.0, |window| window.part_of(self.forecast.duration));
         let spread = plan.spread(&self.racks);
         let (own, firsts) = plan.parts();
         for (class, part) in [(Some(class), Some(own)), (first, firsts)] {

@@ -1,6 +1,6 @@
 //! One traffic of the scenario, checked: what it sends, before it is known how often.
 
-use tailcut_base::{Instant, wire_bytes};
+use tailcut_base::{Instant, Span, wire_bytes};
 use tailcut_model::{Files, Invalid};
 
 use crate::builtin;
@@ -28,9 +28,32 @@ pub(crate) enum Plan {
 #[derive(Clone, Debug)]
 pub(crate) struct Generated {
     pub(crate) amount: Amount,
+    /// When it arrives, if not all the time.
+    pub(crate) window: Option<Window>,
     pub(crate) sizes: Distribution,
     pub(crate) ends: Ends,
     pub(crate) deadlines: Option<Deadlines>,
+}
+
+/// From when on, and until when.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Window {
+    pub(crate) from: Span,
+    pub(crate) until: Option<Span>,
+}
+
+impl Window {
+    /// Whether an event of `now` counts.
+    pub(crate) fn has(self, now: Instant) -> bool {
+        let now = now.as_ps();
+        self.from.as_ps() <= now && self.until.is_none_or(|until| now < until.as_ps())
+    }
+
+    /// The part of `duration` that it is.
+    pub(crate) fn part_of(self, duration: Span) -> f64 {
+        let until = self.until.map_or(duration, |until| until.min(duration)).as_ps();
+        until.saturating_sub(self.from.as_ps()) as f64 / duration.as_ps().max(1) as f64
+    }
 }
 
 /// How much of it there is.
@@ -147,6 +170,8 @@ impl Plan {
         let generator_keys = [
             ("share", traffic.share.is_some()),
             ("rate", traffic.rate.is_some()),
+            ("from", traffic.from.is_some()),
+            ("until", traffic.until.is_some()),
             ("endpoints", traffic.endpoints.is_some()),
             ("arrivals", traffic.arrivals.is_some()),
             ("incast", traffic.incast.is_some()),
@@ -193,6 +218,7 @@ fn generated(key: &str, traffic: &Traffic, sizes: &Sizes, class: u64, site: &Sit
                 .help("expected `share` (a fraction of the load) or `rate` (flows per second)"));
         }
     };
+    let window = window(key, traffic)?;
     let ends = match &traffic.incast {
         None => {
             let endpoints = traffic.endpoints.clone().unwrap_or_default();
@@ -214,7 +240,27 @@ fn generated(key: &str, traffic: &Traffic, sizes: &Sizes, class: u64, site: &Sit
         deadlines::check(&format!("{key}.deadline"), deadlines)?;
     }
     let sizes = distribution(&format!("{key}.sizes"), sizes, site.files)?;
-    Ok(Generated { amount, sizes, ends, deadlines: traffic.deadline.clone() })
+    Ok(Generated { amount, window, sizes, ends, deadlines: traffic.deadline.clone() })
+}
+
+/// When a traffic arrives, if it says so.
+fn window(key: &str, traffic: &Traffic) -> Result<Option<Window>, Invalid> {
+    let (name, first) = match (traffic.from, traffic.until) {
+        (None, None) => return Ok(None),
+        (Some(from), _) => ("from", from),
+        (None, Some(_)) => ("until", Span::ZERO),
+    };
+    if traffic.rate.is_none() {
+        return Err(Invalid::new(format!("{key}.{name}"), "a share is of the load of the whole time")
+            .help("expected `rate` instead of `share`"));
+    }
+    if let Some(until) = traffic.until
+        && until <= first
+    {
+        let message = format!("nothing arrives between {first} and {until}");
+        return Err(Invalid::new(format!("{key}.until"), message).help("expected a time after `from`"));
+    }
+    Ok(Some(Window { from: first, until: traffic.until }))
 }
 
 impl Sizes {

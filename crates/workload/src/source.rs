@@ -12,7 +12,7 @@ use crate::flow_list::Listed;
 use crate::incast::Queries;
 use crate::incast_plan::PlacedApplication;
 use crate::mixture::SizeMixture;
-use crate::plan::{Ends, Generated};
+use crate::plan::{Ends, Generated, Window};
 
 /// Where the flows of one traffic come from: draws, or a list.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub(crate) struct Generator {
     sizes: Distribution,
     draws: Stream,
     deadlines: Option<DeadlineSource>,
+    /// When its events count, if not all the time.
+    window: Option<Window>,
     events: Events,
 }
 
@@ -122,7 +124,8 @@ impl Generator {
             }
         };
         let deadlines = plan.deadlines.map(|config| DeadlineSource::new(config, seeds, "workload.deadlines", number));
-        Generator { class, sizes: plan.sizes, draws: seeds.stream("workload.sizes", number), deadlines, events }
+        let draws = seeds.stream("workload.sizes", number);
+        Generator { class, sizes: plan.sizes, draws, deadlines, window: plan.window, events }
     }
 
     fn next_at(&self) -> Option<Instant> {
@@ -220,6 +223,14 @@ impl FlowSource {
         match self {
             FlowSource::Generated(generator) => generator.next_at(),
             FlowSource::Listed(list) => list.flows.get(list.at).map(|flow| flow.start),
+        }
+    }
+
+    /// Whether an event of `now` counts.
+    pub(crate) fn arrives(&self, now: Instant) -> bool {
+        match self {
+            FlowSource::Generated(generator) => generator.window.is_none_or(|window| window.has(now)),
+            FlowSource::Listed(_) => true,
         }
     }
 

@@ -145,6 +145,7 @@ impl Workload {
         }
         let end = end(config, &plans)?;
         let warmup = warmup(config)?;
+        check_windows(&plans, config.duration)?;
         let notes = cut_lists(&mut plans, end, config.duration)?;
         let rates = rates(config, places, &plans)?;
         let (classes, class_of) = classes(&plans)?;
@@ -173,8 +174,12 @@ impl Workload {
             Plan::Listed(_) => (0.0, 0.0),
         };
         let flows = |((_, plan), rate): (&(&str, Plan), &f64)| {
+            let part = match plan {
+                Plan::Generated(plan) => plan.window.map_or(1.0, |window| window.part_of(duration)),
+                Plan::Listed(_) => 1.0,
+            };
             let (own, first) = per_event(plan);
-            let events = rate * duration.as_secs_f64();
+            let events = rate * duration.as_secs_f64() * part;
             (events * own, events * first)
         };
         let expected = plans.iter().zip(&rates).map(flows).collect();
@@ -286,6 +291,11 @@ impl Workload {
     /// Draws the flows of one event.
     fn fire(&mut self, now: Instant, source: usize) {
         let is_list = matches!(self.sources[source], FlowSource::Listed(_));
+        if !self.sources[source].arrives(now) {
+            // Drawn, so that those that count are the same whenever others do, and thrown away.
+            let mut uncounted = self.queries;
+            return self.sources[source].fire(now, &mut uncounted, |_| {});
+        }
         let measured = (is_list && !self.warmup.lists) || !self.is_warmup(now);
         let (pending, drawn) = (&mut self.pending, if is_list { &mut self.listed } else { &mut self.generated });
         self.sources[source].fire(now, &mut self.queries, |flow| {
@@ -355,6 +365,27 @@ fn warmup(config: &Config) -> Result<Warmup, Invalid> {
             .help("expected 0 to below 1, such as 0.1"));
     }
     Ok(Warmup { fraction, lists: config.warmup.is_some(), listed: 0 })
+}
+
+/// Refuses traffics that arrive at times at which none does.
+fn check_windows(plans: &Plans<'_>, duration: Option<Span>) -> Result<(), Invalid> {
+    for (name, plan) in generated(plans) {
+        let Some(window) = plan.window else { continue };
+        let key = if window.until.is_some() { "until" } else { "from" };
+        let key = format!("workload.traffic.{name}.{key}");
+        match duration {
+            None => {
+                let message = "arrivals stop after so many flows, and not at a time";
+                return Err(Invalid::new(key, message).help("expected `workload.duration` instead of `flows`"));
+            }
+            Some(duration) if window.from >= duration => {
+                let message = format!("arrivals stop at {duration}, and these begin at {}", window.from);
+                return Err(Invalid::new(key, message).help("expected a longer `workload.duration`"));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Leaves out the listed flows that start when arrivals have stopped. Returns what to say about it.

@@ -74,6 +74,46 @@ fn changing_one_class_changes_no_flow_of_another() {
     }
 }
 
+/// A traffic that begins or ends at a time of its own has the flows that it would have then, and no others; what is
+/// forecast is its part of the time.
+#[test]
+fn a_traffic_that_arrives_for_a_time_has_the_flows_of_that_time() {
+    let text = mixed("fixed = \"20KB\"", 7);
+    let all = flows(1, &text);
+    let (from, until) = (Instant::from_ps(700_000_000), Instant::from_ps(1_900_000_000));
+    let is_inside =
+        |at: Instant, keys: &str| (from <= at || !keys.contains("from")) && (at < until || !keys.contains("until"));
+    let what = |flow: &FlowSpec| (flow.start, flow.src, flow.dst, flow.size, flow.query.map(|query| query.nth));
+    for (keys, part) in [
+        ("from = \"700us\"\n", 2.3 / 3.0),
+        ("until = \"1900us\"\n", 1.9 / 3.0),
+        ("from = \"700us\"\nuntil = \"1900us\"\n", 0.4),
+    ] {
+        for (class, rate) in [(0, "rate = 300000.0\n"), (1, "rate = 50000.0\n")] {
+            let windowed = text.replacen(rate, &format!("{rate}{keys}"), 1);
+            assert_ne!(windowed, text);
+            let some = flows(1, &windowed);
+            // Answers belong to their query, whenever they start.
+            let at = |flow: &FlowSpec| flow.query.map_or(flow.start, |query| query.asked);
+            let expected: Vec<_> =
+                of_class(&all, class).iter().filter(|flow| is_inside(at(flow), keys)).map(what).collect();
+            let found: Vec<_> = of_class(&some, class).iter().map(what).collect();
+            assert!(found == expected && found.len() > 100, "{keys} {class}: {} and {}", found.len(), expected.len());
+            for other in (0..5).filter(|&other| other != class) {
+                let whats = |flows: &[FlowSpec]| of_class(flows, other).iter().map(what).collect::<Vec<_>>();
+                assert_eq!(whats(&some), whats(&all), "class {other}");
+            }
+            // Queries are numbered without gaps.
+            let ids: std::collections::BTreeSet<_> =
+                some.iter().filter_map(|flow| flow.query.map(|query| query.id.0)).collect();
+            assert_eq!(ids.iter().max().map(|id| id + 1), Some(ids.len() as u32));
+            let flows_of = |text: &str| workload(1, text).forecast().classes[usize::from(class)].flows;
+            let (of_part, of_all) = (flows_of(&windowed), flows_of(&text));
+            assert!((of_part / of_all - part).abs() < 1e-9, "{keys}: {of_part} of {of_all}");
+        }
+    }
+}
+
 #[test]
 fn a_class_that_is_added_at_the_end_changes_no_flow_of_another() {
     let text = mixed("fixed = \"20KB\"", 7);

@@ -2,7 +2,7 @@
 //! at which its transmitter is free.
 
 use super::{Admission, Arena, BufferPolicy, Classifier, DropReason, Flags, Instant, Loss, MAX_CLASSES, Marker};
-use super::{Occupancy, Packet, PacketId, Port, PortScheduler, Queue};
+use super::{Gate, Occupancy, Packet, PacketId, Port, PortScheduler, Queue};
 
 /// The room of the classes of a port that are paused rather than dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,25 +21,30 @@ impl Lossless {
 }
 
 impl Port {
-    /// A packet arrives, and waits unless it is dropped. Returns its class.
+    /// A packet arrives, and waits unless it is dropped. Returns its class. The gate is asked about those alone that
+    /// are not of a lossless class, and sees what waits of such.
     ///
     /// # Errors
-    /// The reason why it was dropped; it is counted.
+    /// Its class, and the reason why it was dropped; it is counted.
     pub fn offer_held(
         &mut self,
         now: Instant,
         arena: &mut Arena,
         id: PacketId,
         lossless: Lossless,
-    ) -> Result<u8, DropReason> {
+        gate: &mut impl Gate,
+    ) -> Result<u8, (u8, DropReason)> {
         let packet = arena.get(id);
         let size = u64::from(packet.size);
         let refused = if self.loss.loses(packet) { Some(DropReason::RandomLoss) } else { None };
         let class = self.classifier.classify(packet, self.classes);
-        let refused = refused.or_else(|| self.refuses_held(arena, id, class, size, lossless));
+        let refused = refused.or_else(|| self.refuses_held(arena, id, class, size, lossless)).or_else(|| {
+            let asked = !lossless.has(class);
+            asked.then(|| gate.admit(arena.get(id), class, self.occupancy_beside(lossless, class)).err()).flatten()
+        });
         if let Some(reason) = refused {
             self.count_drop(reason);
-            return Err(reason);
+            return Err((class, reason));
         }
         let capable = arena.get(id).flags.has(Flags::ECT);
         if self.marker.mark(self.occupancy(class), class, size) && capable {
@@ -61,21 +66,26 @@ impl Port {
         size: u64,
         lossless: Lossless,
     ) -> Option<DropReason> {
-        let all = self.occupancy(class);
         if lossless.has(class) {
-            return (all.class + size > lossless.room).then_some(DropReason::ClassFull);
+            return (self.occupancy(class).class + size > lossless.room).then_some(DropReason::ClassFull);
         }
-        let apart: u64 = (0..MAX_CLASSES as u8)
-            .filter(|&class| class < self.classes && lossless.has(class))
-            .map(|class| self.scheduler.class_bytes(class))
-            .sum();
-        let others = Occupancy { port: all.port - apart, ..all };
+        let others = self.occupancy_beside(lossless, class);
         match self.buffer.admit(others, class, size, &Queue { scheduler: &self.scheduler, arena, id, class }) {
             Admission::Take => None,
             Admission::Drop(reason) => Some(reason),
             // Such policies are refused beside lossless classes.
             Admission::PushOut | Admission::Demote => Some(DropReason::PortFull),
         }
+    }
+
+    /// How full the port is for a packet of a class that is not lossless: what waits of lossless ones lies apart.
+    pub fn occupancy_beside(&self, lossless: Lossless, class: u8) -> Occupancy {
+        let all = self.occupancy(class);
+        let apart: u64 = (0..MAX_CLASSES as u8)
+            .filter(|&class| class < self.classes && lossless.has(class))
+            .map(|class| self.scheduler.class_bytes(class))
+            .sum();
+        Occupancy { port: all.port - apart, ..all }
     }
 
     /// Lets a packet wait in a class, without asking anybody.

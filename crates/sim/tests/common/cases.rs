@@ -27,7 +27,7 @@ pub struct Case {
 }
 
 /// The text of a network, the number of its hosts, and whether there is one way only.
-fn networks() -> impl Strategy<Value = (String, u32, bool)> {
+pub fn networks() -> impl Strategy<Value = (String, u32, bool)> {
     let link = || {
         (prop::sample::select(vec!["1Gbps", "10Gbps", "25Gbps", "40Gbps", "7777777777bps"]), 0u64..20_000)
             .prop_map(|(rate, ns)| format!("{{ rate = \"{rate}\", delay = \"{ns}ns\" }}"))

@@ -151,6 +151,11 @@ impl Pfc {
         lossless.room * u64::from(lossless.classes.count_ones())
     }
 
+    /// The classes of the port at `at` that are paused rather than dropped.
+    pub(super) fn lossless(&self, at: usize) -> Lossless {
+        self.ports[at].lossless
+    }
+
     /// Whether a packet of a class that waits in the port at `at` is held there.
     pub(super) fn is_stopped(&self, ahead: &Ahead<'_>, at: usize, packet: &Packet, class: u8) -> bool {
         match self.is_ideal {
@@ -353,13 +358,15 @@ impl Part<'_> {
             _ => 0,
         };
         let at = self.positions.port(self.router.port(hops, choice));
-        // What waited goes before what comes at the moment at which the port becomes free.
+        // What waited goes before what comes at the moment at which the port becomes free; from any port of the switch
+        // if they share a memory.
         self.send_held(now, at);
+        self.settle_held(now, at, switch);
         let back = self.positions.port(self.network.ports()[from].reverse);
         let lossless = self.pfc().ports[at].lossless;
-        let class = match self.ports[at].offer_held(now, &mut self.arena, id, lossless) {
+        let class = match self.offer_beside_lossless(now, at, switch, id, lossless) {
             Ok(class) => class,
-            Err(reason) => {
+            Err((_, reason)) => {
                 if self.lens.is_some() {
                     self.watch_offered(now, at, id, Offered::Dropped(reason));
                 }
@@ -381,6 +388,19 @@ impl Part<'_> {
             let mut tell = Vec::new();
             self.pfc().rose(at, entry, queue, &mut tell);
             tell.into_iter().for_each(|link| self.send_held(now, link));
+        }
+    }
+
+    /// Sends what all ports of a switch are to send at this moment, if they share a memory.
+    fn settle_held(&mut self, now: Instant, at: usize, switch: usize) {
+        if self.switches[switch].managed.is_none() {
+            return;
+        }
+        let state = &self.pfc().ports[at];
+        for sibling in state.first..state.first + state.siblings {
+            if self.ports[sibling].waiting() > 0 {
+                self.send_held(now, sibling);
+            }
         }
     }
 
@@ -470,8 +490,10 @@ impl Part<'_> {
         let size = u64::from(self.arena.get(id).size);
         let entry = self.pfc().leaves(at, id);
         self.has_waited(now, at, entry, id);
-        if !self.pfc().ports[at].lossless.has(entry.class) {
-            return;
+        let state = &self.pfc().ports[at];
+        let (port, lossless) = (state.id, state.lossless);
+        if !lossless.has(entry.class) {
+            return self.left_memory(now, (port, at), size, entry.class, lossless);
         }
         self.pfc().add(at, entry, |bytes| *bytes -= size);
         let queue = self.ports[at].occupancy(entry.class).class;

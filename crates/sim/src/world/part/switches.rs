@@ -11,7 +11,7 @@ use std::collections::binary_heap::PeekMut;
 use tailcut_base::{HostId, Instant, PortId, SwitchId};
 use tailcut_fabric::agent::AgentSeat;
 use tailcut_fabric::memory::MemorySeat;
-use tailcut_fabric::{Gate, Offered, Port};
+use tailcut_fabric::{Gate, Lossless, Offered, Open, Port};
 use tailcut_model::seat::{Agent, AgentPort, Burst, Crossing, DropReason, Memory, Occupancy, Pool, PortUse};
 use tailcut_model::{Arena, Direction, Packet, PacketId};
 use tailcut_record::{BurstRow, MemoryPoint};
@@ -238,9 +238,11 @@ impl Gate for Shared<'_> {
 
 impl Part<'_> {
     /// As [`Part::forward`], at a switch whose ports have something in common, or in a network whose links fail.
-    #[cold]
     #[inline(never)]
     pub(super) fn forward_managed(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
+        if self.pfc.is_some() {
+            return self.forward_held(now, from, switch, id);
+        }
         let mut managed = self.switches[switch].managed.take().expect("the caller has seen it");
         managed.settle(now, &mut self.ports, &mut self.arena);
         match self.way_on(now, from, switch, id) {
@@ -279,7 +281,10 @@ impl Part<'_> {
             }
             1 => 0,
             // What a path choice remembers of a flow may be older than the failure of a link.
-            count => path.choose_at(packet, hops, Node::Switch(*number), self.router, self.network) % count,
+            count => {
+                let choice = path.choose_at(packet, hops, Node::Switch(*number), self.router, self.network);
+                if choice < count { choice } else { choice % count }
+            }
         };
         let at = self.positions.port(self.router.port(hops, choice));
         if self.is_down(at, now) { Err((at, DropReason::LinkDown)) } else { Ok(at) }
@@ -334,6 +339,56 @@ impl Part<'_> {
         self.see_to::<false>(now, at, id, offered);
     }
 
+    /// Offers a packet to a port where classes may be paused: what is of no such class has to be let in by the memory
+    /// of the switch as well, if it has one. Each departure has an event there, so that the memory is up to date.
+    pub(super) fn offer_beside_lossless(
+        &mut self,
+        now: Instant,
+        at: usize,
+        switch: usize,
+        id: PacketId,
+        lossless: Lossless,
+    ) -> Result<u8, (u8, DropReason)> {
+        let Part { ports, arena, switches, .. } = self;
+        let port = &mut ports[at];
+        let Some(managed) = &mut switches[switch].managed else {
+            return port.offer_held(now, arena, id, lossless, &mut Open);
+        };
+        let position = at as u32;
+        let mut gate = Shared { managed, now, at: position, class: 0 };
+        let offered = port.offer_held(now, arena, id, lossless, &mut gate);
+        let asked = gate.class;
+        let packet = arena.get(id);
+        match offered {
+            Ok(class) if !lossless.has(class) => {
+                managed.came(now, packet, position, class, || port.occupancy_beside(lossless, class));
+            }
+            Err((class, _)) if managed.listens && !lossless.has(class) => {
+                let state = managed.port_use(position, asked, port.occupancy_beside(lossless, asked));
+                managed.memory.on_drop(now, packet, state, managed.pool);
+            }
+            _ => {}
+        }
+        offered
+    }
+
+    /// `size` bytes of a class that is not lossless have left a port, which stands at `at`, where others are.
+    pub(super) fn left_memory(
+        &mut self,
+        now: Instant,
+        (port, at): (PortId, usize),
+        size: u64,
+        class: u8,
+        lossless: Lossless,
+    ) {
+        if let Node::Switch(switch) = self.network.ports()[port].owner
+            && let Some(managed) = &mut self.switches[self.positions.switch(switch)].managed
+        {
+            let port = &self.ports[at];
+            managed.left(now, size, at as u32, class, || port.occupancy_beside(lossless, class));
+        }
+    }
+
     fn arm_agent(&mut self, switch: usize, managed: &mut Managed) {
         if let Some(at) = managed.agent.timer()
             && managed.agent_timer != Some(at)
@@ -366,7 +421,6 @@ impl Part<'_> {
 
     /// Takes the first packet in flight behind a port, which may be that of a managed switch. Returns it, and when the
     /// next one lands.
-    #[cold]
     #[inline(never)]
     pub(super) fn land_managed(&mut self, now: Instant, port: PortId, at: usize) -> (PacketId, Option<Instant>) {
         // What follows behind a managed switch is sent in the order of time among all ports, if it is not on its way.
@@ -426,7 +480,11 @@ impl Part<'_> {
             let (mut full, mut over) = (0, 0);
             for (at, number) in (managed.first..).zip(numbers) {
                 let port = &self.ports[at as usize];
-                let state = managed.port_use(at, 0, port.occupancy(0));
+                let occupancy = match &self.pfc {
+                    Some(pfc) => port.occupancy_beside(pfc.lossless(at as usize), 0),
+                    None => port.occupancy(0),
+                };
+                let state = managed.port_use(at, 0, occupancy);
                 let drops = |reason| port.stats().drops(reason);
                 let (port_full, port_over) = (drops(DropReason::MemoryFull), drops(DropReason::OverThreshold));
                 (full, over) = (full + port_full, over + port_over);
