@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     let base = |scheme| Case { scheme, shape: Shape::LeafSpine, hosts: 1024, load: 0.6, flows: 100_000 };
     let tree = |scheme| Case { shape: Shape::FatTree, ..base(scheme) };
     let panel = |what, on, x, cases: &dyn Fn(&'static str) -> Vec<(f64, Case)>| {
-        let rows = SCHEMES.iter().map(|scheme| rows(what, on, &cases(scheme))).collect();
+        let rows = SCHEMES.iter().map(|&scheme| rows(what, on, &cases(scheme))).collect();
         Panel { what, x, rows }
     };
     let panels = [
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         }),
     ];
     let Some(picture) = picture else { return ExitCode::SUCCESS };
-    let figures: Vec<Figure> = [0, 1, 3].map(|nth| figure(&panels[nth])).to_vec();
+    let figures = [0, 1, 3].map(|nth| figure(&panels[nth]));
     match draw_side_by_side(&figures, &picture, &picture.with_extension("png")) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
@@ -97,7 +97,7 @@ fn figure(panel: &Panel) -> Figure {
         title: format!("Cost of an event by {}", panel.what),
         subtitle: String::new(),
         x_label: panel.what.to_owned(),
-        x: panel.x,
+        x: panel.x.clone(),
         y_label: "CPU time per event, us".to_owned(),
         y: AxisScale::Log,
         from_zero: false,

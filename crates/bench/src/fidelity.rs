@@ -81,7 +81,7 @@ pub fn run(hosts: u32, level: Level) -> Run {
         let received = row.received.expect("every flow ends");
         received.saturating_since(row.start)
     };
-    let rows = outcome.flows.rows();
+    let rows: Vec<FlowRow> = outcome.flows.rows().collect();
     let times: Vec<f64> = rows.iter().map(|row| took(row).as_secs_f64()).collect();
     let slowdown = |row: &FlowRow| took(row).as_secs_f64() / row.ideal.max(Span::from_ps(1)).as_secs_f64();
     let slowdowns: Vec<f64> = rows.iter().map(slowdown).collect();

@@ -20,8 +20,8 @@ pub enum Order {
 pub struct Criticality {
     /// In this order.
     pub order: Order,
-    /// Whether the first link of each flow knows no order: the flows that all other links let send share it evenly, each
-    /// up to what those give it, and what it is given there and does not use is idle. So it is where no switch stands
-    /// before the link of a host. A link is then the first one of all flows that cross it, or of none.
+    /// Whether the first link of each flow knows no order: the flows that all other links let send share it evenly,
+    /// each up to what those give it, and what it is given there and does not use is idle. So it is where no switch
+    /// stands before the link of a host. A link is then the first one of all flows that cross it, or of none.
     pub first_is_even: bool,
 }

@@ -200,8 +200,8 @@ fn of_pdq(config: &Config, pdq: &pdq::Config, has_deadlines: bool) -> Result<Flu
     // Without Early Start the next flow hears that it may send when the one before has ended: a round trip in which the
     // link is idle (SIGCOMM 2012, section 3.3.2, and slides "Early Start").
     let switching = u32::from(agent.early_start == 0.0);
-    // The link of a host has no switch before it, and the flows that switches let send share it. What is granted to them
-    // further on is theirs, whether they use it or not.
+    // The link of a host has no switch before it, and the flows that switches let send share it. What is granted to
+    // them further on is theirs, whether they use it or not.
     let first_is_even = !ways::splits(&config.path)?;
     let discipline = Discipline::Criticality(Criticality { order, first_is_even });
     Ok(FluidScheme { discipline, costs: Costs::explicit(&pdq.common, switching) })
