@@ -22,19 +22,19 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Done {
     names.into_iter().try_for_each(|name| program(root, name).run())
 }
 
-/// `cargo xtask speed [--all | --threads | --scale [--plot FILE.svg]]`.
+/// `cargo xtask speed [--all | --attribution | --threads | --scale [--plot FILE.svg]]`.
 pub(crate) fn speed(root: &Path, arguments: &[&str]) -> Done {
     match arguments {
         [] => {
             program(root, "speed").run_own()?;
             counts_if_possible(root)
         }
-        ["--all"] => program(root, "speed").args(["--", "--all"]).run_own(),
+        ["--all" | "--attribution"] => program(root, "speed").args(["--"]).args(arguments).run_own(),
         ["--threads"] => program(root, "threads").run_own(),
         ["--scale"] | ["--scale", "--plot", _] => program(root, "scale").args(["--"]).args(&arguments[1..]).run_own(),
         _ => {
             let given = arguments.join(" ");
-            let expected = "expected nothing, --all, --threads, --scale or --scale --plot FILE.svg";
+            let expected = "expected nothing, --all, --attribution, --threads, --scale or --scale --plot FILE.svg";
             Err(Stop::Unusable(format!("`cargo xtask speed` knows no `{given}`: {expected}")))
         }
     }

@@ -6,7 +6,7 @@ use tailcut_record::{
     Histogram, MemoryPoint, MemorySeries, QueuePoint, QueueSamples, QueueSeries, Throughput, ThroughputBin,
 };
 
-use super::Part;
+use super::{Any, Part};
 use crate::event::Event;
 
 /// The time in which results are measured, at the ports of a part.
@@ -81,7 +81,7 @@ impl Part<'_> {
             return;
         }
         for host in 0..self.hosts.len() {
-            self.catch_up_host::<false>(now, host);
+            self.catch_up_host::<Any>(now, host);
         }
         self.settle_all(now);
         self.ports.iter_mut().for_each(|port| port.catch_up(now, &mut self.arena));
