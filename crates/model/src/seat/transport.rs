@@ -102,8 +102,8 @@ pub trait Transport {
         let _ = (host, flows, flow);
         None
     }
-    /// Of [`Transport::look`], whether a packet waits for nothing but its turn, and how often the timer has fired: where
-    /// delays are attributed, both are asked for at every packet.
+    /// Of [`Transport::look`], whether a packet waits for nothing but its turn, and how often the timer has fired:
+    /// where delays are attributed, both are asked for at every packet.
     #[inline]
     fn readiness(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<(bool, u64)> {
         self.look(host, flows, flow).map(|look| (look.is_ready, look.timeouts))
