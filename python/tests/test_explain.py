@@ -155,3 +155,28 @@ def test_two_points_part_at_a_packet(folder: Folder, tmp_path: Path) -> None:
     assert 0 < other["first"]["at_ns"] < max(row["end_ns"] for row in flows(folder, keys["dctcp"]) if row["end_ns"])
     text = succeeded(run("diff", *own[:-4], "--scheme", "dctcp", "--scheme-b", "slytherin", cwd=tmp_path)).stdout
     assert "they part at" in text
+
+
+def test_two_versions_differ_by_their_flows(folder: Folder, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(folder.path, other)
+    (key,) = (k for k, p in folder.points().items() if p["scheme"] == "dctcp" and p["values"][0] == "0.8")
+    file = other / "points" / key / "summary.json"
+    summary = json.loads(file.read_text())
+    # Another version, to which the same scenario came to something else, and which was older than seals.
+    del summary["seal"]
+    summary["files"] = {}
+    summary["engine"] |= {"version": "0.0.1", "digest": "0" * 16}
+    file.write_text(json.dumps(summary))
+    at = ["--scheme", "dctcp", "--seed", "1", "--at", "workload.load=0.8"]
+    own = [str(folder.path), str(other), *at]
+    found = json.loads(succeeded(run("diff", *own, "--format", "json", cwd=tmp_path)).stdout)["differences"]
+    assert found["same_flows"] == len(flows(folder, key))
+    assert found["first"] is None
+    assert "another digest" in found["unknown"]
+    text = succeeded(run("diff", *own, cwd=tmp_path)).stdout
+    assert "cannot be said" in text
+    # Of the same version that is a mistake.
+    summary["engine"]["version"] = folder.points()[key]["engine"]["version"]
+    file.write_text(json.dumps(summary))
+    assert run("diff", *own, cwd=tmp_path).returncode == 2

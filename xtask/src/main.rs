@@ -51,6 +51,8 @@ cargo xtask COMMAND
   bench [NAME]     measure: calendar, flow, limit, manager, port, whole
   speed            measure what a packet-hop costs beside the least that this machine can do
   speed --all      measure every preset and variant on the fabric of its paper, beside DCTCP
+  speed --attribution
+                   measure what it costs to attribute the delays of flows, beside the same runs without
   speed --threads  measure what two threads gain on an idle machine and lose on a busy one
   speed --scale    measure it from 128 to 65,536 hosts, by load and by threads, in about six minutes;
                    with --plot FILE.svg draw it there, and as PNG beside it

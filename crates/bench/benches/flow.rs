@@ -87,11 +87,13 @@ fn rows(what: &str, on: &str, cases: &[(f64, Case)]) -> Vec<(f64, Sample)> {
 }
 
 fn figure(panel: &Panel) -> Figure {
-    let series = |(style, (name, rows)): (usize, (&&str, &Vec<(f64, Sample)>))| Series {
+    let point = |(value, sample): &(f64, Sample)| PlotPoint::new(*value, sample.us_each(), None);
+    let schemes = SCHEMES.iter().zip(&panel.rows).enumerate();
+    let series = schemes.map(|(style, (name, rows))| Series {
         name: (*name).to_owned(),
         style,
-        points: rows.iter().map(|(value, sample)| PlotPoint::new(*value, sample.us_each(), None)).collect(),
-    };
+        points: rows.iter().map(point).collect(),
+    });
     Figure {
         name: panel.what.to_owned(),
         title: format!("Cost of an event by {}", panel.what),
@@ -103,6 +105,6 @@ fn figure(panel: &Panel) -> Figure {
         from_zero: false,
         reference: None,
         kind: FigureKind::Points,
-        series: SCHEMES.iter().zip(&panel.rows).enumerate().map(series).collect(),
+        series: series.collect(),
     }
 }

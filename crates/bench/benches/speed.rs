@@ -3,7 +3,8 @@
 //! Without arguments the limit and `scenarios/peers.toml` are measured in turns, and the last line is their ratio. With
 //! `--all` every preset and variant is measured on the fabric of its paper, in turns with DCTCP on the same fabric.
 //! With `--memories` DCTCP is measured over every memory that ports of a switch may share, in turns with ports that
-//! have their own.
+//! have their own. With `--attribution` schemes are measured with the delays of their flows attributed, in turns with
+//! the same without.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints")]
 
 use std::cell::{Cell, RefCell};
@@ -11,7 +12,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use tailcut_bench::limit::{Footprint, Limit};
-use tailcut_bench::presets::{Fabric, PEERS, fabric, schemes};
+use tailcut_bench::presets::{Fabric, PEERS, TAIL, fabric, schemes};
 use tailcut_bench::simulation::{run, scenario};
 use tailcut_bench::{Contender, Spread, in_turns, ns_each, print_table, ratio};
 use tailcut_model::registry::seats_of;
@@ -31,6 +32,9 @@ const DEAR: f64 = 1.5;
 /// A shared memory that costs more than so many times none is pointed out.
 const DEAR_MEMORY: f64 = 1.3;
 
+/// Attributing delays must not cost more than so many times the run without.
+const DEAR_ATTRIBUTION: f64 = 1.3;
+
 fn main() -> ExitCode {
     // Cargo adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -38,7 +42,11 @@ fn main() -> ExitCode {
         [] => beside_the_limit(),
         ["--all"] => all_presets(),
         ["--memories"] => all_memories(),
-        _ => Err(format!("`{}` is not known here: expected nothing, --all or --memories", arguments.join(" "))),
+        ["--attribution"] => attribution(),
+        _ => {
+            let expected = "expected nothing, --all, --memories or --attribution";
+            Err(format!("`{}` is not known here: {expected}", arguments.join(" ")))
+        }
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -200,5 +208,41 @@ fn all_memories() -> Result<(), String> {
     };
     let rows: Vec<_> = measured.iter().zip(&costs).map(row).collect();
     print_table(["memory", "ns per packet-hop", "to private", ""], &rows);
+    Ok(())
+}
+
+/// What is attributed: the common work, and the fabric and traffic of `scenarios/tail.toml` under schemes whose packets
+/// wait in different places.
+const ATTRIBUTED: [(&str, Fabric); 6] = {
+    let peers = Fabric { set: &["workload.flows=400"], ..PEERS };
+    let busy = Fabric { name: "leaf-spine", file: "crates/bench/scenarios/leaf-spine.toml", set: &[] };
+    [("dctcp", peers), ("dctcp", TAIL), ("pias", TAIL), ("slytherin", TAIL), ("tcp", busy), ("homa", busy)]
+};
+
+fn attribution() -> Result<(), String> {
+    println!(
+        "speed: delays attributed, beside the same runs without, one thread, ns of CPU time, median (smallest to largest) of {ROUNDS} rounds in turns"
+    );
+    let mut rows = Vec::new();
+    for (scheme, fabric) in ATTRIBUTED {
+        let set = [fabric.set, &["record.attribution=true"]].concat();
+        let off = Measured::new(scheme, fabric, fabric.set)?;
+        let on = Measured::new(scheme, fabric, &set)?;
+        let costs = in_turns(ROUNDS, &mut [off.contender(), on.contender()]);
+        if off.engine().digest != on.engine().digest {
+            return Err(format!("{scheme} on {}: attribution changes the run", fabric.name));
+        }
+        let times = ratio(&costs[1], &costs[0]);
+        rows.push([
+            scheme.to_owned(),
+            fabric.name.to_owned(),
+            format!("{:.2}", on.engine().packet_hops as f64 / 1e6),
+            Spread::of(&costs[0]).to_string(),
+            Spread::of(&costs[1]).to_string(),
+            format!("{times:.2}"),
+            if times > DEAR_ATTRIBUTION { format!("> {DEAR_ATTRIBUTION}") } else { String::new() },
+        ]);
+    }
+    print_table(["scheme", "fabric", "M packet-hops", "ns per packet-hop", "attributed", "ratio", ""], &rows);
     Ok(())
 }

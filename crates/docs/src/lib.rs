@@ -11,6 +11,7 @@
 //! Times and memory are of a machine and of a day: they stand with both, and nothing but measuring makes them again.
 
 mod cell;
+mod delays;
 mod effects;
 mod figures;
 pub mod markup;

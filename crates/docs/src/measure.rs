@@ -59,6 +59,8 @@ fn run_simulations(source: &Source, store: &Store) -> Result<(), String> {
     let words = command.split_whitespace().skip(1);
     let options = match source {
         Source::Scenario { .. } => vec!["--out".to_owned(), source.run_folder().display().to_string()],
+        // Its command names its folder, and nothing that it would judge is stored.
+        Source::Study { changed: Some(_), .. } => Vec::new(),
         _ => ["--out", "runs/reproduce", "--store", "results"].map(str::to_owned).to_vec(),
     };
     let tailcut = tailcut();
@@ -85,8 +87,8 @@ fn store_run(source: &Source, pages: &Pages) -> Result<(), String> {
         std::fs::read_to_string(&summary).map_err(|error| format!("cannot read {}: {error}", summary.display()))?;
     let figures = Figures::read_summary(&text)?;
     pages.ask(source, &figures)?;
-    if let Source::Scenario { .. } = source {
-        // Those of a study were stored by `tailcut reproduce --store`.
+    if let Source::Scenario { .. } | Source::Study { changed: Some(_), .. } = source {
+        // Those of a study as it is were stored by `tailcut reproduce --store`.
         let info = RunInfo::read(&folder.join("run.json")).map_err(|error| error.to_string())?;
         let finished: Vec<PointSummary> = info
             .points

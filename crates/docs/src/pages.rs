@@ -10,6 +10,7 @@ use tailcut_claims::{Listing, ReadingResults, StudyStanding, scoreboard_html, sc
 use tailcut_reproduce::{EffectTable, runnable, standings};
 
 use crate::Finding;
+use crate::delays::Delays;
 use crate::effects::Effects;
 use crate::markup::{Block, Made, parse, replaced};
 use crate::picture::Picture;
@@ -41,6 +42,8 @@ struct Spec {
     readings: Option<Readings>,
     /// A picture of statistics.
     picture: Option<Picture>,
+    /// A picture of where the time of the slowest flows goes under each scheme.
+    delays: Option<Delays>,
     /// A picture that the command itself draws (`--plot`): what it shows, for who cannot see it.
     plot: Option<String>,
     /// Of what the command printed: from the first line that matches this ...
@@ -134,6 +137,9 @@ impl Pages {
                 }
                 if let Some(picture) = &spec.picture {
                     picture.draw(figures).map_err(at)?;
+                }
+                if let Some(delays) = &spec.delays {
+                    delays.text(figures).map_err(at)?;
                 }
             }
         }
@@ -297,6 +303,10 @@ impl Pages {
         let facts = self.store.facts(&source).ok_or_else(|| format!("nothing is stored of it: {}", again(&source)))?;
         let text = match (&spec, &source) {
             (Spec { picture: Some(picture), .. }, _) => return Ok(shown(&picture.alt, &picture.file, page)),
+            (Spec { delays: Some(delays), .. }, _) => {
+                let table = delays.text(&self.store.figures(&source)?)?;
+                format!("{}\n{table}", shown(&delays.alt, &delays.file, page))
+            }
             (Spec { plot: Some(alt), .. }, _) => {
                 let plot =
                     source.plots().into_iter().next().ok_or("the command draws no picture: it has no `--plot`")?;
@@ -318,7 +328,7 @@ impl Pages {
                 tables.join("\n")
             }
             (_, Source::Output { .. }) => output(&spec, &self.store.output(&source)?)?,
-            _ => return Err("a block of a run needs a `table` or a `picture`".to_owned()),
+            _ => return Err("a block of a run needs a `table`, a `picture` or `delays`".to_owned()),
         };
         Ok(format!("\n{text}\n{}\n", line_of(&source, facts)))
     }
@@ -332,8 +342,12 @@ impl Pages {
                 let (Ok(source), Ok(spec)) = (Source::parse(&block.command, &self.store.root), spec(block)) else {
                     continue;
                 };
-                if let (Some(picture), Ok(figures)) = (&spec.picture, self.store.figures(&source)) {
+                let Ok(figures) = self.store.figures(&source) else { continue };
+                if let Some(picture) = &spec.picture {
                     drawn.push((path.clone(), block.line, picture.draw(&figures)));
+                }
+                if let Some(delays) = &spec.delays {
+                    drawn.push((path.clone(), block.line, delays.draw(&figures)));
                 }
             }
         }

@@ -20,6 +20,8 @@ pub enum Source {
         scale: Scale,
         /// The reading of its document.
         reading: Reading,
+        /// What of it is changed, if anything is; nothing is judged then.
+        changed: Option<Changed>,
     },
     /// Any other command: what it prints.
     Output {
@@ -28,6 +30,16 @@ pub enum Source {
         /// What its output depends on.
         kind: &'static OutputKind,
     },
+}
+
+/// A study with other values than its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The assignments: `--set PATH=VALUE`.
+    pub set: Vec<String>,
+    /// The folder of its simulations, from the root of the repository: `--out DIR`. Its last name is that of what is
+    /// stored.
+    pub out: PathBuf,
 }
 
 /// What the output of a command depends on.
@@ -138,6 +150,7 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Source::Scenario { file } => format!("scenarios/{}", stem(file)),
+            Source::Study { study, changed: Some(changed), .. } => format!("{}/{study}", stem(&changed.out)),
             Source::Study { study, .. } => format!("{}/studies/{study}", self.setting()),
             Source::Output { words, .. } => {
                 let plot = words.iter().position(|word| word == "--plot").unwrap_or(words.len());
@@ -151,13 +164,27 @@ impl Source {
     pub fn command(&self) -> String {
         match self {
             Source::Scenario { file } => format!("tailcut run {}", file.display()),
-            Source::Study { study, scale, reading } => {
+            Source::Study { study, scale, reading, changed } => {
                 let of_study = |id: &&str| find(id).is_ok_and(|experiment| experiment.study == *study);
-                let ids: Vec<&str> = names().filter(of_study).collect();
                 let reading = if reading.is_base() { String::new() } else { format!(" --reading {reading}") };
-                format!("tailcut reproduce {} --scale {}{reading}", ids.join(" "), scale.name())
+                let Some(Changed { set, out }) = changed else {
+                    let ids: Vec<&str> = names().filter(of_study).collect();
+                    return format!("tailcut reproduce {} --scale {}{reading}", ids.join(" "), scale.name());
+                };
+                // Any of its figures runs all of it.
+                let id = names().find(of_study).unwrap_or_default();
+                let set: String = set.iter().map(|set| format!(" --set {set}")).collect();
+                format!("tailcut reproduce {id} --scale {}{reading}{set} --out {}", scale.name(), out.display())
             }
             Source::Output { words, .. } => words.join(" "),
+        }
+    }
+
+    /// The name of the study, if it is one.
+    pub(crate) fn study(&self) -> &str {
+        match self {
+            Source::Study { study, .. } => study,
+            _ => "",
         }
     }
 
@@ -172,8 +199,9 @@ impl Source {
     /// The folder of its simulations, from the root of the repository.
     pub(crate) fn run_folder(&self) -> PathBuf {
         match self {
-            Source::Study { study, .. } => {
-                Path::new("runs").join("reproduce").join(self.setting()).join("studies").join(study)
+            Source::Study { study, changed, .. } => {
+                let out = changed.as_ref().map_or(Path::new("runs/reproduce"), |changed| &changed.out);
+                out.join(self.setting()).join("studies").join(study)
             }
             Source::Scenario { file } => Path::new("runs").join("docs").join(stem(file)),
             Source::Output { .. } => PathBuf::new(),
@@ -191,11 +219,14 @@ impl Source {
 /// The study that `tailcut reproduce` runs with these arguments.
 fn study(arguments: &[&str]) -> Result<Source, String> {
     let (mut scale, mut reading, mut study) = (Scale::default(), Reading::default(), None);
+    let (mut set, mut out) = (Vec::new(), None);
     let mut words = arguments.iter();
     while let Some(&word) = words.next() {
         match word {
             "--scale" => scale = words.next().ok_or("`--scale` needs a value")?.parse()?,
             "--reading" => reading = Reading::parse(words.next().ok_or("`--reading` needs a value")?),
+            "--set" => set.push((*words.next().ok_or("`--set` needs a value")?).to_owned()),
+            "--out" => out = Some(PathBuf::from(words.next().ok_or("`--out` needs a folder")?)),
             id => {
                 let found = find(id).map_err(|problem| problem.render(false))?.study;
                 if study.get_or_insert_with(|| found.clone()) != &found {
@@ -205,7 +236,12 @@ fn study(arguments: &[&str]) -> Result<Source, String> {
         }
     }
     let study = study.ok_or("`tailcut reproduce` needs a figure, such as slytherin-fig3a")?;
-    Ok(Source::Study { study, scale, reading })
+    let changed = match (set.is_empty(), out) {
+        (false, Some(out)) => Some(Changed { set, out }),
+        (true, None) => None,
+        _ => return Err("`--set` and `--out` stand together: what is changed has a folder of its own".to_owned()),
+    };
+    Ok(Source::Study { study, scale, reading, changed })
 }
 
 fn stem(file: &Path) -> String {
@@ -239,6 +275,11 @@ mod tests {
                 "paper/studies/resqueue-ls400",
                 "tailcut reproduce thesis-fig29 thesis-fig30 thesis-fig31 --scale paper",
             ),
+            (
+                "tailcut reproduce thesis-fig31 --set record.attribution=true --set workload.load=0.6 --out runs/why",
+                "why/resqueue-ls400",
+                "tailcut reproduce thesis-fig29 --scale quick --set record.attribution=true --set workload.load=0.6 --out runs/why",
+            ),
             ("cargo xtask theory dctcp", "outputs/cargo-xtask-theory-dctcp", "cargo xtask theory dctcp"),
             (
                 "cargo xtask speed --scale --plot docs/images/p.svg",
@@ -257,6 +298,7 @@ mod tests {
             ("tailcut run scenarios/tial.toml", "no scenario scenarios/tial.toml"),
             ("tailcut reproduce slytherin-fig33a", "slytherin-fig33a"),
             ("tailcut reproduce slytherin-fig3a thesis-fig31", "one study"),
+            ("tailcut reproduce slytherin-fig3a --set workload.load=0.8", "a folder of its own"),
             ("cargo xtask speeed", "no command"),
             ("cargo xtask test", "no command"),
             ("make all", "`tailcut run FILE`"),

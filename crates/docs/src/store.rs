@@ -153,9 +153,10 @@ impl Store {
         let (name, plan) = self.plan(source)?;
         // The witness of a study is of its quick scale.
         let (of, small, called) = match source {
-            Source::Study { study, reading, .. } => {
-                let quick = Source::Study { study: study.clone(), scale: Scale::Quick, reading: reading.clone() };
-                (Scale::Quick.name(), self.plan(&quick)?.1, study.as_str())
+            Source::Study { study, reading, changed: None, .. } => {
+                let (study, reading) = (study.clone(), reading.clone());
+                let quick = Source::Study { study, scale: Scale::Quick, reading, changed: None };
+                (Scale::Quick.name(), self.plan(&quick)?.1, source.study())
             }
             _ => (RUN, plan.clone(), ""),
         };
@@ -174,10 +175,11 @@ impl Store {
             Source::Scenario { file } => {
                 Ok((RUN, Plan::read(&self.root.join(file), &RunArguments::default()).map_err(shown)?))
             }
-            Source::Study { study: name, scale, reading } => {
-                let study = study(name).map_err(shown)?;
-                let plan = study.plan(*scale, reading, &RunArguments::default()).map_err(shown)?;
-                Ok((scale.name(), plan))
+            Source::Study { study: name, scale, reading, changed } => {
+                let set = changed.as_ref().map_or(Vec::new(), |changed| changed.set.clone());
+                let arguments = RunArguments { set, ..RunArguments::default() };
+                let plan = study(name).and_then(|study| study.plan(*scale, reading, &arguments)).map_err(shown)?;
+                Ok((if changed.is_some() { RUN } else { scale.name() }, plan))
             }
             Source::Output { .. } => Err("it has no simulations".to_owned()),
         }

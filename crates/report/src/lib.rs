@@ -7,6 +7,7 @@
 
 mod annotations;
 mod canvas;
+mod delays;
 mod diagram;
 mod error;
 mod figure;
@@ -28,6 +29,7 @@ mod words;
 mod write;
 
 pub use annotations::{Annotations, RatiosToBaseline, SchemeRatio};
+pub use delays::{DelayBar, DelayPicture, component_words, draw_delays};
 pub use diagram::{Diagram, NetworkNode};
 pub use error::ReportError;
 pub use figure::{AxisScale, Figure, FigureKind, PlotPoint, Series};

@@ -139,8 +139,8 @@ proptest! {
     #![proptest_config(config(24))]
 
     /// Relays keep the order: where each flow takes one way over queues of one class, its packets arrive in the order
-    /// in which they were sent, and only what was dropped is missing. What comes to a host is its own, or goes on, or is
-    /// dropped there; nothing else leaves it but what its own flows send.
+    /// in which they were sent, and only what was dropped is missing. What comes to a host is its own, or goes on, or
+    /// is dropped there; nothing else leaves it but what its own flows send.
     #[test]
     fn relays_keep_packets_and_their_order(
         shape in prop::sample::select(vec![(2u32, 1u32), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1)]),

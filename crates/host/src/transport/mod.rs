@@ -108,12 +108,17 @@ impl Transport for TransportSeat {
     fn unfinished(&self) -> Vec<Unfinished> {
         match_transport!(self, model => model.unfinished())
     }
+    #[inline]
+    fn readiness(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<(bool, u64)> {
+        match_transport!(self, model => model.readiness(host, flows, flow))
+    }
     fn look(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
         match_transport!(self, model => model.look(host, flows, flow))
     }
     fn progress(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Progress> {
         match_transport!(self, model => model.progress(host, flows, flow))
     }
+    #[inline]
     fn waits_for(&self, kind: Kind) -> Component {
         match_transport!(self, model => model.waits_for(kind))
     }

@@ -11,6 +11,7 @@ use tailcut_sim::trace::{Happened, Lens, Purpose, Seen, purpose};
 
 use super::story::time;
 use super::{Replay, times};
+use crate::version::version;
 
 /// Parts of the time of a run of which the landings are compared as a whole first.
 const BINS: u64 = 1 << 14;
@@ -50,8 +51,10 @@ pub struct Differences {
     pub changed: usize,
     /// Those of them that differ most, most first.
     pub most: Vec<Differs>,
-    /// The first landing that only one of the points has; none if all are the same.
+    /// The first landing that only one of the points has; none if all are the same, or that cannot be said.
     pub first: Option<Landing>,
+    /// Why that cannot be said: a point is of another version of the program, with which it came to something else.
+    pub unknown: Option<String>,
 }
 
 /// Compares the flows of two points in their run folders, and where their landings part; tells of `count` flows.
@@ -83,12 +86,20 @@ pub fn differences(
         fct_ns: a.fct().map(Span::as_ns_f64),
         other_fct_ns: b.fct().map(Span::as_ns_f64),
     };
+    let is_of_now = [replay, other].iter().all(|one| one.version == version());
+    let (first, unknown) = match first_difference(replay, other) {
+        Ok(first) => (first, None),
+        // Two versions are told apart by their flows, which are saved; their packets are not.
+        Err(problem) if !is_of_now => (None, Some(problem.to_string())),
+        Err(problem) => return Err(problem),
+    };
     Ok(Differences {
         same_flows: pairs.len(),
         other_flows: mine.len().max(theirs.len()) - pairs.len(),
         changed: changed.len(),
         most: changed.iter().take(count).map(differs).collect(),
-        first: first_difference(replay, other)?,
+        first,
+        unknown,
     })
 }
 
@@ -161,6 +172,10 @@ impl Differences {
                 fct(one.fct_ns),
                 fct(one.other_fct_ns)
             ));
+        }
+        if let Some(reason) = &self.unknown {
+            lines.push(format!("at which packet they part cannot be said: {reason}"));
+            return lines;
         }
         lines.push(match &self.first {
             None => "the two are the same, event for event".to_owned(),

@@ -102,6 +102,12 @@ pub trait Transport {
         let _ = (host, flows, flow);
         None
     }
+    /// Of [`Transport::look`], whether a packet waits for nothing but its turn, and how often the timer has fired:
+    /// where delays are attributed, both are asked for at every packet.
+    #[inline]
+    fn readiness(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<(bool, u64)> {
+        self.look(host, flows, flow).map(|look| (look.is_ready, look.timeouts))
+    }
     /// How far the sender of `flow` is and what it waits for, if it is one of host `host` and has not ended. Asked only
     /// by the watchdog of a run, now and then; `None` from a transport that does not say.
     fn progress(&self, host: HostId, flows: &FlowTable, flow: FlowId) -> Option<Progress> {

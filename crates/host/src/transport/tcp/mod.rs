@@ -653,6 +653,12 @@ impl Transport for Model {
         senders.chain(receivers).collect()
     }
 
+    #[inline]
+    fn readiness(&self, _: HostId, flows: &FlowTable, flow: FlowId) -> Option<(bool, u64)> {
+        let sender = self.senders.get(flows.sender(flow)?).filter(|sender| sender.flow() == flow)?;
+        Some(sender.readiness())
+    }
+
     fn look(&self, _: HostId, flows: &FlowTable, flow: FlowId) -> Option<Look> {
         let slot = flows.sender(flow).filter(|&slot| self.sends(slot, flow))?;
         self.senders.get(slot).map(Sender::look)
@@ -663,6 +669,7 @@ impl Transport for Model {
         self.senders.get(slot).map(Sender::progress)
     }
 
+    #[inline]
     fn waits_for(&self, kind: Kind) -> Component {
         match kind {
             packets::SYN | packets::SYN_ACK => Component::Handshake,

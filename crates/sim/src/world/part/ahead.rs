@@ -8,7 +8,7 @@ use tailcut_base::{PortId, prefetch, prefetch_all};
 use tailcut_model::PacketId;
 use tailcut_model::seat::{PathChoice, Soon, Transport};
 
-use super::{Host, Part, Switch};
+use super::{Host, Loop, Part, Switch};
 use crate::event::{End, Event};
 
 impl Part<'_> {
@@ -16,15 +16,15 @@ impl Part<'_> {
     /// buckets ahead ports and hosts, three ahead the packet that lands, two ahead where that goes, and one ahead the
     /// state of its flow. Each step reads what the one before has called.
     #[inline]
-    pub(super) fn fetch_ahead<const PLAIN: bool>(&mut self) {
+    pub(super) fn fetch_ahead<L: Loop>(&mut self) {
         if self.calendar.bucket() != self.fetched {
             self.fetched = self.calendar.bucket();
-            self.fetch_buckets::<PLAIN>();
+            self.fetch_buckets::<L>();
         }
     }
 
     #[inline(never)]
-    fn fetch_buckets<const PLAIN: bool>(&self) {
+    fn fetch_buckets<L: Loop>(&self) {
         let mut buckets = self.calendar.ahead();
         for key in buckets.next().into_iter().flatten() {
             if let Some((from, End::Host(host))) = Event::landing(key)
@@ -49,7 +49,9 @@ impl Part<'_> {
                 && let Some(first) = self.source(from).wire.first_in_flight()
             {
                 self.arena.prefetch(first);
-                if !PLAIN && let Some(attribution) = &self.attribution {
+                if self.attributes::<L>()
+                    && let Some(attribution) = &self.attribution
+                {
                     attribution.prefetch(first);
                 }
             }

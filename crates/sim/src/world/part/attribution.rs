@@ -6,12 +6,16 @@
 //! answer, and an answer that lets a packet go hands it on to that packet. The account of the packet that completes a
 //! flow is that of the flow. `docs/guide/src/why.md` defines what goes to which component.
 //!
+//! An account is large, and the same one is asked for at several places: it is written once, when a packet leaves its
+//! host, and shared from then on. What the packet and its answer add to it until a packet leaves again stands beside
+//! them, in a cache line ([`Chain`]).
+//!
 //! All of it stands beside the simulation, and only while delays are attributed: no decision depends on it.
 
 use std::collections::VecDeque;
 
 use tailcut_base::{HostId, Instant, PortId, Span};
-use tailcut_model::seat::{Look, Transport};
+use tailcut_model::seat::Transport;
 use tailcut_model::{Breakdown, Component, Flags, FlowId, Kind, PacketId};
 use tailcut_record::Completion;
 use tailcut_topology::Node;
@@ -63,19 +67,116 @@ const QUEUES: usize = Component::QueueLeafDown as usize - FIRST_QUEUE + 1;
 const _: () = assert!(size_of::<UnderWay>() == 64, "it is a cache line");
 
 impl UnderWay {
+    #[inline]
     fn begin(at: Instant) -> UnderWay {
         UnderWay { at, sending: Span::ZERO, on_links: Span::ZERO, waiting: [Span::ZERO; QUEUES] }
     }
 
     /// What a packet had when it left its host, with what came to it since.
+    #[inline]
     fn added_to(&self, account: &Account) -> Account {
-        let mut breakdown = account.breakdown;
-        breakdown.add(Component::Transmission, self.sending);
-        breakdown.add(Component::Propagation, self.on_links);
+        let mut account = *account;
+        account.at = self.at;
+        account.breakdown.add(Component::Transmission, self.sending);
+        account.breakdown.add(Component::Propagation, self.on_links);
         for (&component, &time) in Component::ALL[FIRST_QUEUE..].iter().zip(&self.waiting) {
-            breakdown.add(component, time);
+            account.breakdown.add(component, time);
         }
-        Account { at: self.at, breakdown }
+        account
+    }
+}
+
+/// Where an account stands among those that are shared.
+type Place = u32;
+
+/// No account.
+const NOWHERE: Place = u32::MAX;
+
+/// Accounts that several packets and ends of flows hold.
+struct Shared {
+    accounts: Vec<Account>,
+    /// How many hold each of them.
+    holders: Vec<u32>,
+    free: Vec<Place>,
+}
+
+impl Shared {
+    fn new() -> Shared {
+        Shared { accounts: Vec::new(), holders: Vec::new(), free: Vec::new() }
+    }
+
+    /// Adds an account for so many that hold it.
+    #[inline]
+    fn add(&mut self, account: Account, holders: u32) -> Place {
+        let Some(place) = self.free.pop() else { return self.add_behind(account, holders) };
+        self.accounts[place as usize] = account;
+        self.holders[place as usize] = holders;
+        place
+    }
+
+    #[cold]
+    fn add_behind(&mut self, account: Account, holders: u32) -> Place {
+        self.accounts.push(account);
+        self.holders.push(holders);
+        self.accounts.len() as Place - 1
+    }
+
+    /// One more holds it.
+    #[inline]
+    fn hold(&mut self, place: Place) -> Place {
+        if let Some(holders) = self.holders.get_mut(place as usize) {
+            *holders += 1;
+        }
+        place
+    }
+
+    /// One that held it holds it no more.
+    #[inline]
+    fn release(&mut self, place: Place) {
+        if let Some(holders) = self.holders.get_mut(place as usize) {
+            *holders -= 1;
+            if *holders == 0 {
+                self.free.push(place);
+            }
+        }
+    }
+
+    #[inline]
+    fn get(&self, place: Place) -> &Account {
+        &self.accounts[place as usize]
+    }
+
+    /// The account of a chain of causes.
+    #[inline]
+    fn of(&self, chain: &Chain) -> Account {
+        let mut account = chain.way.added_to(self.get(chain.left));
+        account.add(chain.back.0, chain.back.1);
+        account
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.accounts.capacity() * size_of::<Account>()
+            + self.holders.capacity() * size_of::<u32>()
+            + self.free.capacity() * size_of::<Place>()
+    }
+}
+
+/// What an end of a flow knows of the chain of causes: whoever has one holds its account.
+#[derive(Clone, Copy, Debug)]
+struct Chain {
+    /// The account of a packet of data as it left its host.
+    left: Place,
+    /// What the packet added to it.
+    way: UnderWay,
+    /// The way back of what answered it, and to which component that goes.
+    back: (Component, Span),
+}
+
+impl Chain {
+    /// One that begins with an account, which it holds.
+    #[inline]
+    fn begin(left: Place, at: Instant) -> Chain {
+        Chain { left, way: UnderWay::begin(at), back: (Component::Window, Span::ZERO) }
     }
 }
 
@@ -94,108 +195,153 @@ enum By {
     Packets,
 }
 
-/// The packet of a flow that left last, and when the interface had sent it.
+/// The packet of a flow that left last: its offset, and when the interface had sent it.
 #[derive(Clone, Copy, Debug)]
 struct Left {
-    account: Account,
+    seq: u64,
     end: Instant,
 }
 
-impl Left {
-    /// The account when the interface was free again; when the packet began to leave, if that is not over at `now`.
-    fn until(&self, now: Instant) -> Account {
-        let mut account = self.account;
-        if self.end <= now {
-            account.until(Component::Transmission, self.end);
-        }
-        account
-    }
+/// A packet that may be lost: its offset, and its account as it left.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    seq: u64,
+    account: Place,
 }
 
 /// The sending end of a flow.
 struct Sending {
     host: HostId,
-    /// The account of what last happened to the flow here, but for timers and words of the controller.
-    last: Account,
-    /// What of it is the way back of a packet, and to which component it went.
-    back: (Component, Span),
     /// Since when the flow is ready to send, and by what; none while it is not.
     ready: Option<(Instant, By)>,
-    /// The account of what made it ready.
-    released: Account,
     left: Option<Left>,
     timeouts: u64,
     timed_out: Option<Instant>,
-    /// The accounts of the packets that may be lost, as they left, by their offsets.
-    sent: VecDeque<(u64, Account)>,
+    /// The packets that may be lost, and the one that left last, by their offsets.
+    sent: VecDeque<Sent>,
+    /// What last happened to the flow here, but for timers and words of the controller.
+    last: Chain,
+    /// What made the flow ready, while it is, unless that is what happened last.
+    released: Option<Chain>,
 }
 
 impl Sending {
-    fn new(host: HostId, at: Instant) -> Sending {
-        Sending {
-            host,
-            last: Account::begin(at),
-            back: (Component::Window, Span::ZERO),
-            ready: None,
-            released: Account::begin(at),
-            left: None,
-            timeouts: 0,
-            timed_out: None,
-            sent: VecDeque::new(),
-        }
+    /// `sent` is empty.
+    fn new(host: HostId, last: Chain, sent: VecDeque<Sent>) -> Sending {
+        Sending { host, ready: None, left: None, timeouts: 0, timed_out: None, sent, last, released: None }
     }
 
+    #[inline]
     fn sent(&self, seq: u64) -> Result<usize, usize> {
         // Nearly all offsets are sent in their order.
         match self.sent.back() {
-            Some((last, _)) if *last < seq => Err(self.sent.len()),
-            _ => self.sent.binary_search_by_key(&seq, |(seq, _)| *seq),
+            Some(last) if last.seq < seq => Err(self.sent.len()),
+            Some(last) if last.seq == seq => Ok(self.sent.len() - 1),
+            _ => self.sent.binary_search_by_key(&seq, |sent| sent.seq),
         }
     }
 
-    fn note_sent(&mut self, seq: u64, account: Account) {
-        match self.sent(seq) {
-            Ok(at) => self.sent[at].1 = account,
-            Err(at) => self.sent.insert(at, (seq, account)),
+    #[inline]
+    fn note_sent(&mut self, sent: Sent, shared: &mut Shared) {
+        match self.sent(sent.seq) {
+            Ok(at) => shared.release(std::mem::replace(&mut self.sent[at], sent).account),
+            Err(at) if at == self.sent.len() => self.sent.push_back(sent),
+            Err(at) => self.sent.insert(at, sent),
         }
     }
 
-    fn acknowledged(&mut self, seq: u64) {
-        while self.sent.front().is_some_and(|(first, _)| *first < seq) {
+    #[inline]
+    fn acknowledged(&mut self, seq: u64, shared: &mut Shared) {
+        // The account of the packet that left last may still be asked for.
+        let left = self.left.map_or(u64::MAX, |left| left.seq);
+        while let Some(first) = self.sent.front().filter(|first| first.seq < seq && first.seq != left) {
+            shared.release(first.account);
             self.sent.pop_front();
         }
     }
 
-    /// The account of a packet that leaves at `now`, before it waited for the interface.
-    fn account(&self, now: Instant, seq: u64, is_again: bool) -> Account {
-        let first = if is_again { self.sent(seq).ok().map(|at| self.sent[at].1) } else { None };
-        let since = self.ready.map_or(now, |(since, _)| since.min(now));
-        let lost_at = first.map_or(self.last.at, |first| first.at);
-        if is_again {
-            // What matters is the packet that was lost, and not what happened to the flow meanwhile.
-            let is_timeout = self.timed_out.is_some_and(|at| at >= lost_at);
-            let mut account = first.unwrap_or(self.last);
-            let recovery = if is_timeout { Component::Timeout } else { Component::FastRetransmit };
-            account.until(recovery, since.max(lost_at));
-            return account;
+    /// A packet has come from the receiver. What made the flow ready is kept, while it is.
+    #[inline]
+    fn arrived(&mut self, chain: Chain, shared: &mut Shared) {
+        let before = std::mem::replace(&mut self.last, chain);
+        if self.released.is_none() && self.ready.is_some_and(|(_, by)| by != By::Packets) {
+            self.released = Some(before);
+        } else {
+            shared.release(before.left);
         }
-        match (self.ready, &self.left) {
-            (Some((_, By::Packets)), Some(left)) => left.until(now),
+    }
+
+    /// Nothing of it is needed any more but the memory of its list.
+    fn ended(mut self, shared: &mut Shared) -> VecDeque<Sent> {
+        self.sent.iter().for_each(|sent| shared.release(sent.account));
+        [Some(self.last), self.released].into_iter().flatten().for_each(|chain| shared.release(chain.left));
+        self.sent.clear();
+        self.sent
+    }
+
+    /// The account of a timer or a word of the controller that makes the flow ready.
+    fn released_by_call(&self, now: Instant, by: By, timed_out: bool, shared: &Shared) -> Account {
+        let last = shared.of(&self.last);
+        let (mut released, reason) = match by {
+            By::Timer => {
+                let left = self.left.filter(|left| left.end <= now && left.end >= last.at);
+                let reason = if timed_out { Component::Timeout } else { Component::Pacing };
+                (left.map_or(last, |left| self.after(left, now, shared)), reason)
+            }
+            _ => (last, Component::Permission),
+        };
+        released.until(reason, now);
+        released
+    }
+
+    /// The account of the packet that left last when the interface was free again; when the packet began to leave, if
+    /// that is not over at `now`.
+    #[inline]
+    fn after(&self, left: Left, now: Instant, shared: &Shared) -> Account {
+        let sent = self.sent(left.seq).expect("the packet that left last is kept");
+        let mut account = *shared.get(self.sent[sent].account);
+        if left.end <= now {
+            account.until(Component::Transmission, left.end);
+        }
+        account
+    }
+
+    /// The account of a packet that leaves at `now`, before it waited for the interface.
+    #[inline]
+    fn account(&self, now: Instant, seq: u64, is_again: bool, shared: &Shared) -> Account {
+        if is_again {
+            return self.account_of_lost(now, seq, shared);
+        }
+        match (self.ready, self.left) {
+            (Some((_, By::Packets)), Some(left)) => self.after(left, now, shared),
             // It was let go while the packet before was on its way into the link: that is what it waited for.
             (Some((since, By::Start | By::Packet)), Some(left)) if since < left.end && left.end <= now => {
-                left.until(now)
+                self.after(left, now, shared)
             }
-            (Some(_), _) => self.released,
-            (None, _) => self.last,
+            (Some(_), _) => shared.of(self.released.as_ref().unwrap_or(&self.last)),
+            (None, _) => shared.of(&self.last),
         }
+    }
+
+    /// [`Sending::account`] of a packet that is sent again. What matters is the packet that was lost, and not what
+    /// happened to the flow meanwhile.
+    #[cold]
+    fn account_of_lost(&self, now: Instant, seq: u64, shared: &Shared) -> Account {
+        let first = self.sent(seq).ok().map(|at| *shared.get(self.sent[at].account));
+        let mut account = first.unwrap_or_else(|| shared.of(&self.last));
+        let since = self.ready.map_or(now, |(since, _)| since.min(now));
+        let is_timeout = self.timed_out.is_some_and(|at| at >= account.at);
+        let recovery = if is_timeout { Component::Timeout } else { Component::FastRetransmit };
+        account.until(recovery, since.max(account.at));
+        account
     }
 }
 
 /// The receiving end of a flow.
 struct Receiving {
     host: HostId,
-    /// The account of the packet that came last.
-    last: Account,
+    /// What came last.
+    last: Chain,
 }
 
 /// Ends of flows by the numbers of the flows.
@@ -205,14 +351,14 @@ struct Ends<T> {
     free: Vec<u32>,
 }
 
-const NOWHERE: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
 impl<T> Ends<T> {
     fn new() -> Ends<T> {
         Ends { slots: Vec::new(), ends: Vec::new(), free: Vec::new() }
     }
 
-    fn insert(&mut self, flow: FlowId, end: T) {
+    fn insert(&mut self, flow: FlowId, end: T) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.ends.push(None);
             self.ends.len() as u32 - 1
@@ -220,32 +366,33 @@ impl<T> Ends<T> {
         self.ends[slot as usize] = Some(end);
         let at = flow.0 as usize;
         if self.slots.len() <= at {
-            self.slots.resize(at + 1, NOWHERE);
+            self.slots.resize(at + 1, NO_SLOT);
         }
         self.slots[at] = slot;
+        slot
     }
 
     #[inline]
-    fn slot(&self, flow: FlowId) -> Option<usize> {
-        self.slots.get(flow.0 as usize).filter(|&&slot| slot != NOWHERE).map(|&slot| slot as usize)
+    fn slot(&self, flow: FlowId) -> Option<u32> {
+        self.slots.get(flow.0 as usize).copied().filter(|&slot| slot != NO_SLOT)
+    }
+
+    /// The end in a slot, if it has not ended meanwhile.
+    #[inline]
+    fn at(&self, slot: u32) -> Option<&T> {
+        self.ends[slot as usize].as_ref()
     }
 
     #[inline]
     fn get(&self, flow: FlowId) -> Option<&T> {
-        self.ends[self.slot(flow)?].as_ref()
-    }
-
-    #[inline]
-    fn get_mut(&mut self, flow: FlowId) -> Option<&mut T> {
-        let slot = self.slot(flow)?;
-        self.ends[slot].as_mut()
+        self.at(self.slot(flow)?)
     }
 
     fn remove(&mut self, flow: FlowId) -> Option<T> {
         let slot = self.slot(flow)?;
-        self.slots[flow.0 as usize] = NOWHERE;
-        self.free.push(slot as u32);
-        self.ends[slot].take()
+        self.slots[flow.0 as usize] = NO_SLOT;
+        self.free.push(slot);
+        self.ends[slot as usize].take()
     }
 
     fn heap_bytes(&self) -> usize {
@@ -255,13 +402,21 @@ impl<T> Ends<T> {
     }
 }
 
+/// Which end of its flow the host is at which the event at hand happens: by its slot.
+#[derive(Clone, Copy, Debug)]
+enum Which {
+    /// The sender: what happens, and whether the flow was ready before.
+    Sender(u32, By, bool),
+    Receiver(u32),
+    /// The end is over. The stray chain is that of what came.
+    Neither,
+}
+
 /// The event at hand, at the end of a flow.
 #[derive(Clone, Copy, Debug)]
 struct AtHand {
     flow: FlowId,
-    account: Account,
-    /// At the sender: what it is, and whether the flow was ready before.
-    by: Option<(By, bool)>,
+    which: Which,
 }
 
 /// The accounts of a part.
@@ -273,8 +428,10 @@ pub(super) struct Attribution {
     idle: Component,
     /// Whether interfaces have queues, into which hosts put what they may send.
     pushes: bool,
-    /// By the ids of packets: of data, the account that it had when it left its host.
-    accounts: Vec<Account>,
+    shared: Shared,
+    /// By the ids of packets: of data, the account that it had when it left its host; of others, that of the data that
+    /// they answer. It is held until another packet has the id.
+    left: Vec<Place>,
     /// By the ids of packets: what came to it since.
     under_way: Vec<UnderWay>,
     /// For how long the class of each packet had been stopped in the port where it waits, when it came there.
@@ -282,6 +439,10 @@ pub(super) struct Attribution {
     senders: Ends<Sending>,
     receivers: Ends<Receiving>,
     at_hand: Option<AtHand>,
+    /// That of the packet at hand, if the end of its flow is over where it came to.
+    stray: Chain,
+    /// Of flows that are over, for those that start: empty, with their memory.
+    spare: Vec<VecDeque<Sent>>,
 }
 
 impl Attribution {
@@ -300,6 +461,8 @@ impl Attribution {
             (Some(own), peer) => Component::queue(own, peer.is_some_and(|peer| peer >= own)),
         };
         let has_delays = !matches!(scenario.config().host.delay, tailcut_host::delay::DelayConfig::Off(_));
+        let mut shared = Shared::new();
+        let stray = Chain::begin(shared.add(Account::begin(Instant::ZERO), 1), Instant::ZERO);
         Some(Box::new(Attribution {
             completion: scenario.config().record.completion.into(),
             queues: ids.iter().map(queue).collect(),
@@ -309,42 +472,69 @@ impl Attribution {
                 (false, false) => Component::Host,
             },
             pushes: matches!(scenario.config().nic, NicConfig::Queue(_)),
-            accounts: Vec::new(),
+            shared,
+            left: Vec::new(),
             under_way: Vec::new(),
             stopped: Vec::new(),
             senders: Ends::new(),
             receivers: Ends::new(),
             at_hand: None,
+            stray,
+            spare: Vec::new(),
         }))
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        let sent = self.senders.ends.iter().flatten().map(|sender| sender.sent.capacity());
+        let sent = self.senders.ends.iter().flatten().map(|sender| &sender.sent).chain(&self.spare);
         size_of::<Attribution>()
             + self.queues.capacity()
-            + self.accounts.capacity() * size_of::<Account>()
+            + self.shared.heap_bytes()
+            + self.left.capacity() * size_of::<Place>()
             + self.under_way.capacity() * size_of::<UnderWay>()
             + self.stopped.capacity() * size_of::<Span>()
             + self.senders.heap_bytes()
             + self.receivers.heap_bytes()
-            + sent.sum::<usize>() * size_of::<(u64, Account)>()
+            + sent.map(VecDeque::capacity).sum::<usize>() * size_of::<Sent>()
+            + self.spare.capacity() * size_of::<VecDeque<Sent>>()
     }
 
-    /// The account of a packet of a kind.
-    pub(super) fn account(&self, id: PacketId, kind: Kind) -> Account {
-        let account = &self.accounts[id.index()];
-        if kind == Kind::DATA { self.under_way[id.index()].added_to(account) } else { *account }
+    /// The account of a packet.
+    pub(super) fn account(&self, id: PacketId) -> Account {
+        self.under_way[id.index()].added_to(self.shared.get(self.left[id.index()]))
     }
 
     /// A packet has this account from now on.
     pub(super) fn set(&mut self, id: PacketId, account: Account) {
+        let left = self.shared.add(account, 1);
+        self.put(id, left, UnderWay::begin(account.at));
+    }
+
+    /// A packet has this account, which it holds, from now on, and what came to it.
+    #[inline]
+    fn put(&mut self, id: PacketId, left: Place, way: UnderWay) {
         let at = id.index();
-        if self.accounts.len() <= at {
-            self.accounts.resize(at + 1, Account::begin(Instant::ZERO));
-            self.under_way.resize(at + 1, UnderWay::begin(Instant::ZERO));
+        if self.left.len() <= at {
+            self.make_room(at);
         }
-        self.accounts[at] = account;
-        self.under_way[at] = UnderWay::begin(account.at);
+        self.shared.release(std::mem::replace(&mut self.left[at], left));
+        self.under_way[at] = way;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, at: usize) {
+        self.left.resize(at + 1, NOWHERE);
+        self.under_way.resize(at + 1, UnderWay::begin(Instant::ZERO));
+    }
+
+    /// Time that a packet of data under way spent otherwise than in the queues of switches. What it had when it left is
+    /// shared, and stays as it is.
+    #[cold]
+    fn add(&mut self, id: PacketId, component: Component, time: Span) {
+        let mut account = *self.shared.get(self.left[id.index()]);
+        account.breakdown.add(component, time);
+        let left = self.shared.add(account, 1);
+        self.shared.release(std::mem::replace(&mut self.left[id.index()], left));
     }
 
     /// Calls what stands beside a packet into the cache.
@@ -355,38 +545,67 @@ impl Attribution {
         }
     }
 
-    /// The account of whatever a host sends for a flow beside data.
-    fn of_control(&self, now: Instant, host: HostId, flow: FlowId) -> Account {
-        let sender = self.senders.get(flow).filter(|sender| sender.host == host).map(|sender| sender.last);
+    /// What a host sends for a flow beside data has the account of what came to it.
+    #[inline]
+    fn put_control(&mut self, now: Instant, host: HostId, flow: FlowId, id: PacketId) {
+        let which = self.at_hand.filter(|event| event.flow == flow).map(|event| event.which);
+        let chain = match which {
+            Some(Which::Sender(slot, ..)) => self.senders.at(slot).map(|sender| &sender.last),
+            Some(Which::Receiver(slot)) => self.receivers.at(slot).map(|receiver| &receiver.last),
+            Some(Which::Neither) => Some(&self.stray),
+            None => None,
+        };
+        match chain {
+            Some(&Chain { left, way, back: (_, Span::ZERO) }) => {
+                self.shared.hold(left);
+                self.put(id, left, way);
+            }
+            _ => self.put_other_control(now, host, flow, id, chain.copied()),
+        }
+    }
+
+    /// [`Attribution::put_control`] of what is no answer to a packet of data.
+    #[inline(never)]
+    fn put_other_control(&mut self, now: Instant, host: HostId, flow: FlowId, id: PacketId, chain: Option<Chain>) {
+        let sender = || self.senders.get(flow).filter(|sender| sender.host == host).map(|sender| sender.last);
         let receiver = || self.receivers.get(flow).filter(|end| end.host == host).map(|end| end.last);
-        let at_hand = || self.at_hand.filter(|event| event.flow == flow).map(|event| event.account);
+        let chain = chain.or_else(sender).or_else(receiver);
         // Nothing depends any more on the account of a flow whose end here is over.
-        sender.or_else(receiver).or_else(at_hand).unwrap_or(Account::begin(now))
+        self.set(id, chain.map_or(Account::begin(now), |chain| self.shared.of(&chain)));
     }
 
     /// The receiver of a flow has every byte. Returns where its time went, if that completes it.
     fn received(&mut self, now: Instant, flow: FlowId) -> Option<Box<Breakdown>> {
-        let mut last = self.receivers.remove(flow)?.last;
-        last.until(Component::Processing, now);
-        (self.completion == Completion::Received).then(|| Box::new(last.breakdown))
+        let last = self.receivers.remove(flow)?.last;
+        let mut account = self.shared.of(&last);
+        self.shared.release(last.left);
+        account.until(Component::Processing, now);
+        (self.completion == Completion::Received).then(|| Box::new(account.breakdown))
     }
 
     /// The sender of a flow knows that. Returns where its time went, if that completes it.
     fn acknowledged(&mut self, now: Instant, flow: FlowId) -> Option<Box<Breakdown>> {
-        let Sending { mut last, back: (component, way), .. } = self.senders.remove(flow)?;
-        last.until(Component::Processing, now);
-        let breakdown = last.breakdown.moved(way, component, Component::LastAck);
+        let sender = self.senders.remove(flow)?;
+        let mut account = self.shared.of(&sender.last);
+        let (component, way) = sender.last.back;
+        self.spare.push(sender.ended(&mut self.shared));
+        account.until(Component::Processing, now);
+        let breakdown = account.breakdown.moved(way, component, Component::LastAck);
         (self.completion == Completion::Acknowledged).then(|| Box::new(breakdown))
     }
 
     /// The sender of a flow has given it up.
     fn abandoned(&mut self, flow: FlowId) {
-        self.senders.remove(flow);
+        if let Some(sender) = self.senders.remove(flow) {
+            self.spare.push(sender.ended(&mut self.shared));
+        }
     }
 
     /// The receiver of a flow has let go of it.
     fn let_go(&mut self, flow: FlowId) {
-        self.receivers.remove(flow);
+        if let Some(receiver) = self.receivers.remove(flow) {
+            self.shared.release(receiver.last.left);
+        }
     }
 }
 
@@ -395,13 +614,15 @@ impl Part<'_> {
         self.attribution.as_mut().expect("only called where delays are attributed")
     }
 
-    fn look(&self, host: usize, flow: FlowId) -> Option<Look> {
+    /// Whether a flow is ready to send at its host, and how often its timer has fired, if the transport says so.
+    #[inline]
+    fn is_ready(&self, host: usize, flow: FlowId) -> Option<(bool, u64)> {
         let host = &self.hosts[host];
-        host.transport.look(host.id, &self.flows, flow)
+        host.transport.readiness(host.id, &self.flows, flow)
     }
 
     /// A packet of data has crossed the link behind the port at `at`.
-    #[inline(never)]
+    #[inline]
     pub(super) fn account_landing(&mut self, now: Instant, at: usize, id: PacketId) {
         let packet = self.arena.get(id);
         if packet.kind != Kind::DATA {
@@ -411,14 +632,16 @@ impl Part<'_> {
         let (sending, delay) = (wire.tx_time(packet.size), wire.link().delay);
         let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
         let under_way = &mut attribution.under_way[id.index()];
-        let began = Instant::from_ps(now.as_ps() - (sending + delay).as_ps());
-        let waited = began.since(under_way.at).expect("time only goes on");
+        // The calendar's time only goes on: what is not waiting is on the link.
+        let waited = Span::from_ps(now.as_ps() - under_way.at.as_ps() - (sending + delay).as_ps());
         under_way.at = now;
         under_way.sending += sending;
         under_way.on_links += delay;
-        match attribution.queues[at] {
-            Component::QueueHost => attribution.accounts[id.index()].breakdown.add(Component::QueueHost, waited),
-            queue => under_way.waiting[queue as usize - FIRST_QUEUE] += waited,
+        if waited > Span::ZERO {
+            match attribution.queues[at] {
+                Component::QueueHost => attribution.add(id, Component::QueueHost, waited),
+                queue => under_way.waiting[queue as usize - FIRST_QUEUE] += waited,
+            }
         }
     }
 
@@ -426,48 +649,81 @@ impl Part<'_> {
     pub(super) fn account_start(&mut self, now: Instant, host: usize, flow: FlowId) {
         let host = self.hosts[host].id;
         let attribution = self.attribution();
-        attribution.senders.insert(flow, Sending::new(host, now));
-        attribution.at_hand = Some(AtHand { flow, account: Account::begin(now), by: Some((By::Start, false)) });
+        let sent = attribution.spare.pop().unwrap_or_default();
+        let last = Chain::begin(attribution.shared.add(Account::begin(now), 1), now);
+        let slot = attribution.senders.insert(flow, Sending::new(host, last, sent));
+        attribution.at_hand = Some(AtHand { flow, which: Which::Sender(slot, By::Start, false) });
     }
 
     /// A flow starts that this host receives.
     pub(super) fn account_expected(&mut self, now: Instant, host: usize, flow: FlowId) {
         let host = self.hosts[host].id;
         let attribution = self.attribution();
-        attribution.receivers.insert(flow, Receiving { host, last: Account::begin(now) });
+        let last = Chain::begin(attribution.shared.add(Account::begin(now), 1), now);
+        attribution.receivers.insert(flow, Receiving { host, last });
         attribution.at_hand = None;
     }
 
     /// A host is about to take in a packet.
+    #[inline(never)]
     pub(super) fn account_arrival(&mut self, now: Instant, host: usize, id: PacketId) {
         let packet = self.arena.get(id);
         let (flow, kind, seq) = (packet.flow, packet.kind, packet.seq);
-        let waited_for = self.hosts[host].transport.waits_for(kind);
-        let was_ready = kind != Kind::DATA && self.look(host, flow).is_some_and(|look| look.is_ready);
-        let host = self.hosts[host].id;
-        let attribution = self.attribution();
-        let mut account = attribution.account(id, kind);
-        let mut by = None;
-        if kind == Kind::DATA {
-            account.until(Component::Processing, now);
-            if let Some(receiver) = attribution.receivers.get_mut(flow) {
-                receiver.last = account;
-            }
-        } else {
-            let way = now.since(account.at).expect("time only goes on");
-            account.add(waited_for, way);
-            if let Some(sender) = attribution.senders.get_mut(flow).filter(|sender| sender.host == host) {
-                sender.last = account;
-                sender.back = (waited_for, way);
-                if kind == Kind::ACK {
-                    sender.acknowledged(seq);
-                }
-                by = Some((By::Packet, was_ready && sender.ready.is_some()));
-            } else if let Some(receiver) = attribution.receivers.get_mut(flow).filter(|end| end.host == host) {
-                receiver.last = account;
-            }
+        if kind != Kind::DATA {
+            return self.account_control_arrival(now, host, id, (flow, kind, seq));
         }
-        attribution.at_hand = Some(AtHand { flow, account, by });
+        let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
+        let way = attribution.under_way[id.index()];
+        if way.at < now {
+            // The host took its time.
+            attribution.add(id, Component::Processing, now.since(way.at).unwrap_or(Span::ZERO));
+        }
+        let left = attribution.shared.hold(attribution.left[id.index()]);
+        let chain = Chain { way: UnderWay { at: now, ..way }, ..Chain::begin(left, now) };
+        let slot = attribution.receivers.slot(flow);
+        let end = slot.and_then(|slot| attribution.receivers.ends[slot as usize].as_mut().map(|end| (slot, end)));
+        let (which, last) = match end {
+            Some((slot, end)) => (Which::Receiver(slot), &mut end.last),
+            None => (Which::Neither, &mut attribution.stray),
+        };
+        attribution.shared.release(std::mem::replace(last, chain).left);
+        attribution.at_hand = Some(AtHand { flow, which });
+    }
+
+    /// [`Part::account_arrival`] of a packet that is not data.
+    fn account_control_arrival(
+        &mut self,
+        now: Instant,
+        host: usize,
+        id: PacketId,
+        (flow, kind, seq): (FlowId, Kind, u64),
+    ) {
+        let waited_for = self.hosts[host].transport.waits_for(kind);
+        let was_ready = self.is_ready(host, flow).is_some_and(|(is_ready, _)| is_ready);
+        let host = self.hosts[host].id;
+        let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
+        let way = attribution.under_way[id.index()];
+        let left = attribution.shared.hold(attribution.left[id.index()]);
+        let chain = Chain { left, way, back: (waited_for, now.since(way.at).expect("time only goes on")) };
+        let slot = attribution.senders.slot(flow);
+        let sender = slot.and_then(|slot| attribution.senders.ends[slot as usize].as_mut().map(|end| (slot, end)));
+        let which = if let Some((slot, sender)) = sender.filter(|(_, sender)| sender.host == host) {
+            sender.arrived(chain, &mut attribution.shared);
+            if kind == Kind::ACK {
+                sender.acknowledged(seq, &mut attribution.shared);
+            }
+            Which::Sender(slot, By::Packet, was_ready && sender.ready.is_some())
+        } else {
+            let slot = attribution.receivers.slot(flow);
+            let end = slot.and_then(|slot| attribution.receivers.ends[slot as usize].as_mut().map(|end| (slot, end)));
+            let (which, last) = match end.filter(|(_, end)| end.host == host) {
+                Some((slot, end)) => (Which::Receiver(slot), &mut end.last),
+                None => (Which::Neither, &mut attribution.stray),
+            };
+            attribution.shared.release(std::mem::replace(last, chain).left);
+            which
+        };
+        attribution.at_hand = Some(AtHand { flow, which });
     }
 
     /// A timer of a flow is about to fire at a host.
@@ -481,85 +737,103 @@ impl Part<'_> {
     }
 
     fn account_call(&mut self, host: usize, flow: FlowId, by: By) {
-        let was_ready = self.look(host, flow).is_some_and(|look| look.is_ready);
+        let was_ready = self.is_ready(host, flow).is_some_and(|(is_ready, _)| is_ready);
         let host = self.hosts[host].id;
         let attribution = self.attribution();
-        let sender = attribution.senders.get(flow).filter(|sender| sender.host == host);
-        attribution.at_hand = sender.map(|sender| AtHand {
-            flow,
-            account: sender.last,
-            by: Some((by, was_ready && sender.ready.is_some())),
-        });
+        let slot = attribution.senders.slot(flow);
+        let sender = slot.and_then(|slot| attribution.senders.at(slot).map(|sender| (slot, sender)));
+        attribution.at_hand = sender
+            .filter(|(_, sender)| sender.host == host)
+            .map(|(slot, sender)| AtHand { flow, which: Which::Sender(slot, by, was_ready && sender.ready.is_some()) });
     }
 
     /// A host has handled the event at hand.
+    #[inline]
     pub(super) fn account_handled(&mut self, now: Instant, host: usize) {
-        let Some(AtHand { flow, account, by }) = self.attribution().at_hand.take() else { return };
-        let Some((by, was_ready)) = by else { return };
-        let look = self.look(host, flow);
+        let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
+        if let Some(AtHand { flow, which: Which::Sender(slot, by, was_ready) }) = attribution.at_hand.take() {
+            self.account_handled_at_sender(now, host, flow, slot, (by, was_ready));
+        }
+    }
+
+    #[inline(never)]
+    fn account_handled_at_sender(
+        &mut self,
+        now: Instant,
+        host: usize,
+        flow: FlowId,
+        slot: u32,
+        (by, was_ready): (By, bool),
+    ) {
         if self.lens.is_some() {
+            let look = self.hosts[host].transport.look(self.hosts[host].id, &self.flows, flow);
             self.watch_sender(now, flow, by == By::Timer, look);
         }
-        let Some(sender) = self.attribution().senders.get_mut(flow) else { return };
-        let timed_out = look.is_some_and(|look| look.timeouts > sender.timeouts);
+        let standing = self.is_ready(host, flow);
+        let Attribution { senders, shared, .. } = self.attribution();
+        let Some(sender) = senders.ends[slot as usize].as_mut() else { return };
+        // A transport that does not say is taken to be ready after all that happens.
+        let (is_ready, timeouts) = standing.unwrap_or((true, sender.timeouts));
+        let timed_out = timeouts > sender.timeouts;
         if timed_out {
-            sender.timeouts = look.map_or(0, |look| look.timeouts);
+            sender.timeouts = timeouts;
             sender.timed_out = Some(now);
         }
-        // A transport that does not say is taken to be ready after all that happens.
-        if !look.is_none_or(|look| look.is_ready) {
+        if !is_ready {
             sender.ready = None;
         } else if !was_ready {
             sender.ready = Some((now, by));
-            sender.released = match by {
-                By::Start | By::Packet | By::Packets => account,
-                By::Message => {
-                    let mut released = account;
-                    released.until(Component::Permission, now);
-                    released
-                }
-                By::Timer => {
-                    let left = sender.left.filter(|left| left.end <= now && left.end >= account.at);
-                    let mut released = left.map_or(account, |left| left.until(now));
-                    released.until(if timed_out { Component::Timeout } else { Component::Pacing }, now);
-                    released
+            let released = match by {
+                By::Start | By::Packet | By::Packets => None,
+                By::Timer | By::Message => {
+                    let account = sender.released_by_call(now, by, timed_out, shared);
+                    Some(Chain::begin(shared.add(account, 1), account.at))
                 }
             };
+            if let Some(before) = std::mem::replace(&mut sender.released, released) {
+                shared.release(before.left);
+            }
         }
     }
 
     /// What a host has handed to its NIC beside data while it handled an event: the packets behind `before`.
+    #[inline]
     pub(super) fn account_control(&mut self, now: Instant, host: usize, before: Option<PacketId>) {
         let Host { id: number, control, .. } = &self.hosts[host];
         let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
         for id in control.after(&self.arena, before) {
-            let account = attribution.of_control(now, *number, self.arena.get(id).flow);
-            attribution.set(id, account);
+            attribution.put_control(now, *number, self.arena.get(id).flow, id);
         }
     }
 
     /// A packet of data begins to leave its host by interface `nic`, or to wait in its queue.
+    #[inline(never)]
     pub(super) fn account_sent(&mut self, now: Instant, host: usize, nic: u8, id: PacketId) {
         let wire = &self.ports[self.nic_at(host, nic)].wire;
         let packet = self.arena.get(id);
         let (flow, seq, is_again) = (packet.flow, packet.seq, packet.flags.has(Flags::RETRANSMITTED));
         let (free, sending) = (wire.free_at(), wire.tx_time(packet.size));
-        let is_ready = self.look(host, flow).is_none_or(|look| look.is_ready);
-        let attribution = self.attribution();
+        let is_ready = self.is_ready(host, flow).is_none_or(|(is_ready, _)| is_ready);
+        let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
         let (idle, pushes) = (attribution.idle, attribution.pushes);
-        let Some(sender) = attribution.senders.get_mut(flow) else {
+        let Some(slot) = attribution.senders.slot(flow) else {
             return attribution.set(id, Account::begin(now));
         };
-        let mut account = sender.account(now, seq, is_again);
-        if free > account.at {
-            account.until(Component::Host, free.min(now));
+        let Some(sender) = attribution.senders.ends[slot as usize].as_mut() else { return };
+        let mut account = sender.account(now, seq, is_again, &attribution.shared);
+        if account.at < now {
+            if free > account.at {
+                account.until(Component::Host, free.min(now));
+            }
+            account.until(idle, now);
         }
-        account.until(idle, now);
-        sender.note_sent(seq, account);
+        // The list of what may be lost holds it, and so does the packet.
+        let left = attribution.shared.add(account, 2);
+        sender.note_sent(Sent { seq, account: left }, &mut attribution.shared);
         let end = if pushes { now } else { now + sending };
-        sender.left = Some(Left { account, end });
+        sender.left = Some(Left { seq, end });
         sender.ready = is_ready.then_some((end, By::Packets));
-        attribution.set(id, account);
+        attribution.put(id, left, UnderWay::begin(now));
         if self.lens.is_some() {
             self.watch_made(now, self.nic_at(host, nic), id);
         }
@@ -594,12 +868,13 @@ impl Part<'_> {
 
     /// It leaves, and its class has been `stopped` there for so long since the start.
     pub(super) fn account_let_go(&mut self, now: Instant, at: usize, stopped: Span, id: PacketId) {
-        if self.arena.get(id).kind == Kind::DATA {
+        let attribution = self.attribution();
+        let paused = stopped - attribution.stopped[id.index()];
+        if paused > Span::ZERO && self.arena.get(id).kind == Kind::DATA {
             let attribution = self.attribution();
-            let paused = stopped - attribution.stopped[id.index()];
-            attribution.accounts[id.index()].breakdown.add(Component::Paused, paused);
+            attribution.add(id, Component::Paused, paused);
             attribution.under_way[id.index()].at = attribution.under_way[id.index()].at + paused;
-            if paused > Span::ZERO && self.lens.is_some() {
+            if self.lens.is_some() {
                 self.watch_held(now, at, id, paused);
             }
         }

@@ -11,7 +11,7 @@ use tailcut_host::delay::{Delay, DelaySeat};
 use tailcut_model::PacketId;
 use tailcut_model::seat::Transport;
 
-use super::Part;
+use super::{Any, Part};
 use crate::event::Event;
 
 /// The delays of the hosts of a part, in the order of the hosts.
@@ -71,7 +71,7 @@ impl Part<'_> {
     /// Whether a host has something of its own for an interface that does nothing.
     fn could_begin(&mut self, now: Instant, host: usize) -> bool {
         if self.interfaces.is_none() {
-            return self.ports[host].wire.is_free(now) && self.hosts[host].has_more::<false>();
+            return self.ports[host].wire.is_free(now) && self.hosts[host].has_more::<Any>();
         }
         (0..self.interface_count(host)).any(|nic| {
             let at = self.nic_at(host, nic);
@@ -102,7 +102,7 @@ impl Part<'_> {
     pub(super) fn take(&mut self, now: Instant, number: HostId) {
         self.counts.calls += 1;
         let host = self.positions.host(number);
-        self.catch_up_host::<false>(now, host);
+        self.catch_up_host::<Any>(now, host);
         loop {
             let inbox = &mut self.delays.as_mut().expect("hosts take their time").0[host].inbox;
             match inbox.front() {
@@ -116,7 +116,7 @@ impl Part<'_> {
                     if self.attribution.is_some() {
                         self.account_arrival(now, host, id);
                     }
-                    self.with_host::<false, _>(now, host, |transport, cx| transport.on_packet(cx, id));
+                    self.with_host::<Any, _>(now, host, |transport, cx| transport.on_packet(cx, id));
                     if self.attribution.is_some() {
                         self.account_handled(now, host);
                     }
@@ -125,6 +125,6 @@ impl Part<'_> {
                 }
             }
         }
-        self.pull::<false>(now, host);
+        self.pull::<Any>(now, host);
     }
 }

@@ -12,8 +12,8 @@ use tailcut_model::{FlowId, FlowSpec, Kind, List, Packet, PacketId};
 use tailcut_topology::Node;
 use tailcut_topology::path::Path;
 
-use super::Part;
 use super::host_agents::HostAgent;
+use super::{Any, Part};
 use crate::event::Event;
 
 /// The interfaces of the hosts of a part.
@@ -93,7 +93,7 @@ impl Part<'_> {
             if self.interface_count(host) < 2 {
                 continue;
             }
-            self.catch_up_host::<false>(now, host);
+            self.catch_up_host::<Any>(now, host);
             let connections = self.hosts[host].transport.open_connections();
             for of_flow in connections.chunk_by(|one, next| one.flow == next.flow) {
                 if of_flow.iter().all(|connection| self.leads_to(host, connection.nic, connection.receiver)) {
@@ -111,9 +111,9 @@ impl Part<'_> {
                 };
                 let nics: Vec<u8> = of_flow.iter().map(choice).collect();
                 let flow = of_flow[0].flow;
-                self.with_host::<false, _>(now, host, |transport, cx| transport.on_interfaces(cx, flow, &nics));
+                self.with_host::<Any, _>(now, host, |transport, cx| transport.on_interfaces(cx, flow, &nics));
             }
-            self.pull::<false>(now, host);
+            self.pull::<Any>(now, host);
         }
     }
 
@@ -191,12 +191,12 @@ impl Part<'_> {
             let interfaces = self.interfaces.as_mut().expect("hosts are not plain");
             interfaces.own_turn[at] = !is_own;
             if is_own {
-                self.send_next::<false>(begins, host, nic, at);
+                self.send_next::<Any>(begins, host, nic, at);
             } else {
                 let (id, land) = self.ports[at].send_waiting(&mut self.arena);
                 self.departs_from_agent(begins, host, at, id);
                 if let Some(land) = land {
-                    self.push_landing::<false>(at, land);
+                    self.push_landing::<Any>(at, land);
                 }
             }
         }
@@ -216,11 +216,11 @@ impl Part<'_> {
         for nic in 0..self.interface_count(host) {
             let at = self.nic_at(host, nic);
             if self.has_queues() {
-                while self.send_next::<false>(now, host, nic, at) {}
+                while self.send_next::<Any>(now, host, nic, at) {}
                 continue;
             }
             if self.ports[at].wire.is_free(now) && self.ports[at].waiting() == 0 {
-                self.send_next::<false>(now, host, nic, at);
+                self.send_next::<Any>(now, host, nic, at);
             }
             let super::Host { id, is_called, .. } = self.hosts[host];
             if is_called
@@ -262,6 +262,6 @@ impl Part<'_> {
         if matches!(offered, Offered::Sent { .. }) {
             self.departs_from_agent(now, self.host_of_nic(at), at, id);
         }
-        self.see_to::<false>(now, at, id, offered);
+        self.see_to::<Any>(now, at, id, offered);
     }
 }

@@ -4,7 +4,7 @@ use std::ops::DerefMut;
 
 use tailcut_base::Instant;
 
-use super::Part;
+use super::{Any, Part};
 use crate::world::exchange::Mail;
 
 impl Part<'_> {
@@ -35,7 +35,7 @@ impl Part<'_> {
                     mail.headers.push(*self.arena.header(id));
                 }
                 if let Some(attribution) = &self.attribution {
-                    mail.accounts.push(attribution.account(id, self.arena.get(id).kind));
+                    mail.accounts.push(attribution.account(id));
                 }
                 self.arena.remove(id);
                 self.counts.sent += 1;
@@ -68,7 +68,7 @@ impl Part<'_> {
             }
             let position = self.positions.port(port);
             if let Some(land) = self.ports[position].wire.put(at, &mut self.arena, id) {
-                self.push_landing::<false>(position, land);
+                self.push_landing::<Any>(position, land);
             }
         }
     }

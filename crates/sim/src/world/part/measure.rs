@@ -9,7 +9,7 @@ use tailcut_record::{
 use super::delays::Delays;
 use super::hosts::Interfaces;
 use super::switches::Managed;
-use super::{Host, Part, Switch};
+use super::{Any, Host, Part, Switch};
 use crate::event::Event;
 
 /// The time in which results are measured, at the ports of a part.
@@ -84,7 +84,7 @@ impl Part<'_> {
             return;
         }
         for host in 0..self.hosts.len() {
-            self.catch_up_host::<false>(now, host);
+            self.catch_up_host::<Any>(now, host);
         }
         self.settle_all(now);
         self.ports.iter_mut().for_each(|port| port.catch_up(now, &mut self.arena));

@@ -6,7 +6,7 @@ use tailcut_base::{HostId, Instant};
 use tailcut_model::FlowId;
 use tailcut_model::seat::{Answer, Transport};
 
-use super::Part;
+use super::{Any, Part};
 use crate::event::Event;
 
 impl Part<'_> {
@@ -30,14 +30,14 @@ impl Part<'_> {
             entry.remove();
         }
         let host = self.positions.host(host);
-        self.catch_up_host::<false>(now, host);
+        self.catch_up_host::<Any>(now, host);
         if self.attribution.is_some() {
             self.account_message(host, flow);
         }
-        self.with_host::<false, _>(now, host, |transport, cx| transport.on_message(cx, flow, message));
+        self.with_host::<Any, _>(now, host, |transport, cx| transport.on_message(cx, flow, message));
         if self.attribution.is_some() {
             self.account_handled(now, host);
         }
-        self.pull::<false>(now, host);
+        self.pull::<Any>(now, host);
     }
 }

@@ -5,8 +5,9 @@
 //! host, which takes it in ([`Part::deliver`]) and may answer.
 //!
 //! What few networks have stands aside of that way: hosts with several interfaces or with queues in them (`hosts`), and
-//! switches whose ports share something, or whose links fail (`switches`). The loop is compiled twice: for a plain
-//! network, which has none of that and is never asked about it, and for the others.
+//! switches whose ports share something, or whose links fail (`switches`). The loop is compiled three times ([`Loop`]):
+//! for a plain network, which has none of that and is never asked about it, for one in which delays are attributed
+//! besides, and for the others.
 //!
 //! A part knows nothing of the others. A port whose link ends elsewhere keeps its packets in flight until they are
 //! fetched ([`Part::send_mail`]); the other part has a wire of its own for that link, on which it puts them.
@@ -53,6 +54,36 @@ use pfc::Pfc;
 use switches::Managed;
 use ties::Ties;
 
+/// What is known of a network when its loop is compiled.
+trait Loop {
+    /// All hosts and switches are plain, and nothing is looked at closely.
+    const PLAIN: bool;
+    /// Whether delays are attributed, if they are plain; else that is asked.
+    const ATTRIBUTES: bool = false;
+}
+
+/// Nothing is known.
+struct Any;
+
+/// All is plain.
+struct Plain;
+
+/// All is plain, and delays are attributed.
+struct Attributed;
+
+impl Loop for Any {
+    const PLAIN: bool = false;
+}
+
+impl Loop for Plain {
+    const PLAIN: bool = true;
+}
+
+impl Loop for Attributed {
+    const PLAIN: bool = true;
+    const ATTRIBUTES: bool = true;
+}
+
 /// A host: its transport, and the control packets that wait for its NIC.
 struct Host {
     id: HostId,
@@ -67,9 +98,9 @@ struct Host {
 impl Host {
     /// Whether anything waits for the only interface.
     #[inline]
-    fn has_more<const PLAIN: bool>(&self) -> bool {
+    fn has_more<L: Loop>(&self) -> bool {
         !self.control.is_empty()
-            || if PLAIN { self.transport.registered_wants_to_send(0) } else { self.transport.wants_to_send(0) }
+            || if L::PLAIN { self.transport.registered_wants_to_send(0) } else { self.transport.wants_to_send(0) }
     }
 }
 
@@ -186,29 +217,39 @@ impl Part<'_> {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
         let has_plain_switches = !self.is_managed && !self.network.has_static_routes();
         let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none() && self.pfc.is_none();
-        let is_plain = is_plain && self.attribution.is_none();
-        let handled = if is_plain { self.run::<true>(horizon, budget) } else { self.run::<false>(horizon, budget) };
+        let handled = match (is_plain && self.lens.is_none(), self.attribution.is_some()) {
+            (true, false) => self.run::<Plain>(horizon, budget),
+            (true, true) => self.run::<Attributed>(horizon, budget),
+            (false, _) => self.run::<Any>(horizon, budget),
+        };
         self.counts.handled += handled;
         self.counts.pending += handled * self.calendar.len() as u64;
         handled
     }
 
-    /// The loop of [`Part::run_until`]. `PLAIN` says that all hosts and switches are plain.
-    fn run<const PLAIN: bool>(&mut self, horizon: Instant, budget: u64) -> u64 {
+    /// Whether delays are attributed.
+    #[inline(always)]
+    fn attributes<L: Loop>(&self) -> bool {
+        if L::PLAIN { L::ATTRIBUTES } else { self.attribution.is_some() }
+    }
+
+    /// The loop of [`Part::run_until`]. A function of its own for each network: together they would share registers.
+    #[inline(never)]
+    fn run<L: Loop>(&mut self, horizon: Instant, budget: u64) -> u64 {
         let mut left = budget;
         while let Some((now, key)) = self.calendar.pop_before(horizon) {
             self.key = key;
-            if self.is_large && (PLAIN || self.ties.is_none()) {
-                self.fetch_ahead::<PLAIN>();
+            if self.is_large && (L::PLAIN || self.ties.is_none()) {
+                self.fetch_ahead::<L>();
             }
             let event = match &self.ties {
-                Some(ties) if !PLAIN => ties.event(key, |port| self.landings[self.positions.port(port)]),
+                Some(ties) if !L::PLAIN => ties.event(key, |port| self.landings[self.positions.port(port)]),
                 _ => Event::of_key(key),
             };
             match event {
-                Event::Land(port, end) => self.land::<PLAIN>(now, port, end),
-                Event::Free(host, nic) => self.free::<PLAIN>(now, host, nic),
-                Event::Timer(host, flow) => self.timer::<PLAIN>(now, host, flow),
+                Event::Land(port, end) => self.land::<L>(now, port, end),
+                Event::Free(host, nic) => self.free::<L>(now, host, nic),
+                Event::Timer(host, flow) => self.timer::<L>(now, host, flow),
                 Event::Agent(switch) => self.agent_timer(now, switch),
                 Event::Message(host, flow) => self.hear_controller(now, host, flow),
                 Event::Take(host) => self.take(now, host),
@@ -263,20 +304,20 @@ impl Part<'_> {
             if let Some(throughput) = &mut self.throughput {
                 throughput.expect(flow, spec.class);
             }
-            self.catch_up_host::<false>(now, dst);
+            self.catch_up_host::<Any>(now, dst);
             if self.attribution.is_some() {
                 self.account_expected(now, dst, flow);
             }
-            self.with_host::<false, _>(now, dst, |transport, cx| transport.on_expect(cx, flow, &spec));
-            self.pull::<false>(now, dst);
+            self.with_host::<Any, _>(now, dst, |transport, cx| transport.on_expect(cx, flow, &spec));
+            self.pull::<Any>(now, dst);
         }
         if let Some(src) = src {
-            self.catch_up_host::<false>(now, src);
+            self.catch_up_host::<Any>(now, src);
             let nics = self.nics_for(src, flow, &spec);
             if self.attribution.is_some() {
                 self.account_start(now, src, flow);
             }
-            self.with_host::<false, _>(now, src, |transport, cx| {
+            self.with_host::<Any, _>(now, src, |transport, cx| {
                 cx.nic = nics.as_ref().map_or(0, |nics| nics[0]);
                 transport.on_send(cx, flow, &spec);
                 if let Some(nics) = nics
@@ -288,37 +329,37 @@ impl Part<'_> {
             if self.attribution.is_some() {
                 self.account_handled(now, src);
             }
-            self.pull::<false>(now, src);
+            self.pull::<Any>(now, src);
         }
     }
 
     /// The first packet in flight behind `port` reaches the far end.
     #[inline]
-    fn land<const PLAIN: bool>(&mut self, now: Instant, port: PortId, end: End) {
+    fn land<L: Loop>(&mut self, now: Instant, port: PortId, end: End) {
         let at = self.positions.port(port);
-        if !PLAIN && at < self.nics && self.interfaces.is_some() {
+        if !L::PLAIN && at < self.nics && self.interfaces.is_some() {
             // What waits behind the packet takes turns with what its host has of its own.
             self.catch_up_all(now, self.host_of_nic(at));
         }
-        let landed = if !PLAIN && self.pfc.is_some() {
+        let landed = if !L::PLAIN && self.pfc.is_some() {
             self.ports[at].wire.land(&mut self.arena)
-        } else if PLAIN || !self.is_managed {
+        } else if L::PLAIN || !self.is_managed {
             self.ports[at].land(&mut self.arena)
         } else {
             self.land_managed(now, port, at)
         };
         let (id, next) = landed;
         if let Some(next) = next {
-            self.push_landing::<PLAIN>(at, next);
+            self.push_landing::<L>(at, next);
         } else if at < self.nics {
-            self.catch_up_host::<PLAIN>(now, if PLAIN { at } else { self.host_of_nic(at) });
+            self.catch_up_host::<L>(now, if L::PLAIN { at } else { self.host_of_nic(at) });
         }
-        if !PLAIN && self.is_lost(now, port, at, id) {
+        if !L::PLAIN && self.is_lost(now, port, at, id) {
             return;
         }
-        if !PLAIN && self.attribution.is_some() {
+        if self.attributes::<L>() {
             self.account_landing(now, at, id);
-            if self.lens.is_some() {
+            if !L::PLAIN && self.lens.is_some() {
                 self.watch_crossed(now, port, at, id);
             }
         }
@@ -332,23 +373,23 @@ impl Part<'_> {
         let print = (print ^ print >> 32).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
         self.counts.digest = self.counts.digest.wrapping_add(print);
         match end {
-            End::Switch(switch) => self.forward::<PLAIN>(now, port, switch as usize, id),
-            End::Host(host) => self.deliver::<PLAIN>(now, port, host as usize, id),
+            End::Switch(switch) => self.forward::<L>(now, port, switch as usize, id),
+            End::Host(host) => self.deliver::<L>(now, port, host as usize, id),
         }
     }
 
     /// A packet is at a switch, to which the link behind `from` leads: it goes to the port that leads on.
     #[inline]
-    fn forward<const PLAIN: bool>(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
+    fn forward<L: Loop>(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
         let packet = self.arena.get(id);
         let Switch { id: number, path, managed } = &mut self.switches[switch];
-        if !PLAIN && managed.is_some() {
+        if !L::PLAIN && managed.is_some() {
             return self.forward_managed(now, from, switch, id);
         }
-        if !PLAIN && self.pfc.is_some() {
+        if !L::PLAIN && self.pfc.is_some() {
             return self.forward_held(now, from, switch, id);
         }
-        let hops = match PLAIN {
+        let hops = match L::PLAIN {
             true => self.router.next_hops(*number, packet.dst),
             false => self.router.next_hops_from(*number, packet.src, packet.dst),
         };
@@ -358,21 +399,21 @@ impl Part<'_> {
         };
         let at = self.positions.port(self.router.port(hops, choice));
         let port = &mut self.ports[at];
-        if PLAIN && port.lets_pass(now, packet.size) {
+        if L::PLAIN && port.lets_pass(now, packet.size) {
             if let Some(land) = port.wire.transmit(now, &mut self.arena, id) {
-                self.push_landing::<PLAIN>(at, land);
+                self.push_landing::<L>(at, land);
             }
             return;
         }
         let offered = port.offer(now, &mut self.arena, id, &mut self.evicted);
-        self.see_to::<PLAIN>(now, at, id, offered);
+        self.see_to::<L>(now, at, id, offered);
     }
 
     /// The first packet in flight behind the port at `at` will land at `land`.
     #[inline(always)]
-    fn push_landing<const PLAIN: bool>(&mut self, at: usize, land: Instant) {
+    fn push_landing<L: Loop>(&mut self, at: usize, land: Instant) {
         let key = match &self.ties {
-            Some(ties) if !PLAIN => ties.key(self.landings[at], land),
+            Some(ties) if !L::PLAIN => ties.key(self.landings[at], land),
             _ => self.landings[at],
         };
         self.calendar.push(land, key);
@@ -380,12 +421,12 @@ impl Part<'_> {
 
     /// What follows from offering a packet to the port at `at`.
     #[inline(always)]
-    fn see_to<const PLAIN: bool>(&mut self, now: Instant, at: usize, id: PacketId, offered: Offered) {
-        if !PLAIN && self.lens.is_some() {
+    fn see_to<L: Loop>(&mut self, now: Instant, at: usize, id: PacketId, offered: Offered) {
+        if !L::PLAIN && self.lens.is_some() {
             self.watch_offered(now, at, id, offered);
         }
         match offered {
-            Offered::Sent { land: Some(land) } => self.push_landing::<PLAIN>(at, land),
+            Offered::Sent { land: Some(land) } => self.push_landing::<L>(at, land),
             Offered::Sent { land: None } | Offered::Queued => {}
             Offered::Dropped(reason) => self.drop_packet(now, id, reason),
         }
@@ -412,27 +453,27 @@ impl Part<'_> {
 
     /// A NIC is free, and its host has more to send.
     #[inline]
-    fn free<const PLAIN: bool>(&mut self, now: Instant, host: HostId, nic: u8) {
+    fn free<L: Loop>(&mut self, now: Instant, host: HostId, nic: u8) {
         self.counts.calls += 1;
         let host = self.positions.host(host);
-        let at = if PLAIN { host } else { self.nic_at(host, nic) };
+        let at = if L::PLAIN { host } else { self.nic_at(host, nic) };
         self.ports[at].wire.freed();
-        if !PLAIN && self.interfaces.is_some() {
+        if !L::PLAIN && self.interfaces.is_some() {
             // Another interface may have been free before.
             self.catch_up_all(now, host);
         }
         // A host that has made up its mind does not hesitate again.
-        if !PLAIN && self.sends_from(host, now) > now {
+        if !L::PLAIN && self.sends_from(host, now) > now {
             return;
         }
-        self.pull_now::<PLAIN>(now, host);
+        self.pull_now::<L>(now, host);
     }
 
     /// A packet has come from the port `from` to its host, or to one that passes it on.
     #[inline]
-    fn deliver<const PLAIN: bool>(&mut self, now: Instant, from: PortId, host: usize, id: PacketId) {
-        self.catch_up_host::<PLAIN>(now, host);
-        if !PLAIN && self.interfaces.is_some() {
+    fn deliver<L: Loop>(&mut self, now: Instant, from: PortId, host: usize, id: PacketId) {
+        self.catch_up_host::<L>(now, host);
+        if !L::PLAIN && self.interfaces.is_some() {
             if self.arena.get(id).dst != self.hosts[host].id {
                 return self.relay(now, from, host, id);
             }
@@ -442,22 +483,22 @@ impl Part<'_> {
             self.count_payload(now, id);
         }
         self.counts.last_landing = now;
-        if !PLAIN && self.delays.is_some() {
+        if !L::PLAIN && self.delays.is_some() {
             return self.post(now, host, id);
         }
-        if !PLAIN && self.attribution.is_some() {
+        if self.attributes::<L>() {
             self.account_arrival(now, host, id);
         }
-        self.with_host::<PLAIN, _>(now, host, |transport, cx| match PLAIN {
+        self.with_host::<L, _>(now, host, |transport, cx| match L::PLAIN {
             true => transport.on_packet_of_registered(cx, id),
             false => transport.on_packet(cx, id),
         });
-        if !PLAIN && self.attribution.is_some() {
+        if self.attributes::<L>() {
             self.account_handled(now, host);
         }
         self.arena.remove(id);
         self.counts.delivered += 1;
-        self.pull::<PLAIN>(now, host);
+        self.pull::<L>(now, host);
     }
 
     #[cold]
@@ -467,50 +508,50 @@ impl Part<'_> {
         }
     }
 
-    fn timer<const PLAIN: bool>(&mut self, now: Instant, host: HostId, flow: FlowId) {
+    fn timer<L: Loop>(&mut self, now: Instant, host: HostId, flow: FlowId) {
         self.counts.calls += 1;
         let host = self.positions.host(host);
-        self.catch_up_host::<PLAIN>(now, host);
-        if !PLAIN && self.attribution.is_some() {
+        self.catch_up_host::<L>(now, host);
+        if self.attributes::<L>() {
             self.account_timer(host, flow);
         }
-        self.with_host::<PLAIN, _>(now, host, |transport, cx| transport.on_timer(cx, flow));
-        if !PLAIN && self.attribution.is_some() {
+        self.with_host::<L, _>(now, host, |transport, cx| transport.on_timer(cx, flow));
+        if self.attributes::<L>() {
             self.account_handled(now, host);
         }
-        self.pull::<PLAIN>(now, host);
+        self.pull::<L>(now, host);
     }
 
     /// The NIC of a host takes its next packet if it is free, and is called again if more waits and it must be.
     #[inline(always)]
-    fn pull<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
-        if !PLAIN && self.delays.is_some() && self.hesitates(now, host) {
+    fn pull<L: Loop>(&mut self, now: Instant, host: usize) {
+        if !L::PLAIN && self.delays.is_some() && self.hesitates(now, host) {
             return;
         }
-        self.pull_now::<PLAIN>(now, host);
+        self.pull_now::<L>(now, host);
     }
 
     /// [`Part::pull`], of a host that does not hesitate.
     #[inline(always)]
-    fn pull_now<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
-        if !PLAIN && self.interfaces.is_some() {
+    fn pull_now<L: Loop>(&mut self, now: Instant, host: usize) {
+        if !L::PLAIN && self.interfaces.is_some() {
             self.pull_by_all(now, host);
-        } else if !PLAIN && self.pfc.is_some() {
+        } else if !L::PLAIN && self.pfc.is_some() {
             self.pull_held(now, host);
-        } else if self.hosts[host].has_more::<PLAIN>() {
+        } else if self.hosts[host].has_more::<L>() {
             if self.ports[host].wire.is_free(now) {
-                self.send_next::<PLAIN>(now, host, 0, host);
+                self.send_next::<L>(now, host, 0, host);
             }
             if self.hosts[host].is_called {
-                self.agree_on_call::<PLAIN>(host);
+                self.agree_on_call::<L>(host);
             }
         }
     }
 
     /// The NIC of a host is called when it is free, if more waits.
     #[inline(never)]
-    fn agree_on_call<const PLAIN: bool>(&mut self, host: usize) {
-        if self.hosts[host].has_more::<PLAIN>()
+    fn agree_on_call<L: Loop>(&mut self, host: usize) {
+        if self.hosts[host].has_more::<L>()
             && let Some(at) = self.ports[host].wire.agree_free()
         {
             self.calendar.push(at, Event::Free(self.hosts[host].id, 0).key());
@@ -520,27 +561,27 @@ impl Part<'_> {
     /// Sends what the NIC of a host was to send until `now`, each packet at the moment at which the NIC became free for
     /// it. Must come before anything else happens at the host.
     #[inline(always)]
-    fn catch_up_host<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
-        if !PLAIN && self.interfaces.is_some() {
+    fn catch_up_host<L: Loop>(&mut self, now: Instant, host: usize) {
+        if !L::PLAIN && self.interfaces.is_some() {
             self.catch_up_all(now, host);
-        } else if !PLAIN && self.pfc.is_some() {
+        } else if !L::PLAIN && self.pfc.is_some() {
             // Interfaces and ports are called whenever they become free.
-        } else if self.ports[host].wire.is_free(now) && self.hosts[host].has_more::<PLAIN>() {
-            self.catch_up_waiting::<PLAIN>(now, host);
+        } else if self.ports[host].wire.is_free(now) && self.hosts[host].has_more::<L>() {
+            self.catch_up_waiting::<L>(now, host);
         }
     }
 
     /// [`Part::catch_up_host`], where something was to be sent.
     #[inline(always)]
-    fn catch_up_waiting<const PLAIN: bool>(&mut self, now: Instant, host: usize) {
+    fn catch_up_waiting<L: Loop>(&mut self, now: Instant, host: usize) {
         loop {
             let free = self.ports[host].wire.free_at();
-            let begins = if PLAIN { free } else { self.sends_from(host, free) };
-            if !PLAIN && begins > now {
+            let begins = if L::PLAIN { free } else { self.sends_from(host, free) };
+            if !L::PLAIN && begins > now {
                 return;
             }
-            self.send_next::<PLAIN>(begins, host, 0, host);
-            if !self.ports[host].wire.is_free(now) || !self.hosts[host].has_more::<PLAIN>() {
+            self.send_next::<L>(begins, host, 0, host);
+            if !self.ports[host].wire.is_free(now) || !self.hosts[host].has_more::<L>() {
                 return;
             }
         }
@@ -549,9 +590,9 @@ impl Part<'_> {
     /// Interface `nic` of a host, whose port stands at `at`, takes the next packet if there is one, and returns
     /// whether: it begins to send it, for which it must be free, or queues it.
     #[inline]
-    fn send_next<const PLAIN: bool>(&mut self, begins: Instant, host: usize, nic: u8, at: usize) -> bool {
-        let Some(id) = self.next_of_host::<PLAIN>(begins, host, nic) else { return false };
-        if !PLAIN && self.interfaces.is_some() {
+    fn send_next<L: Loop>(&mut self, begins: Instant, host: usize, nic: u8, at: usize) -> bool {
+        let Some(id) = self.next_of_host::<L>(begins, host, nic) else { return false };
+        if !L::PLAIN && self.interfaces.is_some() {
             self.sent_by_agent(begins, host, at, id);
             if self.has_queues() {
                 self.offer_at_host(begins, at, id);
@@ -560,40 +601,40 @@ impl Part<'_> {
             self.departs_from_agent(begins, host, at, id);
         }
         if let Some(land) = self.ports[at].wire.transmit(begins, &mut self.arena, id) {
-            self.push_landing::<PLAIN>(at, land);
+            self.push_landing::<L>(at, land);
         }
         true
     }
 
     /// The packet that a host sends next by interface `nic`: a control packet that waits, or what its transport gives.
     #[inline(always)]
-    fn next_of_host<const PLAIN: bool>(&mut self, now: Instant, host: usize, nic: u8) -> Option<PacketId> {
+    fn next_of_host<L: Loop>(&mut self, now: Instant, host: usize, nic: u8) -> Option<PacketId> {
         let control = match &mut self.interfaces {
-            Some(interfaces) if !PLAIN => interfaces.control(host, nic),
+            Some(interfaces) if !L::PLAIN => interfaces.control(host, nic),
             _ => &mut self.hosts[host].control,
         };
         if let Some(id) = control.pop_front(&mut self.arena) {
             if self.control_class > 0 {
                 self.arena.get_mut(id).class = self.control_class;
             }
-            if !PLAIN && self.lens.is_some() {
+            if !L::PLAIN && self.lens.is_some() {
                 self.watch_made(now, self.nic_at(host, nic), id);
             }
             return Some(id);
         }
         // In a plain network nobody asks for a packet where nothing waits.
-        if !PLAIN && !self.hosts[host].transport.wants_to_send(nic) {
+        if !L::PLAIN && !self.hosts[host].transport.wants_to_send(nic) {
             return None;
         }
         // Taken in at once: a packet is copied once.
-        let id = self.with_host::<PLAIN, _>(now, host, |transport, cx| {
-            let packet = if PLAIN { transport.poll_registered(cx, 0) } else { transport.poll_send(cx, nic) };
+        let id = self.with_host::<L, _>(now, host, |transport, cx| {
+            let packet = if L::PLAIN { transport.poll_registered(cx, 0) } else { transport.poll_send(cx, nic) };
             packet.map(|packet| cx.arena.insert(packet))
         })?;
         if self.arena.has_headers() {
             self.arena.set_header(id, std::mem::take(&mut self.header));
         }
-        if !PLAIN && self.attribution.is_some() {
+        if self.attributes::<L>() {
             self.account_sent(now, host, nic, id);
         }
         Some(id)
@@ -601,14 +642,15 @@ impl Part<'_> {
 
     /// Calls a host's transport and grants what it wishes.
     #[inline(always)]
-    fn with_host<const PLAIN: bool, R>(
+    fn with_host<L: Loop, R>(
         &mut self,
         now: Instant,
         host: usize,
         call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R,
     ) -> R {
+        let attributes = self.attributes::<L>();
         let Host { id, transport, control, .. } = &mut self.hosts[host];
-        let before = if PLAIN || self.attribution.is_none() { None } else { control.back() };
+        let before = if attributes { control.back() } else { None };
         let mut cx = HostCx {
             now,
             host: *id,
@@ -620,13 +662,13 @@ impl Part<'_> {
             header: &mut self.header,
         };
         let result = call(transport, &mut cx);
-        if !PLAIN && self.attribution.is_some() {
+        if self.attributes::<L>() {
             self.account_control(now, host, before);
         }
         if !self.wishes.is_empty() {
             self.grant_wishes(now, host);
         }
-        if !PLAIN && self.interfaces.is_some() {
+        if !L::PLAIN && self.interfaces.is_some() {
             self.sort_control(host);
         }
         result

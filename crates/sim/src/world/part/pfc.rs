@@ -19,7 +19,7 @@ use tailcut_model::{Packet, PacketId};
 use tailcut_record::PauseCounts;
 use tailcut_topology::{Network, Node, Router};
 
-use super::{Part, Switch};
+use super::{Any, Part, Switch};
 use crate::Scenario;
 use crate::event::Event;
 use crate::world::cut::{Cut, Positions};
@@ -457,7 +457,7 @@ impl Part<'_> {
         if let Some(id) = left
             && let Some(land) = self.ports[at].wire.transmit(now, &mut self.arena, id)
         {
-            self.push_landing::<false>(at, land);
+            self.push_landing::<Any>(at, land);
         }
         let state = &self.pfc().ports[at];
         let (port, has_frame) = (state.id, state.wanted != state.told);
@@ -514,7 +514,7 @@ impl Part<'_> {
     fn call_sender(&mut self, now: Instant, port: PortId) {
         match self.network.ports()[port].owner {
             Node::Switch(_) => self.send_held(now, self.positions.port(port)),
-            Node::Host(host) => self.pull::<false>(now, self.positions.host(host)),
+            Node::Host(host) => self.pull::<Any>(now, self.positions.host(host)),
         }
     }
 
@@ -585,10 +585,10 @@ impl Part<'_> {
             if let Some(id) = sent.or_else(|| self.take_held(now, at))
                 && let Some(land) = self.ports[at].wire.transmit(now, &mut self.arena, id)
             {
-                self.push_landing::<false>(at, land);
+                self.push_landing::<Any>(at, land);
             }
         }
-        let has_more = self.ports[at].waiting() > 0 || self.hosts[host].has_more::<false>();
+        let has_more = self.ports[at].waiting() > 0 || self.hosts[host].has_more::<Any>();
         let wire = &mut self.ports[at].wire;
         if has_more
             && !wire.is_free(now)
@@ -614,7 +614,7 @@ impl Part<'_> {
     fn next_allowed(&mut self, now: Instant, host: usize, at: usize) -> Option<PacketId> {
         let all = ((1u16 << self.ports[at].classes()) - 1) as u8;
         while self.pfc().ports[at].paused != all {
-            let id = self.next_of_host::<false>(now, host, 0)?;
+            let id = self.next_of_host::<Any>(now, host, 0)?;
             let class = self.ports[at].class_of(self.arena.get(id));
             let is_held = {
                 let pfc = self.pfc.as_ref().expect("only called where classes may be paused");

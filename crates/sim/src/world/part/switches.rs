@@ -17,7 +17,7 @@ use tailcut_model::{Arena, Direction, Packet, PacketId};
 use tailcut_record::{BurstRow, MemoryPoint};
 use tailcut_topology::Node;
 
-use super::{Part, Switch};
+use super::{Any, Part, Switch};
 use crate::event::Event;
 use crate::failures::Change;
 
@@ -336,7 +336,7 @@ impl Part<'_> {
             }
             Offered::Dropped(_) => {}
         }
-        self.see_to::<false>(now, at, id, offered);
+        self.see_to::<Any>(now, at, id, offered);
     }
 
     /// Offers a packet to a port where classes may be paused: what is of no such class has to be let in by the memory
@@ -559,8 +559,8 @@ impl Part<'_> {
                     let at = self.positions.port(port);
                     self.ports[at].wire.unblock();
                     if let Node::Host(host) = owner {
-                        self.catch_up_host::<false>(now, self.positions.host(host));
-                        self.pull::<false>(now, self.positions.host(host));
+                        self.catch_up_host::<Any>(now, self.positions.host(host));
+                        self.pull::<Any>(now, self.positions.host(host));
                     }
                 }
             }
@@ -575,7 +575,7 @@ impl Part<'_> {
         }
         let at = self.positions.port(port);
         match owner {
-            Node::Host(host) => self.catch_up_host::<false>(now, self.positions.host(host)),
+            Node::Host(host) => self.catch_up_host::<Any>(now, self.positions.host(host)),
             Node::Switch(switch) => self.settle(now, self.positions.switch(switch)),
         }
         let flushed = self.ports[at].flush(now, &mut self.arena);

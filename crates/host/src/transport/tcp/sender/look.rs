@@ -6,11 +6,18 @@ use tailcut_model::seat::{Awaits, Look, Progress};
 use super::{Gate, Sender};
 
 impl Sender {
+    /// Whether a packet of it waits for nothing but its turn, and how often its timer has fired.
+    #[inline]
+    pub(in crate::transport::tcp) fn readiness(&self) -> (bool, u64) {
+        (self.offered > 0, self.report.timeouts)
+    }
+
     /// How it stands.
     pub(in crate::transport::tcp) fn look(&self) -> Look {
+        let (is_ready, timeouts) = self.readiness();
         Look {
-            is_ready: self.offered > 0,
-            timeouts: self.report.timeouts,
+            is_ready,
+            timeouts,
             window: Some(self.window.cwnd),
             rate: None,
             round_trip: self.srtt,
