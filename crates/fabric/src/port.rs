@@ -130,10 +130,6 @@ pub trait Gate {
     fn admit(&mut self, packet: &Packet, class: u8, occupancy: Occupancy) -> Result<(), DropReason>;
     /// `size` bytes were pushed out of a class of the port; `occupancy` says what still waits.
     fn pushed_out(&mut self, size: u64, class: u8, occupancy: Occupancy);
-    /// Whether it lets everything pass.
-    fn is_open(&self) -> bool {
-        false
-    }
     /// Whether it wants to know of which class what is pushed out is; otherwise it is told that it is class 0.
     fn looks_at_classes(&self) -> bool {
         false
@@ -150,10 +146,6 @@ impl Gate for Open {
     }
     #[inline(always)]
     fn pushed_out(&mut self, _: u64, _: u8, _: Occupancy) {}
-    #[inline(always)]
-    fn is_open(&self) -> bool {
-        true
-    }
 }
 
 /// An output port and the link behind it.
@@ -317,6 +309,18 @@ impl Port {
     /// A packet arrives at the port. Packets that it pushes out are appended to `evicted`; the caller removes them.
     #[inline(always)]
     pub fn offer(&mut self, now: Instant, arena: &mut Arena, id: PacketId, evicted: &mut Vec<PacketId>) -> Offered {
+        if self.lets_pass(now, arena.get(id).size) {
+            return Offered::Sent { land: self.wire.transmit(now, arena, id) };
+        }
+        if self.is_fifo {
+            return self.offer_to_fifo(now, arena, id);
+        }
+        self.offer_to_any(now, arena, id, evicted)
+    }
+
+    /// As [`Port::offer`], in any port: every model is asked.
+    #[inline(never)]
+    fn offer_to_any(&mut self, now: Instant, arena: &mut Arena, id: PacketId, evicted: &mut Vec<PacketId>) -> Offered {
         self.offer_through(now, arena, id, evicted, &mut Open)
     }
 
@@ -343,25 +347,6 @@ impl Port {
         id: PacketId,
         evicted: &mut Vec<PacketId>,
         gate: &mut impl Gate,
-    ) -> Offered {
-        if gate.is_open() && self.lets_pass(now, arena.get(id).size) {
-            return Offered::Sent { land: self.wire.transmit(now, arena, id) };
-        }
-        if self.is_fifo && gate.is_open() {
-            return self.offer_to_fifo(now, arena, id);
-        }
-        self.offer_to_any(now, arena, id, evicted, gate)
-    }
-
-    /// As [`Port::offer_through`], in any port: every model is asked.
-    #[inline(never)]
-    fn offer_to_any(
-        &mut self,
-        now: Instant,
-        arena: &mut Arena,
-        id: PacketId,
-        evicted: &mut Vec<PacketId>,
-        gate: &mut (impl Gate + ?Sized),
     ) -> Offered {
         self.catch_up(now, arena);
         let packet = arena.get(id);
@@ -408,7 +393,7 @@ impl Port {
         Offered::Queued
     }
 
-    /// As [`Port::offer_through`], in a port that is a FIFO.
+    /// As [`Port::offer`], in a port that is a FIFO.
     #[inline(never)]
     fn offer_to_fifo(&mut self, now: Instant, arena: &mut Arena, id: PacketId) -> Offered {
         self.catch_up(now, arena);
