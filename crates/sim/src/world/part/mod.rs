@@ -19,6 +19,7 @@ mod delays;
 mod host_agents;
 mod hosts;
 mod lens;
+mod loops;
 mod mail;
 mod measure;
 mod messages;
@@ -49,40 +50,11 @@ use attribution::Attribution;
 use delays::Delays;
 use hosts::Interfaces;
 use lens::Watch;
+use loops::{Any, Attributed, Loop, Plain};
 use measure::{Measured, Sampling};
 use pfc::Pfc;
 use switches::Managed;
 use ties::Ties;
-
-/// What is known of a network when its loop is compiled.
-trait Loop {
-    /// All hosts and switches are plain, and nothing is looked at closely.
-    const PLAIN: bool;
-    /// Whether delays are attributed, if they are plain; else that is asked.
-    const ATTRIBUTES: bool = false;
-}
-
-/// Nothing is known.
-struct Any;
-
-/// All is plain.
-struct Plain;
-
-/// All is plain, and delays are attributed.
-struct Attributed;
-
-impl Loop for Any {
-    const PLAIN: bool = false;
-}
-
-impl Loop for Plain {
-    const PLAIN: bool = true;
-}
-
-impl Loop for Attributed {
-    const PLAIN: bool = true;
-    const ATTRIBUTES: bool = true;
-}
 
 /// A host: its transport, and the control packets that wait for its NIC.
 struct Host {
@@ -225,12 +197,6 @@ impl Part<'_> {
         self.counts.handled += handled;
         self.counts.pending += handled * self.calendar.len() as u64;
         handled
-    }
-
-    /// Whether delays are attributed.
-    #[inline(always)]
-    fn attributes<L: Loop>(&self) -> bool {
-        if L::PLAIN { L::ATTRIBUTES } else { self.attribution.is_some() }
     }
 
     /// The loop of [`Part::run_until`]. A function of its own for each network: together they would share registers.

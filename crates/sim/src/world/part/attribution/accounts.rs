@@ -1,0 +1,401 @@
+//! What accounts are kept in: one for each chain of causes, shared by whoever holds it, and what the ends of flows know.
+
+use std::collections::VecDeque;
+
+use tailcut_base::{HostId, Instant, Span};
+use tailcut_model::{Breakdown, Component, FlowId};
+
+/// The time since the start of a flow, up to one moment.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::world) struct Account {
+    pub(super) at: Instant,
+    pub(super) breakdown: Breakdown,
+}
+
+impl Account {
+    pub(super) fn begin(at: Instant) -> Account {
+        Account { at, breakdown: Breakdown::default() }
+    }
+
+    /// The time until `now` goes to a component.
+    #[inline]
+    pub(super) fn until(&mut self, component: Component, now: Instant) {
+        self.add(component, now.since(self.at).expect("time only goes on"));
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, component: Component, time: Span) {
+        self.breakdown.add(component, time);
+        self.at = self.at + time;
+    }
+}
+
+/// What a packet of data adds to its account while it is under way, in a cache line: most events touch nothing else.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct UnderWay {
+    pub(super) at: Instant,
+    pub(super) sending: Span,
+    pub(super) on_links: Span,
+    /// In the queues of switches, from [`FIRST_QUEUE`] on.
+    pub(super) waiting: [Span; QUEUES],
+}
+
+/// The queues of switches among the components.
+pub(super) const FIRST_QUEUE: usize = Component::QueueLeafUp as usize;
+pub(super) const QUEUES: usize = Component::QueueLeafDown as usize - FIRST_QUEUE + 1;
+
+const _: () = assert!(size_of::<UnderWay>() == 64, "it is a cache line");
+
+impl UnderWay {
+    #[inline]
+    pub(super) fn begin(at: Instant) -> UnderWay {
+        UnderWay { at, sending: Span::ZERO, on_links: Span::ZERO, waiting: [Span::ZERO; QUEUES] }
+    }
+
+    /// What a packet had when it left its host, with what came to it since.
+    #[inline]
+    pub(super) fn added_to(&self, account: &Account) -> Account {
+        let mut account = *account;
+        account.at = self.at;
+        account.breakdown.add(Component::Transmission, self.sending);
+        account.breakdown.add(Component::Propagation, self.on_links);
+        for (&component, &time) in Component::ALL[FIRST_QUEUE..].iter().zip(&self.waiting) {
+            account.breakdown.add(component, time);
+        }
+        account
+    }
+}
+
+/// Where an account stands among those that are shared.
+pub(super) type Place = u32;
+
+/// No account.
+pub(super) const NOWHERE: Place = u32::MAX;
+
+/// Accounts that several packets and ends of flows hold.
+pub(super) struct Shared {
+    pub(super) accounts: Vec<Account>,
+    /// How many hold each of them.
+    pub(super) holders: Vec<u32>,
+    pub(super) free: Vec<Place>,
+}
+
+impl Shared {
+    pub(super) fn new() -> Shared {
+        Shared { accounts: Vec::new(), holders: Vec::new(), free: Vec::new() }
+    }
+
+    /// Adds an account for so many that hold it.
+    #[inline]
+    pub(super) fn add(&mut self, account: Account, holders: u32) -> Place {
+        let Some(place) = self.free.pop() else { return self.add_behind(account, holders) };
+        self.accounts[place as usize] = account;
+        self.holders[place as usize] = holders;
+        place
+    }
+
+    #[cold]
+    pub(super) fn add_behind(&mut self, account: Account, holders: u32) -> Place {
+        self.accounts.push(account);
+        self.holders.push(holders);
+        self.accounts.len() as Place - 1
+    }
+
+    /// One more holds it.
+    #[inline]
+    pub(super) fn hold(&mut self, place: Place) -> Place {
+        if let Some(holders) = self.holders.get_mut(place as usize) {
+            *holders += 1;
+        }
+        place
+    }
+
+    /// One that held it holds it no more.
+    #[inline]
+    pub(super) fn release(&mut self, place: Place) {
+        if let Some(holders) = self.holders.get_mut(place as usize) {
+            *holders -= 1;
+            if *holders == 0 {
+                self.free.push(place);
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, place: Place) -> &Account {
+        &self.accounts[place as usize]
+    }
+
+    /// The account of a chain of causes.
+    #[inline]
+    pub(super) fn of(&self, chain: &Chain) -> Account {
+        let mut account = chain.way.added_to(self.get(chain.left));
+        account.add(chain.back.0, chain.back.1);
+        account
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.accounts.capacity() * size_of::<Account>()
+            + self.holders.capacity() * size_of::<u32>()
+            + self.free.capacity() * size_of::<Place>()
+    }
+}
+
+/// What an end of a flow knows of the chain of causes: whoever has one holds its account.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chain {
+    /// The account of a packet of data as it left its host.
+    pub(super) left: Place,
+    /// What the packet added to it.
+    pub(super) way: UnderWay,
+    /// The way back of what answered it, and to which component that goes.
+    pub(super) back: (Component, Span),
+}
+
+impl Chain {
+    /// One that begins with an account, which it holds.
+    #[inline]
+    pub(super) fn begin(left: Place, at: Instant) -> Chain {
+        Chain { left, way: UnderWay::begin(at), back: (Component::Window, Span::ZERO) }
+    }
+}
+
+/// What made a flow ready to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum By {
+    /// Its start.
+    Start,
+    /// A packet from its receiver.
+    Packet,
+    /// A timer.
+    Timer,
+    /// A word of the controller.
+    Message,
+    /// It was ready when its packet before left.
+    Packets,
+}
+
+/// The packet of a flow that left last: its offset, and when the interface had sent it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left {
+    pub(super) seq: u64,
+    pub(super) end: Instant,
+}
+
+/// A packet that may be lost: its offset, and its account as it left.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    pub(super) seq: u64,
+    pub(super) account: Place,
+}
+
+/// The sending end of a flow.
+pub(super) struct Sending {
+    pub(super) host: HostId,
+    /// Since when the flow is ready to send, and by what; none while it is not.
+    pub(super) ready: Option<(Instant, By)>,
+    pub(super) left: Option<Left>,
+    pub(super) timeouts: u64,
+    pub(super) timed_out: Option<Instant>,
+    /// The packets that may be lost, and the one that left last, by their offsets.
+    pub(super) sent: VecDeque<Sent>,
+    /// What last happened to the flow here, but for timers and words of the controller.
+    pub(super) last: Chain,
+    /// What made the flow ready, while it is, unless that is what happened last.
+    pub(super) released: Option<Chain>,
+}
+
+impl Sending {
+    /// `sent` is empty.
+    pub(super) fn new(host: HostId, last: Chain, sent: VecDeque<Sent>) -> Sending {
+        Sending { host, ready: None, left: None, timeouts: 0, timed_out: None, sent, last, released: None }
+    }
+
+    #[inline]
+    pub(super) fn sent(&self, seq: u64) -> Result<usize, usize> {
+        // Nearly all offsets are sent in their order.
+        match self.sent.back() {
+            Some(last) if last.seq < seq => Err(self.sent.len()),
+            Some(last) if last.seq == seq => Ok(self.sent.len() - 1),
+            _ => self.sent.binary_search_by_key(&seq, |sent| sent.seq),
+        }
+    }
+
+    #[inline]
+    pub(super) fn note_sent(&mut self, sent: Sent, shared: &mut Shared) {
+        match self.sent(sent.seq) {
+            Ok(at) => shared.release(std::mem::replace(&mut self.sent[at], sent).account),
+            Err(at) if at == self.sent.len() => self.sent.push_back(sent),
+            Err(at) => self.sent.insert(at, sent),
+        }
+    }
+
+    #[inline]
+    pub(super) fn acknowledged(&mut self, seq: u64, shared: &mut Shared) {
+        // The account of the packet that left last may still be asked for.
+        let left = self.left.map_or(u64::MAX, |left| left.seq);
+        while let Some(first) = self.sent.front().filter(|first| first.seq < seq && first.seq != left) {
+            shared.release(first.account);
+            self.sent.pop_front();
+        }
+    }
+
+    /// A packet has come from the receiver. What made the flow ready is kept, while it is.
+    #[inline]
+    pub(super) fn arrived(&mut self, chain: Chain, shared: &mut Shared) {
+        let before = std::mem::replace(&mut self.last, chain);
+        if self.released.is_none() && self.ready.is_some_and(|(_, by)| by != By::Packets) {
+            self.released = Some(before);
+        } else {
+            shared.release(before.left);
+        }
+    }
+
+    /// Nothing of it is needed any more but the memory of its list.
+    pub(super) fn ended(mut self, shared: &mut Shared) -> VecDeque<Sent> {
+        self.sent.iter().for_each(|sent| shared.release(sent.account));
+        [Some(self.last), self.released].into_iter().flatten().for_each(|chain| shared.release(chain.left));
+        self.sent.clear();
+        self.sent
+    }
+
+    /// The account of a timer or a word of the controller that makes the flow ready.
+    pub(super) fn released_by_call(&self, now: Instant, by: By, timed_out: bool, shared: &Shared) -> Account {
+        let last = shared.of(&self.last);
+        let (mut released, reason) = match by {
+            By::Timer => {
+                let left = self.left.filter(|left| left.end <= now && left.end >= last.at);
+                let reason = if timed_out { Component::Timeout } else { Component::Pacing };
+                (left.map_or(last, |left| self.after(left, now, shared)), reason)
+            }
+            _ => (last, Component::Permission),
+        };
+        released.until(reason, now);
+        released
+    }
+
+    /// The account of the packet that left last when the interface was free again; when the packet began to leave, if
+    /// that is not over at `now`.
+    #[inline]
+    pub(super) fn after(&self, left: Left, now: Instant, shared: &Shared) -> Account {
+        let sent = self.sent(left.seq).expect("the packet that left last is kept");
+        let mut account = *shared.get(self.sent[sent].account);
+        if left.end <= now {
+            account.until(Component::Transmission, left.end);
+        }
+        account
+    }
+
+    /// The account of a packet that leaves at `now`, before it waited for the interface.
+    #[inline]
+    pub(super) fn account(&self, now: Instant, seq: u64, is_again: bool, shared: &Shared) -> Account {
+        if is_again {
+            return self.account_of_lost(now, seq, shared);
+        }
+        match (self.ready, self.left) {
+            (Some((_, By::Packets)), Some(left)) => self.after(left, now, shared),
+            // It was let go while the packet before was on its way into the link: that is what it waited for.
+            (Some((since, By::Start | By::Packet)), Some(left)) if since < left.end && left.end <= now => {
+                self.after(left, now, shared)
+            }
+            (Some(_), _) => shared.of(self.released.as_ref().unwrap_or(&self.last)),
+            (None, _) => shared.of(&self.last),
+        }
+    }
+
+    /// [`Sending::account`] of a packet that is sent again. What matters is the packet that was lost, and not what
+    /// happened to the flow meanwhile.
+    #[cold]
+    pub(super) fn account_of_lost(&self, now: Instant, seq: u64, shared: &Shared) -> Account {
+        let first = self.sent(seq).ok().map(|at| *shared.get(self.sent[at].account));
+        let mut account = first.unwrap_or_else(|| shared.of(&self.last));
+        let since = self.ready.map_or(now, |(since, _)| since.min(now));
+        let is_timeout = self.timed_out.is_some_and(|at| at >= account.at);
+        let recovery = if is_timeout { Component::Timeout } else { Component::FastRetransmit };
+        account.until(recovery, since.max(account.at));
+        account
+    }
+}
+
+/// The receiving end of a flow.
+pub(super) struct Receiving {
+    pub(super) host: HostId,
+    /// What came last.
+    pub(super) last: Chain,
+}
+
+/// Ends of flows by the numbers of the flows.
+pub(super) struct Ends<T> {
+    pub(super) slots: Vec<u32>,
+    pub(super) ends: Vec<Option<T>>,
+    pub(super) free: Vec<u32>,
+}
+
+pub(super) const NO_SLOT: u32 = u32::MAX;
+
+impl<T> Ends<T> {
+    pub(super) fn new() -> Ends<T> {
+        Ends { slots: Vec::new(), ends: Vec::new(), free: Vec::new() }
+    }
+
+    pub(super) fn insert(&mut self, flow: FlowId, end: T) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.ends.push(None);
+            self.ends.len() as u32 - 1
+        });
+        self.ends[slot as usize] = Some(end);
+        let at = flow.0 as usize;
+        if self.slots.len() <= at {
+            self.slots.resize(at + 1, NO_SLOT);
+        }
+        self.slots[at] = slot;
+        slot
+    }
+
+    #[inline]
+    pub(super) fn slot(&self, flow: FlowId) -> Option<u32> {
+        self.slots.get(flow.0 as usize).copied().filter(|&slot| slot != NO_SLOT)
+    }
+
+    /// The end in a slot, if it has not ended meanwhile.
+    #[inline]
+    pub(super) fn at(&self, slot: u32) -> Option<&T> {
+        self.ends[slot as usize].as_ref()
+    }
+
+    #[inline]
+    pub(super) fn get(&self, flow: FlowId) -> Option<&T> {
+        self.at(self.slot(flow)?)
+    }
+
+    pub(super) fn remove(&mut self, flow: FlowId) -> Option<T> {
+        let slot = self.slot(flow)?;
+        self.slots[flow.0 as usize] = NO_SLOT;
+        self.free.push(slot);
+        self.ends[slot as usize].take()
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<u32>()
+            + self.ends.capacity() * size_of::<Option<T>>()
+            + self.free.capacity() * size_of::<u32>()
+    }
+}
+
+/// Which end of its flow the host is at which the event at hand happens: by its slot.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Which {
+    /// The sender: what happens, and whether the flow was ready before.
+    Sender(u32, By, bool),
+    Receiver(u32),
+    /// The end is over. The stray chain is that of what came.
+    Neither,
+}
+
+/// The event at hand, at the end of a flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AtHand {
+    pub(super) flow: FlowId,
+    pub(super) which: Which,
+}
