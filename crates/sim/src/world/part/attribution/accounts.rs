@@ -1,4 +1,5 @@
-//! What accounts are kept in: one for each chain of causes, shared by whoever holds it, and what the ends of flows know.
+//! What accounts are kept in: one for each chain of causes, shared by whoever holds it; and what the ends of flows
+//! know.
 
 use std::collections::VecDeque;
 
