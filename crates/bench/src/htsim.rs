@@ -112,7 +112,7 @@ mod tests {
         let config: Config = scenario(10).unwrap().config().clone();
         assert_eq!(config.port.limit.0, limit);
         let marker = format!("{:?}", config.port.marker);
-        assert!(marker.contains(&format!("Bytes({mark})")), "{marker}");
+        assert!(marker.contains(&format!("threshold: Bytes({mark}B)")), "{marker}");
         let transport = format!("{:?}", config.host.transport);
         assert!(transport.contains("min_rto") && min_rto == 10_000_000_000, "{transport}");
         assert_eq!(table["host"]["transport"]["tcp"]["min_rto"].as_str(), Some("10ms"));
