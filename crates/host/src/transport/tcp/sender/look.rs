@@ -15,13 +15,7 @@ impl Sender {
     /// How it stands.
     pub(in crate::transport::tcp) fn look(&self) -> Look {
         let (is_ready, timeouts) = self.readiness();
-        Look {
-            is_ready,
-            timeouts,
-            window: Some(self.window.cwnd),
-            rate: None,
-            round_trip: self.srtt,
-        }
+        Look { is_ready, timeouts, window: Some(self.window.cwnd), rate: None, round_trip: self.srtt }
     }
     /// How far it is, and what it waits for.
     pub(in crate::transport::tcp) fn progress(&self) -> Progress {
