@@ -82,6 +82,8 @@ def test_a_finished_run_is_shown_with_its_curves(browser: Browser, small: Folder
 
 def test_a_slow_flow_is_explained_by_the_keyboard_alone(browser: Browser, small: Folder) -> None:
     with viewed(small.path) as address, opened(browser, address) as page:
+        # The classes come with what is known of the run.
+        expect(page.locator('#pane-a select option[value="short"]')).to_be_attached()
         page.locator("#pane-a .slowest > summary").focus()
         page.keyboard.press("Enter")
         page.keyboard.press("Tab")
