@@ -152,7 +152,7 @@ mod tests {
     fn components_stand_as_shares_and_small_ones_together() {
         let expected = "| | p99 FCT, ms | mean of the slowest percent, ms | queue, leaf down | timeout | other |
 |---|---|---|---|---|---|
-| pias | 1.50 | 2.00 | 41 % | 60 % | 0 % |
+| pias | 1.50 | 2.00 | 40 % | 60 % | 1 % |
 ";
         assert_eq!(delays("pias").text(&figures()).unwrap(), expected);
     }
