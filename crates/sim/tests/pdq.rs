@@ -350,7 +350,7 @@ proptest! {
     /// adds to the queue, and some orders in which flows ask cost more: the eight below.)
     #[test]
     fn a_bottleneck_serves_the_shortest_first(sizes in prop::collection::vec(20_000u64..500_000, 2..12)) {
-        for (rtt, bound) in [("measured", 1.55), ("least", 1.2)] {
+        for (rtt, bound) in [("measured", 1.35), ("least", 1.2)] {
             let ((mean, last), (best_mean, best_last)) = (mean_and_last(&sizes, rtt), shortest_first(&sizes));
             prop_assert!(mean < bound * best_mean + 0.001, "{rtt}: {mean} s, ideally {best_mean} s");
             prop_assert!(last < 1.35 * best_last + 0.001, "{rtt}: {last} s, ideally {best_last} s");
