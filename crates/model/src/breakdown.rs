@@ -178,6 +178,12 @@ impl Breakdown {
         self.0[component as usize] += time.as_ps();
     }
 
+    /// Takes away the time of a component, and returns it.
+    #[inline]
+    pub fn take(&mut self, component: Component) -> Span {
+        Span::from_ps(std::mem::take(&mut self.0[component as usize]))
+    }
+
     /// The same breakdown with this much time moved from one component to another.
     ///
     /// # Panics

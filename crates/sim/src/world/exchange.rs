@@ -5,7 +5,7 @@ use tailcut_base::{Instant, PortId};
 use tailcut_model::seat::{DropReason, PermissionReport, ReceiverReport, SenderReport};
 use tailcut_model::{Breakdown, FlowId, FlowSpec, Header, Packet};
 
-use super::part::Account;
+use super::part::Whole;
 
 /// A flow that is about to start.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Mail {
     /// The header of each packet, where packets have headers.
     pub(super) headers: Vec<Header>,
     /// The account of each packet, where delays are attributed.
-    pub(super) accounts: Vec<Account>,
+    pub(super) accounts: Vec<Whole>,
     /// Pause frames.
     pub(super) frames: Vec<Frame>,
 }

@@ -6,9 +6,9 @@
 //! answer, and an answer that lets a packet go hands it on to that packet. The account of the packet that completes a
 //! flow is that of the flow. `docs/guide/src/why.md` defines what goes to which component.
 //!
-//! An account is large, and the same one is asked for at several places: it is written once, when a packet leaves its
-//! host, and shared from then on. What the packet and its answer add to it until a packet leaves again stands beside
-//! them, in a cache line ([`Chain`]).
+//! The same account is asked for at several places: it is written once, when a packet leaves its host, in one cache
+//! line, and shared from then on. Components to which few packets add stand apart, and most packets of a flow share
+//! them. What the packet and its answer add until a packet leaves again stands beside them, in a cache line as well.
 //!
 //! All of it stands beside the simulation, and only while delays are attributed: no decision depends on it.
 
@@ -26,9 +26,9 @@ use super::loops::Loop;
 use super::{Host, Part};
 use crate::world::exchange::{FlowEvent, LogEntry};
 use crate::{NicConfig, Scenario};
-pub(in crate::world) use accounts::Account;
+pub(in crate::world) use accounts::Whole;
 use accounts::{
-    AtHand, By, Chain, Ends, FIRST_QUEUE, Left, NOWHERE, Place, Receiving, Sending, Sent, Shared, UnderWay, Which,
+    AtHand, By, Chain, Ends, FIRST_QUEUE, Left, Line, NOWHERE, Receiving, Sending, Sent, Shared, UnderWay, Which,
 };
 
 /// The accounts of a part.
@@ -41,11 +41,10 @@ pub(super) struct Attribution {
     /// Whether interfaces have queues, into which hosts put what they may send.
     pushes: bool,
     shared: Shared,
-    /// By the ids of packets: of data, the account that it had when it left its host; of others, that of the data that
-    /// they answer. It is held until another packet has the id.
-    left: Vec<Place>,
-    /// By the ids of packets: what came to it since.
-    under_way: Vec<UnderWay>,
+    /// By the ids of packets: of data, the account that it had when it left its host, and what came to it since; of
+    /// others, those of the data that they answer. The account is held until the packet is delivered, or, if it is
+    /// lost, until another one has its id.
+    under_way: Vec<Line>,
     /// For how long the class of each packet had been stopped in the port where it waits, when it came there.
     stopped: Vec<Span>,
     senders: Ends<Sending>,
@@ -74,7 +73,7 @@ impl Attribution {
         };
         let has_delays = !matches!(scenario.config().host.delay, tailcut_host::delay::DelayConfig::Off(_));
         let mut shared = Shared::new();
-        let stray = Chain::begin(shared.add(Account::begin(Instant::ZERO), 1), Instant::ZERO);
+        let stray = Chain::begin(shared.begin(Instant::ZERO), Instant::ZERO);
         Some(Box::new(Attribution {
             completion: scenario.config().record.completion.into(),
             queues: ids.iter().map(queue).collect(),
@@ -85,7 +84,6 @@ impl Attribution {
             },
             pushes: matches!(scenario.config().nic, NicConfig::Queue(_)),
             shared,
-            left: Vec::new(),
             under_way: Vec::new(),
             stopped: Vec::new(),
             senders: Ends::new(),
@@ -101,8 +99,7 @@ impl Attribution {
         size_of::<Attribution>()
             + self.queues.capacity()
             + self.shared.heap_bytes()
-            + self.left.capacity() * size_of::<Place>()
-            + self.under_way.capacity() * size_of::<UnderWay>()
+            + self.under_way.capacity() * size_of::<Line>()
             + self.stopped.capacity() * size_of::<Span>()
             + self.senders.heap_bytes()
             + self.receivers.heap_bytes()
@@ -111,42 +108,50 @@ impl Attribution {
     }
 
     /// The account of a packet.
-    pub(super) fn account(&self, id: PacketId) -> Account {
-        self.under_way[id.index()].added_to(self.shared.get(self.left[id.index()]))
+    pub(super) fn account(&self, id: PacketId) -> Whole {
+        self.shared.whole(&self.shared.of_packet(&self.under_way[id.index()].0))
     }
 
     /// A packet has this account from now on.
-    pub(super) fn set(&mut self, id: PacketId, account: Account) {
-        let left = self.shared.add(account, 1);
-        self.put(id, left, UnderWay::begin(account.at));
+    pub(super) fn set(&mut self, id: PacketId, account: &Whole) {
+        let left = self.shared.add_whole(account);
+        self.put(id, UnderWay::begin(left, account.at));
     }
 
     /// A packet has this account, which it holds, from now on, and what came to it.
     #[inline]
-    fn put(&mut self, id: PacketId, left: Place, way: UnderWay) {
+    fn put(&mut self, id: PacketId, way: UnderWay) {
         let at = id.index();
-        if self.left.len() <= at {
+        if self.under_way.len() <= at {
             self.make_room(at);
         }
-        self.shared.release(std::mem::replace(&mut self.left[at], left));
-        self.under_way[at] = way;
+        self.shared.release(std::mem::replace(&mut self.under_way[at].0, way).left);
+    }
+
+    /// What a packet that is delivered has: whoever takes it holds the account.
+    #[inline]
+    fn take(&mut self, id: PacketId) -> UnderWay {
+        let way = &mut self.under_way[id.index()].0;
+        let taken = *way;
+        way.left = NOWHERE;
+        taken
     }
 
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, at: usize) {
-        self.left.resize(at + 1, NOWHERE);
-        self.under_way.resize(at + 1, UnderWay::begin(Instant::ZERO));
+        self.under_way.resize(at + 1, Line(UnderWay::begin(NOWHERE, Instant::ZERO)));
     }
 
     /// Time that a packet of data under way spent otherwise than in the queues of switches. What it had when it left is
     /// shared, and stays as it is.
     #[cold]
     fn add(&mut self, id: PacketId, component: Component, time: Span) {
-        let mut account = *self.shared.get(self.left[id.index()]);
-        account.breakdown.add(component, time);
-        let left = self.shared.add(account, 1);
-        self.shared.release(std::mem::replace(&mut self.left[id.index()], left));
+        let before = self.under_way[id.index()].0.left;
+        let mut account = self.shared.draft(before);
+        account.split(component, time);
+        self.under_way[id.index()].0.left = self.shared.add(&account, 1);
+        self.shared.release(before);
     }
 
     /// Calls what stands beside a packet into the cache.
@@ -155,6 +160,32 @@ impl Attribution {
         if let Some(under_way) = self.under_way.get(id.index()) {
             tailcut_base::prefetch(under_way);
         }
+    }
+
+    /// The same, where no cache holds what stands beside all packets: else it would only cost time.
+    #[inline]
+    pub(super) fn prefetch_if_large(&self, id: PacketId) {
+        if self.is_large() {
+            self.prefetch(id);
+        }
+    }
+
+    /// Calls what the arrival of a packet at a host will touch into the cache, likewise.
+    #[inline]
+    pub(super) fn prefetch_ends_if_large(&self, id: PacketId, flow: FlowId) {
+        if self.is_large() {
+            self.shared.prefetch(self.under_way[id.index()].0.left);
+            self.receivers.prefetch(flow);
+            self.senders.prefetch(flow);
+        }
+    }
+
+    /// Whether a cache holds little of what stands beside packets, with the simulation's own memory.
+    #[inline]
+    fn is_large(&self) -> bool {
+        /// The packets of the common work, of which a cache holds all that stands beside them, are half as many.
+        const MANY: usize = 8192;
+        self.under_way.len() > MANY
     }
 
     /// What a host sends for a flow beside data has the account of what came to it.
@@ -168,9 +199,9 @@ impl Attribution {
             None => None,
         };
         match chain {
-            Some(&Chain { left, way, back: (_, Span::ZERO) }) => {
-                self.shared.hold(left);
-                self.put(id, left, way);
+            Some(&Chain { way, back: (_, Span::ZERO) }) => {
+                self.shared.hold(way.left);
+                self.put(id, way);
             }
             _ => self.put_other_control(now, host, flow, id, chain.copied()),
         }
@@ -183,16 +214,24 @@ impl Attribution {
         let receiver = || self.receivers.get(flow).filter(|end| end.host == host).map(|end| end.last);
         let chain = chain.or_else(sender).or_else(receiver);
         // Nothing depends any more on the account of a flow whose end here is over.
-        self.set(id, chain.map_or(Account::begin(now), |chain| self.shared.of(&chain)));
+        let (at, left) = match chain {
+            Some(chain) => {
+                let account = self.shared.of(&chain);
+                (account.at, self.shared.add(&account, 1))
+            }
+            None => (now, self.shared.begin(now)),
+        };
+        self.put(id, UnderWay::begin(left, at));
     }
 
     /// The receiver of a flow has every byte. Returns where its time went, if that completes it.
     fn received(&mut self, now: Instant, flow: FlowId) -> Option<Box<Breakdown>> {
         let last = self.receivers.remove(flow)?.last;
         let mut account = self.shared.of(&last);
-        self.shared.release(last.left);
         account.until(Component::Processing, now);
-        (self.completion == Completion::Received).then(|| Box::new(account.breakdown))
+        let breakdown = (self.completion == Completion::Received).then(|| Box::new(self.shared.breakdown(&account)));
+        self.shared.release(last.way.left);
+        breakdown
     }
 
     /// The sender of a flow knows that. Returns where its time went, if that completes it.
@@ -200,10 +239,11 @@ impl Attribution {
         let sender = self.senders.remove(flow)?;
         let mut account = self.shared.of(&sender.last);
         let (component, way) = sender.last.back;
-        self.spare.push(sender.ended(&mut self.shared));
         account.until(Component::Processing, now);
-        let breakdown = account.breakdown.moved(way, component, Component::LastAck);
-        (self.completion == Completion::Acknowledged).then(|| Box::new(breakdown))
+        let breakdown = (self.completion == Completion::Acknowledged)
+            .then(|| Box::new(self.shared.breakdown(&account).moved(way, component, Component::LastAck)));
+        self.spare.push(sender.ended(&mut self.shared));
+        breakdown
     }
 
     /// The sender of a flow has given it up.
@@ -216,7 +256,7 @@ impl Attribution {
     /// The receiver of a flow has let go of it.
     fn let_go(&mut self, flow: FlowId) {
         if let Some(receiver) = self.receivers.remove(flow) {
-            self.shared.release(receiver.last.left);
+            self.shared.release(receiver.last.way.left);
         }
     }
 }
@@ -249,11 +289,10 @@ impl Part<'_> {
         let wire = &self.ports[at].wire;
         let (sending, delay) = (wire.tx_time(packet.size), wire.link().delay);
         let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
-        let under_way = &mut attribution.under_way[id.index()];
+        let under_way = &mut attribution.under_way[id.index()].0;
         // The calendar's time only goes on: what is not waiting is on the link.
         let waited = Span::from_ps(now.as_ps() - under_way.at.as_ps() - (sending + delay).as_ps());
         under_way.at = now;
-        under_way.sending += sending;
         under_way.on_links += delay;
         if waited > Span::ZERO {
             match attribution.queues[at] {
@@ -268,7 +307,7 @@ impl Part<'_> {
         let host = self.hosts[host].id;
         let attribution = self.attribution();
         let sent = attribution.spare.pop().unwrap_or_default();
-        let last = Chain::begin(attribution.shared.add(Account::begin(now), 1), now);
+        let last = Chain::begin(attribution.shared.begin(now), now);
         let slot = attribution.senders.insert(flow, Sending::new(host, last, sent));
         attribution.at_hand = Some(AtHand { flow, which: Which::Sender(slot, By::Start, false) });
     }
@@ -277,7 +316,7 @@ impl Part<'_> {
     pub(super) fn account_expected(&mut self, now: Instant, host: usize, flow: FlowId) {
         let host = self.hosts[host].id;
         let attribution = self.attribution();
-        let last = Chain::begin(attribution.shared.add(Account::begin(now), 1), now);
+        let last = Chain::begin(attribution.shared.begin(now), now);
         attribution.receivers.insert(flow, Receiving { host, last });
         attribution.at_hand = None;
     }
@@ -291,20 +330,20 @@ impl Part<'_> {
             return self.account_control_arrival(now, host, id, (flow, kind, seq));
         }
         let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
-        let way = attribution.under_way[id.index()];
-        if way.at < now {
+        let came = attribution.under_way[id.index()].0.at;
+        if came < now {
             // The host took its time.
-            attribution.add(id, Component::Processing, now.since(way.at).unwrap_or(Span::ZERO));
+            attribution.add(id, Component::Processing, now.since(came).unwrap_or(Span::ZERO));
         }
-        let left = attribution.shared.hold(attribution.left[id.index()]);
-        let chain = Chain { way: UnderWay { at: now, ..way }, ..Chain::begin(left, now) };
+        let way = attribution.take(id);
+        let chain = Chain { way: UnderWay { at: now, ..way }, back: (Component::Window, Span::ZERO) };
         let slot = attribution.receivers.slot(flow);
         let end = slot.and_then(|slot| attribution.receivers.ends[slot as usize].as_mut().map(|end| (slot, end)));
         let (which, last) = match end {
             Some((slot, end)) => (Which::Receiver(slot), &mut end.last),
             None => (Which::Neither, &mut attribution.stray),
         };
-        attribution.shared.release(std::mem::replace(last, chain).left);
+        attribution.shared.release(std::mem::replace(last, chain).way.left);
         attribution.at_hand = Some(AtHand { flow, which });
     }
 
@@ -320,9 +359,9 @@ impl Part<'_> {
         let was_ready = self.is_ready(host, flow).is_some_and(|(is_ready, _)| is_ready);
         let host = self.hosts[host].id;
         let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
-        let way = attribution.under_way[id.index()];
-        let left = attribution.shared.hold(attribution.left[id.index()]);
-        let chain = Chain { left, way, back: (waited_for, now.since(way.at).expect("time only goes on")) };
+        attribution.shared.answered(waited_for);
+        let way = attribution.take(id);
+        let chain = Chain { way, back: (waited_for, now.since(way.at).expect("time only goes on")) };
         let slot = attribution.senders.slot(flow);
         let sender = slot.and_then(|slot| attribution.senders.ends[slot as usize].as_mut().map(|end| (slot, end)));
         let which = if let Some((slot, sender)) = sender.filter(|(_, sender)| sender.host == host) {
@@ -338,7 +377,7 @@ impl Part<'_> {
                 Some((slot, end)) => (Which::Receiver(slot), &mut end.last),
                 None => (Which::Neither, &mut attribution.stray),
             };
-            attribution.shared.release(std::mem::replace(last, chain).left);
+            attribution.shared.release(std::mem::replace(last, chain).way.left);
             which
         };
         attribution.at_hand = Some(AtHand { flow, which });
@@ -405,11 +444,11 @@ impl Part<'_> {
                 By::Start | By::Packet | By::Packets => None,
                 By::Timer | By::Message => {
                     let account = sender.released_by_call(now, by, timed_out, shared);
-                    Some(Chain::begin(shared.add(account, 1), account.at))
+                    Some(Chain::begin(shared.add(&account, 1), account.at))
                 }
             };
             if let Some(before) = std::mem::replace(&mut sender.released, released) {
-                shared.release(before.left);
+                shared.release(before.way.left);
             }
         }
     }
@@ -435,7 +474,8 @@ impl Part<'_> {
         let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
         let (idle, pushes) = (attribution.idle, attribution.pushes);
         let Some(slot) = attribution.senders.slot(flow) else {
-            return attribution.set(id, Account::begin(now));
+            let left = attribution.shared.begin(now);
+            return attribution.put(id, UnderWay::begin(left, now));
         };
         let Some(sender) = attribution.senders.ends[slot as usize].as_mut() else { return };
         let mut account = sender.account(now, seq, is_again, &attribution.shared);
@@ -446,12 +486,12 @@ impl Part<'_> {
             account.until(idle, now);
         }
         // The list of what may be lost holds it, and so does the packet.
-        let left = attribution.shared.add(account, 2);
+        let left = attribution.shared.add(&account, 2);
         sender.note_sent(Sent { seq, account: left }, &mut attribution.shared);
         let end = if pushes { now } else { now + sending };
         sender.left = Some(Left { seq, end });
         sender.ready = is_ready.then_some((end, By::Packets));
-        attribution.put(id, left, UnderWay::begin(now));
+        attribution.put(id, UnderWay::begin(left, now));
         if self.lens.is_some() {
             self.watch_made(now, self.nic_at(host, nic), id);
         }
@@ -491,7 +531,8 @@ impl Part<'_> {
         if paused > Span::ZERO && self.arena.get(id).kind == Kind::DATA {
             let attribution = self.attribution();
             attribution.add(id, Component::Paused, paused);
-            attribution.under_way[id.index()].at = attribution.under_way[id.index()].at + paused;
+            let way = &mut attribution.under_way[id.index()].0;
+            way.at = way.at + paused;
             if self.lens.is_some() {
                 self.watch_held(now, at, id, paused);
             }

@@ -64,7 +64,7 @@ impl Part<'_> {
                 self.arena.set_header(id, header);
             }
             if let Some((attribution, account)) = self.attribution.as_mut().zip(accounts.next()) {
-                attribution.set(id, account);
+                attribution.set(id, &account);
             }
             let position = self.positions.port(port);
             if let Some(land) = self.ports[position].wire.put(at, &mut self.arena, id) {

@@ -6,18 +6,84 @@ use std::collections::VecDeque;
 use tailcut_base::{HostId, Instant, Span};
 use tailcut_model::{Breakdown, Component, FlowId};
 
-/// The time since the start of a flow, up to one moment.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::world) struct Account {
-    pub(super) at: Instant,
-    pub(super) breakdown: Breakdown,
+/// The components in which nearly every packet of data spends time: they stand in the account itself. One more does,
+/// which is what senders wait for in the network at hand ([`Shared::answers`]). [`Component::Transmission`] is what is
+/// left of the time since the start of the flow, and stands nowhere.
+const OFTEN: [Component; 5] = [
+    Component::Propagation,
+    Component::QueueLeafUp,
+    Component::QueueSpineDown,
+    Component::QueueLeafDown,
+    Component::Host,
+];
+
+/// Where the one more stands.
+const ANSWERS: usize = OFTEN.len();
+
+/// Where the time of a component stands in an account, if senders wait for `answers`.
+#[inline]
+fn often(component: Component, answers: Component) -> Option<usize> {
+    match component {
+        Component::Propagation => Some(0),
+        Component::QueueLeafUp => Some(1),
+        Component::QueueSpineDown => Some(2),
+        Component::QueueLeafDown => Some(3),
+        Component::Host => Some(4),
+        Component::Transmission => None,
+        _ if component == answers => Some(ANSWERS),
+        _ => None,
+    }
 }
 
-impl Account {
-    pub(super) fn begin(at: Instant) -> Account {
-        Account { at, breakdown: Breakdown::default() }
-    }
+/// The time since the start of a flow, up to one moment, in a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Account {
+    at: Instant,
+    often: [Span; OFTEN.len() + 1],
+    /// The rest of it, which it may share with others.
+    seldom: Place,
+    /// How many packets and ends of flows hold it.
+    holders: u32,
+}
 
+const _: () = assert!(size_of::<Account>() == 64, "it is a cache line");
+
+/// What few packets add to, and when the flow began.
+#[derive(Clone, Copy, Debug)]
+struct Seldom {
+    begin: Instant,
+    breakdown: Breakdown,
+    /// How many accounts share it.
+    holders: u32,
+}
+
+/// An account as it goes from one part of the simulation to another.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::world) struct Whole {
+    pub(super) at: Instant,
+    begin: Instant,
+    breakdown: Breakdown,
+}
+
+/// At most so many components beside the common ones come to an account before it is shared: two queues of switches, the
+/// way back, what held the sender, and what its interface waited for.
+const MORE: usize = 5;
+
+/// An account that is being written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Draft {
+    pub(super) at: Instant,
+    often: [Span; OFTEN.len() + 1],
+    answers: Component,
+    /// The rest of what it was made from.
+    seldom: Place,
+    /// What came to that.
+    more: [(Component, Span); MORE],
+    len: u8,
+}
+
+impl Draft {
     /// The time until `now` goes to a component.
     #[inline]
     pub(super) fn until(&mut self, component: Component, now: Instant) {
@@ -26,45 +92,52 @@ impl Account {
 
     #[inline]
     pub(super) fn add(&mut self, component: Component, time: Span) {
-        self.breakdown.add(component, time);
         self.at = self.at + time;
+        self.split(component, time);
+    }
+
+    /// Time that is in `at` already goes to a component.
+    #[inline]
+    pub(super) fn split(&mut self, component: Component, time: Span) {
+        match often(component, self.answers) {
+            Some(place) => self.often[place] += time,
+            None if component == Component::Transmission || time == Span::ZERO => {}
+            None => self.split_seldom(component, time),
+        }
+    }
+
+    fn split_seldom(&mut self, component: Component, time: Span) {
+        self.more[usize::from(self.len)] = (component, time);
+        self.len += 1;
     }
 }
 
-/// What a packet of data adds to its account while it is under way, in a cache line: most events touch nothing else.
+/// What a packet of data adds to its account while it is under way: most events touch nothing else.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
 pub(super) struct UnderWay {
     pub(super) at: Instant,
-    pub(super) sending: Span,
     pub(super) on_links: Span,
     /// In the queues of switches, from [`FIRST_QUEUE`] on.
     pub(super) waiting: [Span; QUEUES],
+    /// The account that it had when it left its host, which it holds.
+    pub(super) left: Place,
 }
 
 /// The queues of switches among the components.
 pub(super) const FIRST_QUEUE: usize = Component::QueueLeafUp as usize;
 pub(super) const QUEUES: usize = Component::QueueLeafDown as usize - FIRST_QUEUE + 1;
 
-const _: () = assert!(size_of::<UnderWay>() == 64, "it is a cache line");
+/// A packet under way, in a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(super) struct Line(pub(super) UnderWay);
+
+const _: () = assert!(size_of::<Line>() == 64, "it is a cache line");
 
 impl UnderWay {
     #[inline]
-    pub(super) fn begin(at: Instant) -> UnderWay {
-        UnderWay { at, sending: Span::ZERO, on_links: Span::ZERO, waiting: [Span::ZERO; QUEUES] }
-    }
-
-    /// What a packet had when it left its host, with what came to it since.
-    #[inline]
-    pub(super) fn added_to(&self, account: &Account) -> Account {
-        let mut account = *account;
-        account.at = self.at;
-        account.breakdown.add(Component::Transmission, self.sending);
-        account.breakdown.add(Component::Propagation, self.on_links);
-        for (&component, &time) in Component::ALL[FIRST_QUEUE..].iter().zip(&self.waiting) {
-            account.breakdown.add(component, time);
-        }
-        account
+    pub(super) fn begin(left: Place, at: Instant) -> UnderWay {
+        UnderWay { at, on_links: Span::ZERO, waiting: [Span::ZERO; QUEUES], left }
     }
 }
 
@@ -76,79 +149,179 @@ pub(super) const NOWHERE: Place = u32::MAX;
 
 /// Accounts that several packets and ends of flows hold.
 pub(super) struct Shared {
-    pub(super) accounts: Vec<Account>,
-    /// How many hold each of them.
-    pub(super) holders: Vec<u32>,
-    pub(super) free: Vec<Place>,
+    accounts: Vec<Account>,
+    free: Vec<Place>,
+    seldom: Vec<Seldom>,
+    seldom_free: Vec<Place>,
+    /// What senders wait for beside their own host: it is known when the first answer has come, and nothing has had
+    /// any of it before.
+    answers: Component,
 }
 
 impl Shared {
     pub(super) fn new() -> Shared {
-        Shared { accounts: Vec::new(), holders: Vec::new(), free: Vec::new() }
+        let answers = Component::Transmission;
+        Shared { accounts: Vec::new(), free: Vec::new(), seldom: Vec::new(), seldom_free: Vec::new(), answers }
+    }
+
+    /// A packet has come that a sender waited for.
+    #[inline]
+    pub(super) fn answered(&mut self, waited_for: Component) {
+        if self.answers == Component::Transmission && waited_for != Component::Handshake {
+            self.answers = waited_for;
+        }
+    }
+
+    /// Adds the account of a flow that begins, for one that holds it.
+    pub(super) fn begin(&mut self, at: Instant) -> Place {
+        self.add_whole(&Whole { at, begin: at, breakdown: Breakdown::default() })
+    }
+
+    /// Adds an account that comes from elsewhere, for one that holds it.
+    pub(super) fn add_whole(&mut self, whole: &Whole) -> Place {
+        let &Whole { at, begin, mut breakdown } = whole;
+        let components = OFTEN.iter().copied().chain([self.answers]);
+        let often = components.map(|component| match component {
+            // It stands nowhere: the answers are not known yet.
+            Component::Transmission => Span::ZERO,
+            component => breakdown.take(component),
+        });
+        let mut account = Account { at, often: [Span::ZERO; OFTEN.len() + 1], seldom: 0, holders: 1 };
+        account.often.iter_mut().zip(often).for_each(|(place, time)| *place = time);
+        breakdown.take(Component::Transmission);
+        account.seldom = self.add_seldom(Seldom { begin, breakdown, holders: 1 });
+        self.place(account)
     }
 
     /// Adds an account for so many that hold it.
     #[inline]
-    pub(super) fn add(&mut self, account: Account, holders: u32) -> Place {
-        let Some(place) = self.free.pop() else { return self.add_behind(account, holders) };
+    pub(super) fn add(&mut self, draft: &Draft, holders: u32) -> Place {
+        let seldom = if draft.len == 0 {
+            self.seldom[draft.seldom as usize].holders += 1;
+            draft.seldom
+        } else {
+            self.with_more(draft)
+        };
+        self.place(Account { at: draft.at, often: draft.often, seldom, holders })
+    }
+
+    #[inline]
+    fn place(&mut self, account: Account) -> Place {
+        let Some(place) = self.free.pop() else {
+            self.accounts.push(account);
+            return self.accounts.len() as Place - 1;
+        };
         self.accounts[place as usize] = account;
-        self.holders[place as usize] = holders;
         place
     }
 
-    #[cold]
-    pub(super) fn add_behind(&mut self, account: Account, holders: u32) -> Place {
-        self.accounts.push(account);
-        self.holders.push(holders);
-        self.accounts.len() as Place - 1
+    #[inline(never)]
+    fn with_more(&mut self, draft: &Draft) -> Place {
+        let mut seldom = Seldom { holders: 1, ..self.seldom[draft.seldom as usize] };
+        draft.more[..usize::from(draft.len)]
+            .iter()
+            .for_each(|&(component, time)| seldom.breakdown.add(component, time));
+        self.add_seldom(seldom)
+    }
+
+    fn add_seldom(&mut self, seldom: Seldom) -> Place {
+        let Some(place) = self.seldom_free.pop() else {
+            self.seldom.push(seldom);
+            return self.seldom.len() as Place - 1;
+        };
+        self.seldom[place as usize] = seldom;
+        place
     }
 
     /// One more holds it.
     #[inline]
-    pub(super) fn hold(&mut self, place: Place) -> Place {
-        if let Some(holders) = self.holders.get_mut(place as usize) {
-            *holders += 1;
+    pub(super) fn hold(&mut self, place: Place) {
+        if let Some(account) = self.accounts.get_mut(place as usize) {
+            account.holders += 1;
         }
-        place
     }
 
     /// One that held it holds it no more.
     #[inline]
     pub(super) fn release(&mut self, place: Place) {
-        if let Some(holders) = self.holders.get_mut(place as usize) {
-            *holders -= 1;
-            if *holders == 0 {
-                self.free.push(place);
+        let Some(account) = self.accounts.get_mut(place as usize) else { return };
+        account.holders -= 1;
+        if account.holders == 0 {
+            let seldom = account.seldom;
+            self.free.push(place);
+            self.seldom[seldom as usize].holders -= 1;
+            if self.seldom[seldom as usize].holders == 0 {
+                self.seldom_free.push(seldom);
             }
         }
     }
 
+    /// An account, to write another one from it.
     #[inline]
-    pub(super) fn get(&self, place: Place) -> &Account {
-        &self.accounts[place as usize]
+    pub(super) fn draft(&self, place: Place) -> Draft {
+        let &Account { at, often, seldom, .. } = &self.accounts[place as usize];
+        Draft { at, often, answers: self.answers, seldom, more: [(Component::Transmission, Span::ZERO); MORE], len: 0 }
+    }
+
+    /// What a packet had when it left its host, with what came to it since.
+    #[inline]
+    pub(super) fn of_packet(&self, way: &UnderWay) -> Draft {
+        let mut draft = self.draft(way.left);
+        draft.at = way.at;
+        draft.split(Component::Propagation, way.on_links);
+        for (at, &time) in way.waiting.iter().enumerate() {
+            draft.split(Component::ALL[FIRST_QUEUE + at], time);
+        }
+        draft
     }
 
     /// The account of a chain of causes.
     #[inline]
-    pub(super) fn of(&self, chain: &Chain) -> Account {
-        let mut account = chain.way.added_to(self.get(chain.left));
-        account.add(chain.back.0, chain.back.1);
-        account
+    pub(super) fn of(&self, chain: &Chain) -> Draft {
+        let mut draft = self.of_packet(&chain.way);
+        draft.add(chain.back.0, chain.back.1);
+        draft
+    }
+
+    /// Where the time of a draft has gone.
+    pub(super) fn whole(&self, draft: &Draft) -> Whole {
+        let &Seldom { begin, mut breakdown, .. } = &self.seldom[draft.seldom as usize];
+        draft.more[..usize::from(draft.len)].iter().for_each(|&(component, time)| breakdown.add(component, time));
+        OFTEN
+            .into_iter()
+            .chain([self.answers])
+            .zip(draft.often)
+            .for_each(|(component, time)| breakdown.add(component, time));
+        let total = draft.at.since(begin).expect("time only goes on");
+        let rest = total.as_ps().checked_sub(breakdown.total().as_ps());
+        breakdown.add(Component::Transmission, Span::from_ps(rest.expect("no more is told than has passed")));
+        Whole { at: draft.at, begin, breakdown }
+    }
+
+    /// [`Shared::whole`], as what is told of a flow.
+    pub(super) fn breakdown(&self, draft: &Draft) -> Breakdown {
+        self.whole(draft).breakdown
+    }
+
+    /// Calls an account into the cache.
+    #[inline]
+    pub(super) fn prefetch(&self, place: Place) {
+        if let Some(account) = self.accounts.get(place as usize) {
+            tailcut_base::prefetch(account);
+        }
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
         self.accounts.capacity() * size_of::<Account>()
-            + self.holders.capacity() * size_of::<u32>()
-            + self.free.capacity() * size_of::<Place>()
+            + self.seldom.capacity() * size_of::<Seldom>()
+            + (self.free.capacity() + self.seldom_free.capacity()) * size_of::<Place>()
     }
 }
 
 /// What an end of a flow knows of the chain of causes: whoever has one holds its account.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chain {
-    /// The account of a packet of data as it left its host.
-    pub(super) left: Place,
-    /// What the packet added to it.
+    /// A packet of data, and what it added to the account that it had when it left its host.
     pub(super) way: UnderWay,
     /// The way back of what answered it, and to which component that goes.
     pub(super) back: (Component, Span),
@@ -158,7 +331,7 @@ impl Chain {
     /// One that begins with an account, which it holds.
     #[inline]
     pub(super) fn begin(left: Place, at: Instant) -> Chain {
-        Chain { left, way: UnderWay::begin(at), back: (Component::Window, Span::ZERO) }
+        Chain { way: UnderWay::begin(left, at), back: (Component::Window, Span::ZERO) }
     }
 }
 
@@ -249,20 +422,20 @@ impl Sending {
         if self.released.is_none() && self.ready.is_some_and(|(_, by)| by != By::Packets) {
             self.released = Some(before);
         } else {
-            shared.release(before.left);
+            shared.release(before.way.left);
         }
     }
 
     /// Nothing of it is needed any more but the memory of its list.
     pub(super) fn ended(mut self, shared: &mut Shared) -> VecDeque<Sent> {
         self.sent.iter().for_each(|sent| shared.release(sent.account));
-        [Some(self.last), self.released].into_iter().flatten().for_each(|chain| shared.release(chain.left));
+        [Some(self.last), self.released].into_iter().flatten().for_each(|chain| shared.release(chain.way.left));
         self.sent.clear();
         self.sent
     }
 
     /// The account of a timer or a word of the controller that makes the flow ready.
-    pub(super) fn released_by_call(&self, now: Instant, by: By, timed_out: bool, shared: &Shared) -> Account {
+    pub(super) fn released_by_call(&self, now: Instant, by: By, timed_out: bool, shared: &Shared) -> Draft {
         let last = shared.of(&self.last);
         let (mut released, reason) = match by {
             By::Timer => {
@@ -279,9 +452,9 @@ impl Sending {
     /// The account of the packet that left last when the interface was free again; when the packet began to leave, if
     /// that is not over at `now`.
     #[inline]
-    pub(super) fn after(&self, left: Left, now: Instant, shared: &Shared) -> Account {
+    pub(super) fn after(&self, left: Left, now: Instant, shared: &Shared) -> Draft {
         let sent = self.sent(left.seq).expect("the packet that left last is kept");
-        let mut account = *shared.get(self.sent[sent].account);
+        let mut account = shared.draft(self.sent[sent].account);
         if left.end <= now {
             account.until(Component::Transmission, left.end);
         }
@@ -290,7 +463,7 @@ impl Sending {
 
     /// The account of a packet that leaves at `now`, before it waited for the interface.
     #[inline]
-    pub(super) fn account(&self, now: Instant, seq: u64, is_again: bool, shared: &Shared) -> Account {
+    pub(super) fn account(&self, now: Instant, seq: u64, is_again: bool, shared: &Shared) -> Draft {
         if is_again {
             return self.account_of_lost(now, seq, shared);
         }
@@ -308,8 +481,8 @@ impl Sending {
     /// [`Sending::account`] of a packet that is sent again. What matters is the packet that was lost, and not what
     /// happened to the flow meanwhile.
     #[cold]
-    pub(super) fn account_of_lost(&self, now: Instant, seq: u64, shared: &Shared) -> Account {
-        let first = self.sent(seq).ok().map(|at| *shared.get(self.sent[at].account));
+    pub(super) fn account_of_lost(&self, now: Instant, seq: u64, shared: &Shared) -> Draft {
+        let first = self.sent(seq).ok().map(|at| shared.draft(self.sent[at].account));
         let mut account = first.unwrap_or_else(|| shared.of(&self.last));
         let since = self.ready.map_or(now, |(since, _)| since.min(now));
         let is_timeout = self.timed_out.is_some_and(|at| at >= account.at);
@@ -357,6 +530,13 @@ impl<T> Ends<T> {
     #[inline]
     pub(super) fn slot(&self, flow: FlowId) -> Option<u32> {
         self.slots.get(flow.0 as usize).copied().filter(|&slot| slot != NO_SLOT)
+    }
+
+    #[inline]
+    pub(super) fn prefetch(&self, flow: FlowId) {
+        if let Some(slot) = self.slot(flow) {
+            tailcut_base::prefetch_all(&self.ends[slot as usize]);
+        }
     }
 
     /// The end in a slot, if it has not ended meanwhile.
