@@ -4,39 +4,31 @@
 
 use std::process::ExitCode;
 
-use tailcut_bench::fidelity::{FLOWS_PER_HOST, LOAD, Level, OF_KIND, Run, SCHEME, WITH_PACKETS, WITHOUT_PACKETS, run};
-use tailcut_bench::{picture_of_arguments, print_table};
-use tailcut_report::{AxisScale, Figure, FigureKind, PlotPoint, Series, draw_side_by_side};
+use tailcut_bench::fidelity::{FLOWS_PER_HOST, LOAD, Level, Run, SCHEME, WITH_PACKETS, WITHOUT_PACKETS, run};
+use tailcut_bench::{measure_and_draw, print_table};
+use tailcut_report::{AxisScale, Figure, FigureKind, PlotPoint, Series};
 
-const LEVELS: [(Level, &str); 3] = [(Level::Packet, "packet"), (Level::Links, "links"), (Level::Flow, "flow")];
+/// Packets first: the others are compared with them.
+const LEVELS: [(Level, &str); 4] = [
+    (Level::Packet, "packet"),
+    (Level::Links { of_kind: 32 }, "links, 32 of a kind"),
+    (Level::Links { of_kind: 128 }, "links, 128 of a kind"),
+    (Level::Flow, "flow"),
+];
 
 fn main() -> ExitCode {
-    let picture = match picture_of_arguments() {
-        Ok(picture) => picture,
-        Err(message) => {
-            eprintln!("error: {message}");
-            return ExitCode::from(2);
-        }
-    };
-    println!(
-        "fidelity: {SCHEME}, web search at load {LOAD}, {FLOWS_PER_HOST} flows a host, leaf-spine; links: {OF_KIND} of \
-         each kind; one thread, CPU time"
-    );
-    println!();
-    let rows = measure();
-    let Some(picture) = picture else { return ExitCode::SUCCESS };
-    let figures = [cost(&rows), errors(&rows)];
-    match draw_side_by_side(&figures, &picture, &picture.with_extension("png")) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: cannot draw {}: {e}", picture.display());
-            ExitCode::from(2)
-        }
-    }
+    measure_and_draw(|| {
+        println!(
+            "fidelity: {SCHEME}, web search at load {LOAD}, {FLOWS_PER_HOST} flows a host, leaf-spine; one thread, CPU time"
+        );
+        println!();
+        let rows = measure();
+        Ok(vec![cost(&rows), errors(&rows)])
+    })
 }
 
 /// Hosts and what each level gave, packets first, if they were simulated.
-type Row = (u32, [Option<Run>; 3]);
+type Row = (u32, [Option<Run>; LEVELS.len()]);
 
 fn measure() -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
@@ -90,7 +82,7 @@ fn cost(rows: &[Row]) -> Figure {
         };
         Series { name: LEVELS[nth].1.to_owned(), style: nth, points: rows.iter().filter_map(point).collect() }
     };
-    figure("Time of a run by hosts", "CPU time, s", AxisScale::Log, (0..3).map(series).collect())
+    figure("Time of a run by hosts", "CPU time, s", AxisScale::Log, (0..LEVELS.len()).map(series).collect())
 }
 
 fn errors(rows: &[Row]) -> Figure {
@@ -108,10 +100,12 @@ fn errors(rows: &[Row]) -> Figure {
         "error, %",
         AxisScale::Linear,
         vec![
-            series(1, "links, mean FCT", 1, mean),
-            series(2, "flow, mean FCT", 2, mean),
-            series(3, "links, p99 slowdown", 1, tail),
-            series(4, "flow, p99 slowdown", 2, tail),
+            series(1, "links, 32 of a kind, mean FCT", 1, mean),
+            series(2, "links, 128 of a kind, mean FCT", 2, mean),
+            series(3, "flow, mean FCT", 3, mean),
+            series(4, "links, 32 of a kind, p99 slowdown", 1, tail),
+            series(5, "links, 128 of a kind, p99 slowdown", 2, tail),
+            series(6, "flow, p99 slowdown", 3, tail),
         ],
     )
 }

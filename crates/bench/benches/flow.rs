@@ -5,8 +5,8 @@
 use std::process::ExitCode;
 
 use tailcut_bench::flow::{Case, Sample, Shape, measure};
-use tailcut_bench::{picture_of_arguments, print_table};
-use tailcut_report::{AxisScale, Figure, FigureKind, PlotPoint, Series, draw_side_by_side};
+use tailcut_bench::{measure_and_draw, print_table};
+use tailcut_report::{AxisScale, Figure, FigureKind, PlotPoint, Series};
 
 /// One of each kind of discipline: fair shares, weighted ones, a feedback queue, and an order.
 const SCHEMES: [&str; 4] = ["rcp", "l2dct", "pias", "pdq"];
@@ -24,21 +24,21 @@ struct Panel {
 }
 
 fn main() -> ExitCode {
-    let picture = match picture_of_arguments() {
-        Ok(picture) => picture,
-        Err(message) => {
-            eprintln!("error: {message}");
-            return ExitCode::from(2);
-        }
-    };
-    println!("flow level: web search on networks that are not oversubscribed, one thread, CPU time");
+    measure_and_draw(|| {
+        println!("flow level: web search on networks that are not oversubscribed, one thread, CPU time");
+        let panels = panels();
+        Ok([0, 1, 3].map(|nth| figure(&panels[nth])).to_vec())
+    })
+}
+
+fn panels() -> [Panel; 4] {
     let base = |scheme| Case { scheme, shape: Shape::LeafSpine, hosts: 1024, load: 0.6, flows: 100_000 };
     let tree = |scheme| Case { shape: Shape::FatTree, ..base(scheme) };
     let panel = |what, on, x, cases: &dyn Fn(&'static str) -> Vec<(f64, Case)>| {
         let rows = SCHEMES.iter().map(|&scheme| rows(what, on, &cases(scheme))).collect();
         Panel { what, x, rows }
     };
-    let panels = [
+    [
         panel("hosts", "leaf-spine", AxisScale::Log, &|scheme| {
             HOSTS.map(|hosts| (f64::from(hosts), Case { hosts, ..base(scheme) })).to_vec()
         }),
@@ -51,16 +51,7 @@ fn main() -> ExitCode {
         panel("flows", "leaf-spine", AxisScale::Log, &|scheme| {
             FLOWS.map(|flows| (flows as f64, Case { flows, ..base(scheme) })).to_vec()
         }),
-    ];
-    let Some(picture) = picture else { return ExitCode::SUCCESS };
-    let figures = [0, 1, 3].map(|nth| figure(&panels[nth]));
-    match draw_side_by_side(&figures, &picture, &picture.with_extension("png")) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(e) => {
-            eprintln!("error: cannot draw {}: {e}", picture.display());
-            ExitCode::from(2)
-        }
-    }
+    ]
 }
 
 /// Measures cases of a scheme and prints a row of each.

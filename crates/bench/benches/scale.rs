@@ -2,15 +2,14 @@
 //! where.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints")]
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use tailcut_bench::scale::{Case, LOADS_LARGE, LOADS_SMALL, Measurable, SIZES, Sample};
 use tailcut_bench::simulation::scenario;
-use tailcut_bench::{Contender, Spread, in_turns, picture_of_arguments, print_table, ratio};
+use tailcut_bench::{Contender, Spread, in_turns, measure_and_draw, print_table, ratio};
 use tailcut_record::Recorder;
-use tailcut_report::{AxisScale, Figure, FigureKind, PlotPoint, Series, draw_side_by_side};
+use tailcut_report::{AxisScale, Figure, FigureKind, PlotPoint, Series};
 use tailcut_sim::World;
 
 const ROUNDS: usize = 3;
@@ -23,17 +22,10 @@ const THREADS_ROUNDS: usize = 5;
 const MOST_THREADS: u32 = 4;
 
 fn main() -> ExitCode {
-    let result = picture_of_arguments().and_then(measure);
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("error: {message}");
-            ExitCode::from(2)
-        }
-    }
+    measure_and_draw(measure)
 }
 
-fn measure(picture: Option<PathBuf>) -> Result<(), String> {
+fn measure() -> Result<Vec<Figure>, String> {
     println!(
         "scale: web search, DCTCP, one thread, ns of CPU time, median (smallest to largest) of {ROUNDS} rounds in turns"
     );
@@ -45,7 +37,6 @@ fn measure(picture: Option<PathBuf>) -> Result<(), String> {
     let large = rows(&LOADS_LARGE)?;
     println!();
     threads()?;
-    let Some(picture) = picture else { return Ok(()) };
     let series = |style: usize, name: String, cases: &[Case], costs: &[Spread], of: fn(&Case) -> f64| Series {
         name,
         style,
@@ -68,7 +59,7 @@ fn measure(picture: Option<PathBuf>) -> Result<(), String> {
         kind: FigureKind::Points,
         series,
     };
-    let figures = [
+    Ok(vec![
         figure(
             "hosts",
             "hosts",
@@ -81,9 +72,7 @@ fn measure(picture: Option<PathBuf>) -> Result<(), String> {
             AxisScale::Linear,
             vec![by_load(0, &LOADS_SMALL, &small), by_load(1, &LOADS_LARGE, &large)],
         ),
-    ];
-    draw_side_by_side(&figures, &picture, &picture.with_extension("png"))
-        .map_err(|e| format!("cannot draw {}: {e}", picture.display()))
+    ])
 }
 
 /// Measures cases in turns and prints a row of each. Returns what a packet-hop costs in each.

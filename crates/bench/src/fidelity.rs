@@ -11,8 +11,6 @@ pub const SCHEME: &str = "dctcp";
 pub const LOAD: f64 = 0.6;
 /// Flows for each host.
 pub const FLOWS_PER_HOST: u64 = 5;
-/// Links of each kind that are simulated where not all are.
-pub const OF_KIND: u32 = 32;
 /// Hosts with which everything is measured.
 pub const WITH_PACKETS: [u32; 4] = [64, 256, 1024, 4096];
 /// Hosts with which packets would take too long, and with which there is no error then.
@@ -24,7 +22,10 @@ pub enum Level {
     /// Every packet on every link.
     Packet,
     /// Some links of each kind, each alone.
-    Links,
+    Links {
+        /// How many of each kind.
+        of_kind: u32,
+    },
     /// Flows as fluids.
     Flow,
 }
@@ -73,7 +74,7 @@ pub fn run(hosts: u32, level: Level) -> Run {
     let case = Case { scheme: SCHEME, shape: Shape::LeafSpine, hosts, load: LOAD, flows };
     let fidelity = match level {
         Level::Packet => "\"packet\"".to_owned(),
-        Level::Links => format!("{{ links = {{ of_kind = {OF_KIND} }} }}"),
+        Level::Links { of_kind } => format!("{{ links = {{ of_kind = {of_kind} }} }}"),
         Level::Flow => "\"flow\"".to_owned(),
     };
     let (outcome, seconds) = simulate(SCHEME, &case.text(&fidelity));
@@ -111,7 +112,8 @@ mod tests {
 
     #[test]
     fn every_level_runs_the_flows_of_a_small_network() {
-        let [packets, links, fluid] = [Level::Packet, Level::Links, Level::Flow].map(|level| run(64, level));
+        let [packets, links, fluid] =
+            [Level::Packet, Level::Links { of_kind: 32 }, Level::Flow].map(|level| run(64, level));
         assert_eq!(packets.errors(&packets), Errors { mean: 0.0, p99: 0.0, slowdown_p99: 0.0 });
         assert!(links.errors(&packets).mean.abs() < 0.3, "{links:?} {packets:?}");
         assert!(fluid.errors(&packets).mean.abs() < 0.15, "{fluid:?} {packets:?}");

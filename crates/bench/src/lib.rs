@@ -55,7 +55,7 @@ impl Display for Spread {
 ///
 /// # Errors
 /// If they say something else.
-pub fn picture_of_arguments() -> Result<Option<PathBuf>, String> {
+fn picture_of_arguments() -> Result<Option<PathBuf>, String> {
     // Cargo adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -64,6 +64,27 @@ pub fn picture_of_arguments() -> Result<Option<PathBuf>, String> {
         ["--plot", file] if file.ends_with(".svg") => Ok(Some(simulation::in_repository(file))),
         ["--plot", file] => Err(format!("`{file}` does not end in .svg: the PNG is written beside it")),
         _ => Err(format!("`{}` is not known here: expected nothing or --plot FILE.svg", arguments.join(" "))),
+    }
+}
+
+/// Measures, and draws what came out of it where `--plot FILE.svg` says.
+#[cfg(feature = "plot")]
+#[allow(clippy::print_stderr, reason = "a benchmark prints")]
+pub fn measure_and_draw(
+    measure: impl FnOnce() -> Result<Vec<tailcut_report::Figure>, String>,
+) -> std::process::ExitCode {
+    let done = picture_of_arguments().and_then(|picture| {
+        let figures = measure()?;
+        let Some(picture) = picture else { return Ok(()) };
+        tailcut_report::draw_side_by_side(&figures, &picture, &picture.with_extension("png"))
+            .map_err(|e| format!("cannot draw {}: {e}", picture.display()))
+    });
+    match done {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            std::process::ExitCode::from(2)
+        }
     }
 }
 
