@@ -330,13 +330,7 @@ impl Part<'_> {
             }
         }
         let packet = self.arena.get(id);
-        if L::PLAIN
-            && L::ATTRIBUTES
-            && let Some(attribution) = &self.attribution
-            && matches!(end, End::Host(_))
-        {
-            attribution.prefetch_ends_if_large(id, packet.flow);
-        }
+        self.fetch_ends::<L>(end, id);
         self.counts.packet_hops += 1;
         // Sums do not depend on the order of events at different places, so the digest does not on the cut.
         let what = u64::from(packet.flow.0) << 32 | u64::from(port.0);
@@ -390,13 +384,7 @@ impl Part<'_> {
             _ => self.landings[at],
         };
         self.calendar.push(land, key);
-        if L::PLAIN
-            && L::ATTRIBUTES
-            && let Some(attribution) = &self.attribution
-            && let Some(first) = self.ports[at].wire.first_in_flight()
-        {
-            attribution.prefetch_if_large(first);
-        }
+        self.fetch_account::<L>(at);
     }
 
     /// What follows from offering a packet to the port at `at`.

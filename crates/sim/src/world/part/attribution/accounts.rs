@@ -66,8 +66,8 @@ pub(in crate::world) struct Whole {
     breakdown: Breakdown,
 }
 
-/// At most so many components beside the common ones come to an account before it is shared: two queues of switches, the
-/// way back, what held the sender, and what its interface waited for.
+/// At most so many components beside the common ones come to an account before it is shared: two queues of switches,
+/// the way back, what held the sender, and what its interface waited for.
 const MORE: usize = 5;
 
 /// An account that is being written.
