@@ -4,10 +4,9 @@
 //! which routes it and offers it to a port ([`Part::forward`]); it waits there or goes on at once; it lands at its
 //! host, which takes it in ([`Part::deliver`]) and may answer.
 //!
-//! What few networks have stands aside of that way: hosts with several interfaces or with queues in them (`hosts`), and
-//! switches whose ports share something, or whose links fail (`switches`). The loop is compiled three times ([`Loop`]):
-//! for a plain network, which has none of that and is never asked about it, for one in which delays are attributed
-//! besides, and for the others.
+//! What few networks have stands aside of that way: hosts with several interfaces or queues (`hosts`), and switches
+//! whose ports share something, or whose links fail (`switches`). The loop is compiled three times ([`Loop`]): for a
+//! plain network, for one in which delays are attributed besides, and for the others.
 //!
 //! A part knows nothing of the others. A port whose link ends elsewhere keeps its packets in flight until they are
 //! fetched ([`Part::send_mail`]); the other part has a wire of its own for that link, on which it puts them.
@@ -329,8 +328,8 @@ impl Part<'_> {
                 self.watch_crossed(now, port, at, id);
             }
         }
-        let packet = self.arena.get(id);
         self.fetch_ends::<L>(end, id);
+        let packet = self.arena.get(id);
         self.counts.packet_hops += 1;
         // Sums do not depend on the order of events at different places, so the digest does not on the cut.
         let what = u64::from(packet.flow.0) << 32 | u64::from(port.0);
