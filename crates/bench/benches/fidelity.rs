@@ -86,12 +86,12 @@ fn cost(rows: &[Row]) -> Figure {
 }
 
 fn errors(rows: &[Row]) -> Figure {
-    let series = |style: usize, name: &str, nth: usize, of: fn(&Run, &Run) -> f64| {
+    let series = |style: usize, what: &str, nth: usize, of: fn(&Run, &Run) -> f64| {
         let point = |(hosts, runs): &Row| {
             let (packets, own) = (runs[0].as_ref()?, runs[nth].as_ref()?);
             Some(PlotPoint::new(f64::from(*hosts), 100.0 * of(own, packets), None))
         };
-        Series { name: name.to_owned(), style, points: rows.iter().filter_map(point).collect() }
+        Series { name: format!("{}, {what}", LEVELS[nth].1), style, points: rows.iter().filter_map(point).collect() }
     };
     let mean = |own: &Run, packets: &Run| own.errors(packets).mean;
     let tail = |own: &Run, packets: &Run| own.errors(packets).slowdown_p99;
@@ -99,13 +99,9 @@ fn errors(rows: &[Row]) -> Figure {
         "Error against packets by hosts",
         "error, %",
         AxisScale::Linear,
-        vec![
-            series(1, "links, 32 of a kind, mean FCT", 1, mean),
-            series(2, "links, 128 of a kind, mean FCT", 2, mean),
-            series(3, "flow, mean FCT", 3, mean),
-            series(4, "links, 32 of a kind, p99 slowdown", 1, tail),
-            series(5, "links, 128 of a kind, p99 slowdown", 2, tail),
-            series(6, "flow, p99 slowdown", 3, tail),
-        ],
+        (1..LEVELS.len())
+            .map(|nth| series(nth, "mean FCT", nth, mean))
+            .chain((1..LEVELS.len()).map(|nth| series(nth + LEVELS.len() - 1, "p99 slowdown", nth, tail)))
+            .collect(),
     )
 }

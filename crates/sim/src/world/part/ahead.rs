@@ -78,8 +78,7 @@ impl Part<'_> {
     /// Calls what stands beside the packet into the cache that lands next behind the port at `at`.
     #[inline(always)]
     pub(super) fn fetch_account<L: Loop>(&self, at: usize) {
-        if L::PLAIN
-            && L::ATTRIBUTES
+        if L::ATTRIBUTES
             && let Some(attribution) = &self.attribution
             && let Some(first) = self.ports[at].wire.first_in_flight()
         {
@@ -90,8 +89,7 @@ impl Part<'_> {
     /// Calls what the arrival of a packet will touch of its account into the cache, if it arrives at a host.
     #[inline(always)]
     pub(super) fn fetch_ends<L: Loop>(&self, end: End, id: PacketId) {
-        if L::PLAIN
-            && L::ATTRIBUTES
+        if L::ATTRIBUTES
             && let Some(attribution) = &self.attribution
             && matches!(end, End::Host(_))
         {

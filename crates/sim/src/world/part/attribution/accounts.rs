@@ -147,12 +147,36 @@ pub(super) type Place = u32;
 /// No account.
 pub(super) const NOWHERE: Place = u32::MAX;
 
+/// Things that keep their places, and the places that are free.
+struct Pool<T> {
+    items: Vec<T>,
+    free: Vec<Place>,
+}
+
+impl<T> Pool<T> {
+    fn new() -> Pool<T> {
+        Pool { items: Vec::new(), free: Vec::new() }
+    }
+
+    #[inline]
+    fn insert(&mut self, item: T) -> Place {
+        let Some(place) = self.free.pop() else {
+            self.items.push(item);
+            return self.items.len() as Place - 1;
+        };
+        self.items[place as usize] = item;
+        place
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.items.capacity() * size_of::<T>() + self.free.capacity() * size_of::<Place>()
+    }
+}
+
 /// Accounts that several packets and ends of flows hold.
 pub(super) struct Shared {
-    accounts: Vec<Account>,
-    free: Vec<Place>,
-    seldom: Vec<Seldom>,
-    seldom_free: Vec<Place>,
+    accounts: Pool<Account>,
+    seldom: Pool<Seldom>,
     /// What senders wait for beside their own host: it is known when the first answer has come, and nothing has had
     /// any of it before.
     answers: Component,
@@ -160,8 +184,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new() -> Shared {
-        let answers = Component::Transmission;
-        Shared { accounts: Vec::new(), free: Vec::new(), seldom: Vec::new(), seldom_free: Vec::new(), answers }
+        Shared { accounts: Pool::new(), seldom: Pool::new(), answers: Component::Transmission }
     }
 
     /// A packet has come that a sender waited for.
@@ -189,54 +212,35 @@ impl Shared {
         let mut account = Account { at, often: [Span::ZERO; OFTEN.len() + 1], seldom: 0, holders: 1 };
         account.often.iter_mut().zip(often).for_each(|(place, time)| *place = time);
         breakdown.take(Component::Transmission);
-        account.seldom = self.add_seldom(Seldom { begin, breakdown, holders: 1 });
-        self.place(account)
+        account.seldom = self.seldom.insert(Seldom { begin, breakdown, holders: 1 });
+        self.accounts.insert(account)
     }
 
     /// Adds an account for so many that hold it.
     #[inline]
     pub(super) fn add(&mut self, draft: &Draft, holders: u32) -> Place {
         let seldom = if draft.len == 0 {
-            self.seldom[draft.seldom as usize].holders += 1;
+            self.seldom.items[draft.seldom as usize].holders += 1;
             draft.seldom
         } else {
             self.with_more(draft)
         };
-        self.place(Account { at: draft.at, often: draft.often, seldom, holders })
-    }
-
-    #[inline]
-    fn place(&mut self, account: Account) -> Place {
-        let Some(place) = self.free.pop() else {
-            self.accounts.push(account);
-            return self.accounts.len() as Place - 1;
-        };
-        self.accounts[place as usize] = account;
-        place
+        self.accounts.insert(Account { at: draft.at, often: draft.often, seldom, holders })
     }
 
     #[inline(never)]
     fn with_more(&mut self, draft: &Draft) -> Place {
-        let mut seldom = Seldom { holders: 1, ..self.seldom[draft.seldom as usize] };
+        let mut seldom = Seldom { holders: 1, ..self.seldom.items[draft.seldom as usize] };
         draft.more[..usize::from(draft.len)]
             .iter()
             .for_each(|&(component, time)| seldom.breakdown.add(component, time));
-        self.add_seldom(seldom)
-    }
-
-    fn add_seldom(&mut self, seldom: Seldom) -> Place {
-        let Some(place) = self.seldom_free.pop() else {
-            self.seldom.push(seldom);
-            return self.seldom.len() as Place - 1;
-        };
-        self.seldom[place as usize] = seldom;
-        place
+        self.seldom.insert(seldom)
     }
 
     /// One more holds it.
     #[inline]
     pub(super) fn hold(&mut self, place: Place) {
-        if let Some(account) = self.accounts.get_mut(place as usize) {
+        if let Some(account) = self.accounts.items.get_mut(place as usize) {
             account.holders += 1;
         }
     }
@@ -244,14 +248,14 @@ impl Shared {
     /// One that held it holds it no more.
     #[inline]
     pub(super) fn release(&mut self, place: Place) {
-        let Some(account) = self.accounts.get_mut(place as usize) else { return };
+        let Some(account) = self.accounts.items.get_mut(place as usize) else { return };
         account.holders -= 1;
         if account.holders == 0 {
             let seldom = account.seldom;
-            self.free.push(place);
-            self.seldom[seldom as usize].holders -= 1;
-            if self.seldom[seldom as usize].holders == 0 {
-                self.seldom_free.push(seldom);
+            self.accounts.free.push(place);
+            self.seldom.items[seldom as usize].holders -= 1;
+            if self.seldom.items[seldom as usize].holders == 0 {
+                self.seldom.free.push(seldom);
             }
         }
     }
@@ -259,7 +263,7 @@ impl Shared {
     /// An account, to write another one from it.
     #[inline]
     pub(super) fn draft(&self, place: Place) -> Draft {
-        let &Account { at, often, seldom, .. } = &self.accounts[place as usize];
+        let &Account { at, often, seldom, .. } = &self.accounts.items[place as usize];
         Draft { at, often, answers: self.answers, seldom, more: [(Component::Transmission, Span::ZERO); MORE], len: 0 }
     }
 
@@ -285,7 +289,7 @@ impl Shared {
 
     /// Where the time of a draft has gone.
     pub(super) fn whole(&self, draft: &Draft) -> Whole {
-        let &Seldom { begin, mut breakdown, .. } = &self.seldom[draft.seldom as usize];
+        let &Seldom { begin, mut breakdown, .. } = &self.seldom.items[draft.seldom as usize];
         draft.more[..usize::from(draft.len)].iter().for_each(|&(component, time)| breakdown.add(component, time));
         OFTEN
             .into_iter()
@@ -306,15 +310,13 @@ impl Shared {
     /// Calls an account into the cache.
     #[inline]
     pub(super) fn prefetch(&self, place: Place) {
-        if let Some(account) = self.accounts.get(place as usize) {
+        if let Some(account) = self.accounts.items.get(place as usize) {
             tailcut_base::prefetch(account);
         }
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        self.accounts.capacity() * size_of::<Account>()
-            + self.seldom.capacity() * size_of::<Seldom>()
-            + (self.free.capacity() + self.seldom_free.capacity()) * size_of::<Place>()
+        self.accounts.heap_bytes() + self.seldom.heap_bytes()
     }
 }
 
