@@ -31,7 +31,7 @@ pub struct Occupancy {
 impl Occupancy {
     /// Of the port `port`.
     pub fn of(trace: &Trace, port: PortId) -> Occupancy {
-        // The same bytes may wait twice, sent again: they are told apart by when they were sent, and where a host has not
+        // The same bytes may wait twice, sent again: they are told apart by when they were sent. Where a host has not
         // said that yet, those that came first leave first.
         let mut open: BTreeMap<(u32, u8, u64), Vec<(Instant, usize)>> = BTreeMap::new();
         let mut stays: Vec<Stay> = Vec::new();
