@@ -95,14 +95,81 @@ def test_a_port_is_told_of(folder: Folder, tmp_path: Path) -> None:
         (["--scheme", "dctcp", "--at", "workload.load=0.4", "--flow", "100000"], "expected a number below"),
         (["--scheme", "dctcp", "--at", "workload.load=0.4", "--port", "leaf0->hots1"], "leaf0->host1"),
         ([], "expected --flow N"),
+        (["--worst", "2", "--seed", "9"], "the run has no seed 9"),
+        (["--worst", "2", "--at", "workload.load=0.4", "--at", "workload.load=0.8"], "no point has both"),
+        # What is suggested keeps to what was said already.
+        (["--flow", "3", "--at", "workload.load=0.8"], "--scheme dctcp --seed 1 --at workload.load=0.8"),
+        (["--flow", "3", "--class", "short"], "cannot be used with '--class"),
+        (["--flow", "3", "--from", "1ms"], "cannot be used with '--from"),
+        (["--worst", "3", "--by", "class"], "cannot be used with '--by"),
+        (["--scheme", "dctcp", "--at", "workload.load=0.4", "--port", "leaf0->host1", "--from", "100s"], "before --from"),
+        (["--scheme", "dctcp", "--at", "workload.load=0.4", "--port", "leaf0->host1", "--from", "2ms", "--to", "1ms"], "--to"),
     ],
 )
 def test_what_cannot_be_told_is_refused_with_what_would_be_right(
     folder: Folder, tmp_path: Path, arguments: list[str], says: str
 ) -> None:
-    done = run("explain", str(folder.path), *arguments, cwd=tmp_path)
+    done = run("explain", str(folder.path), *arguments, "--html", "why.html", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert says in done.stderr, done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--flow", "3", "--from", "1ms"], "cannot be used with"),
+        (["--port", "leaf0->host1", "--view", "sender"], "cannot be used with"),
+        (["--port", "leaf0->host1", "--from", "100s"], "before --from"),
+    ],
+)
+def test_a_trace_of_nothing_is_refused(folder: Folder, tmp_path: Path, arguments: list[str], says: str) -> None:
+    chosen = ["--scheme", "dctcp", "--at", "workload.load=0.4"]
+    done = run("trace", str(folder.path), *chosen, *arguments, "--pcapng", "x.pcapng", cwd=tmp_path)
     assert done.returncode == 2
     assert says in done.stderr, done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_sets_of_classes_are_classes_too(folder: Folder, tmp_path: Path) -> None:
+    asked = ["explain", str(folder.path), "--worst", "5", "--class", "short+incast", "--format", "json"]
+    told = [json.loads(line) for line in succeeded(run(*asked, cwd=tmp_path)).stdout.splitlines()]
+    slow = sorted(
+        ((row["fct_ns"], key, row["flow"]) for key in folder.points() for row in flows(folder, key)
+         if row["class"] in ("short", "incast") and row["measured"] and row["fct_ns"] is not None),
+        reverse=True,
+    )[:5]
+    assert sorted((flow["fct_ns"], point["point"], flow["flow"]) for point in told for flow in point["flows"]) == sorted(slow)
+
+
+def test_what_waited_at_a_port_before_is_told_of_too(folder: Folder, tmp_path: Path) -> None:
+    chosen, _ = lossy_flow(folder, "dctcp")
+    ask = ["explain", str(folder.path), *chosen, "--port", "spine0->leaf0", "--format", "json"]
+    whole = json.loads(succeeded(run(*ask, cwd=tmp_path)).stdout)["port"]
+    assert whole["most_bytes"] > 12_000
+    # In the ns after the port was fullest nothing comes, and all that had come is there.
+    at = round(whole["most_at_ns"]) + 1
+    after = json.loads(succeeded(run(*ask, "--from", f"{at}ns", "--to", f"{at + 1}ns", cwd=tmp_path)).stdout)["port"]
+    assert after["packets"] == 0
+    assert whole["most_bytes"] - 1500 <= after["most_bytes"] <= whole["most_bytes"]
+    assert sum(share["share"] for share in after["fillers"]) == pytest.approx(1.0)
+
+
+def test_a_query_waits_for_the_answer_that_never_came(tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(LOSSY, encoding="utf-8")
+    cut = ["--set", "run.drain=50us", "--set", "workload.load=0.8", "--out", "cut"]
+    succeeded(run("run", "small.toml", "--quiet", *cut, cwd=tmp_path))
+    cut = Folder(tmp_path / "cut")
+    key = next(key for key, point in cut.points().items() if point["scheme"] == "dctcp")
+    never = [row for row in flows(cut, key) if row["query"] is not None and row["end_ns"] is None]
+    assert never
+    ask = ["explain", "cut", "--scheme", "dctcp", "--query", str(never[0]["query"])]
+    told = json.loads(succeeded(run(*ask, "--format", "json", cwd=tmp_path)).stdout)["flows"][0]
+    assert (told["flow"], told["fct_ns"], told["parts"]) == (never[0]["flow"], None, [])
+    text = succeeded(run(*ask, "--html", "why.html", cwd=tmp_path)).stdout
+    assert "not finished when the run ended" in text
+    assert "1 timeouts" not in text
 
 
 def tshark(file: Path, *arguments: str) -> list[str]:

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use tailcut_base::{HostId, Instant, PortId, Span};
 use tailcut_lab::explain::{
-    Choice, Replay, Replays, chosen, differences, flow_page, only, port_page, port_story, slowest, stories,
-    write_pcapng,
+    Choice, Replay, Replays, chosen, differences, flow_page, only, port_packets, port_page, port_story, slowest,
+    stories, write_pcapng,
 };
 use tailcut_lab::read_info;
 use tailcut_record::write_atomically;
@@ -68,26 +68,26 @@ pub(crate) struct ExplainCommand {
     /// Why this flow was slow, by its number in flows.parquet
     #[arg(long, value_name = "N")]
     flow: Option<u32>,
-    /// Why this query was slow, by its number in queries.parquet: the answer that came last
+    /// Why this query was slow, by its number in queries.parquet: the answer that came last, or one that never came
     #[arg(long, value_name = "N", conflicts_with = "flow")]
     query: Option<u32>,
     /// Why the N slowest flows were slow, of all points that fit
     #[arg(long, value_name = "N", conflicts_with_all = ["flow", "query"], value_parser = clap::value_parser!(u16).range(1..=1000))]
     worst: Option<u16>,
-    /// Only flows of this traffic class
-    #[arg(long, value_name = "CLASS", requires = "worst")]
+    /// Only flows of this traffic class, or of another set of flows that the tables of the run have
+    #[arg(long, value_name = "CLASS", requires = "worst", conflicts_with_all = ["flow", "query"])]
     class: Option<String>,
     /// What happened at this port, such as 'leaf3->host17'
     #[arg(long, value_name = "OWNER->PEER", conflicts_with_all = ["flow", "query", "worst"])]
     port: Option<String>,
     /// From when on the port is looked at, such as 1.2ms
-    #[arg(long, value_name = "TIME", requires = "port")]
+    #[arg(long, value_name = "TIME", requires = "port", conflicts_with_all = ["flow", "query", "worst"])]
     from: Option<Span>,
     /// Until when
-    #[arg(long, value_name = "TIME", requires = "port")]
+    #[arg(long, value_name = "TIME", requires = "port", conflicts_with_all = ["flow", "query", "worst"])]
     to: Option<Span>,
     /// Whether what waits in the port is told apart by flow or by class, in the page
-    #[arg(long, value_enum, requires = "port", default_value = "flow")]
+    #[arg(long, value_enum, requires = "port", conflicts_with_all = ["flow", "query", "worst"], default_value = "flow")]
     by: By,
     /// Also write a page with diagrams
     #[arg(long, value_name = "FILE")]
@@ -165,14 +165,20 @@ fn write_pages(file: &std::path::Path, pages: &[String]) -> Result<(), Problem> 
     Ok(())
 }
 
-fn explain_port(arguments: &ExplainCommand, info: &RunInfo, name: &str) -> Result<(), Problem> {
-    let replay = arguments.point.replay(info)?;
-    let port = replay.port(name)?;
-    let from = Instant::ZERO + arguments.from.unwrap_or(Span::ZERO);
-    let until = arguments.to.map_or(Instant::MAX, |to| Instant::ZERO + to);
+/// The time that is asked for.
+fn period(from: Option<Span>, to: Option<Span>) -> Result<(Instant, Instant), Problem> {
+    let from = Instant::ZERO + from.unwrap_or(Span::ZERO);
+    let until = to.map_or(Instant::MAX, |to| Instant::ZERO + to);
     if until <= from {
         return Err(Problem::new("--to is not after --from").help("expected a later time"));
     }
+    Ok((from, until))
+}
+
+fn explain_port(arguments: &ExplainCommand, info: &RunInfo, name: &str) -> Result<(), Problem> {
+    let replay = arguments.point.replay(info)?;
+    let port = replay.port(name)?;
+    let (from, until) = period(arguments.from, arguments.to)?;
     let story = port_story(&replay, port, from, until)?;
     let words = replay.words(info);
     let mut out = Page::default();
@@ -213,13 +219,13 @@ pub(crate) struct TraceCommand {
     #[arg(long, value_name = "OWNER->PEER", required_unless_present = "flow", conflicts_with = "flow")]
     port: Option<String>,
     /// From when on the port is looked at, such as 1.2ms
-    #[arg(long, value_name = "TIME", requires = "port")]
+    #[arg(long, value_name = "TIME", requires = "port", conflicts_with = "flow")]
     from: Option<Span>,
     /// Until when
-    #[arg(long, value_name = "TIME", requires = "port")]
+    #[arg(long, value_name = "TIME", requires = "port", conflicts_with = "flow")]
     to: Option<Span>,
     /// From where the packets of a flow are captured
-    #[arg(long, value_enum, default_value_t, requires = "flow")]
+    #[arg(long, value_enum, default_value_t, requires = "flow", conflicts_with = "port")]
     view: View,
     /// The file to write
     #[arg(long, value_name = "FILE")]
@@ -230,22 +236,17 @@ pub(crate) fn trace(arguments: &TraceCommand) -> Result<(), Problem> {
     let info = arguments.point.info()?;
     let replay = arguments.point.replay(&info)?;
     let network = replay.scenario.network();
-    let mut lens = Lens::default();
     let mut ports: Vec<PortId> = Vec::new();
-    if let Some(flow) = arguments.flow {
-        lens.flows.insert(FlowId(flow));
-    }
-    if let Some(name) = &arguments.port {
-        let port = replay.port(name)?;
-        let from = Instant::ZERO + arguments.from.unwrap_or(Span::ZERO);
-        let until = arguments.to.map_or(Instant::MAX, |to| Instant::ZERO + to);
-        if until <= from {
-            return Err(Problem::new("--to is not after --from").help("expected a later time"));
+    let (outcome, seen) = match (&arguments.port, arguments.flow) {
+        (Some(name), _) => {
+            let port = replay.port(name)?;
+            let (from, until) = period(arguments.from, arguments.to)?;
+            ports.push(port);
+            let (outcome, seen, _) = port_packets(&replay, port, from, until)?;
+            (outcome, seen)
         }
-        lens.ports.insert(port, vec![(from, until)]);
-        ports.push(port);
-    }
-    let (outcome, seen) = replay.look(lens)?;
+        (None, flow) => replay.look(Lens { flows: flow.into_iter().map(FlowId).collect(), ..Lens::default() })?,
+    };
     let mut inward: Vec<PortId> = Vec::new();
     if let Some(flow) = arguments.flow {
         let Some(row) = outcome.flows.rows().find(|row| row.flow == flow) else {
@@ -317,8 +318,8 @@ pub(crate) fn diff(arguments: &DiffCommand) -> Result<(), Problem> {
     if arguments.format == TextFormat::Json {
         out.line(serde_json::json!({ "a": a_words, "b": b_words, "differences": found }));
     } else {
-        out.line(format_args!("A: {a_words}"));
-        out.line(format_args!("B: {b_words}"));
+        out.line(format_args!("A: {}: {a_words}", arguments.a.display()));
+        out.line(format_args!("B: {}: {b_words}", arguments.b.display()));
         found.lines().into_iter().for_each(|line| out.line(line));
     }
     out.print();

@@ -40,7 +40,7 @@ pub enum FlowSetKind {
 impl FlowSet {
     /// The sets of a run: every class of its workload, the declared sets of classes, the flows between its size bounds,
     /// and all.
-    pub(crate) fn of_run(run: &RunInfo) -> Vec<FlowSet> {
+    pub fn of_run(run: &RunInfo) -> Vec<FlowSet> {
         FlowSet::of(&run.classes, &run.class_sets, &run.size_bounds)
     }
 
@@ -68,7 +68,7 @@ impl FlowSet {
     }
 
     /// Whether a flow belongs to it.
-    pub(crate) fn has(&self, row: &FlowRow) -> bool {
+    pub fn has(&self, row: &FlowRow) -> bool {
         let fits = match self.kind {
             FlowSetKind::Size { above, up_to } => row.size > above && row.size <= up_to,
             FlowSetKind::Class | FlowSetKind::ClassSet | FlowSetKind::All => true,

@@ -86,7 +86,7 @@
       const answer = await fetch(`/${letter}/slowest.json?class=${encodeURIComponent(find("select").value)}`);
       // What was asked for later is what is shown.
       if (asked !== state.asked) return;
-      if (!answer.ok) return list.replaceChildren(element("p", "No point that fits has finished.", { class: "busy" }));
+      if (!answer.ok) return list.replaceChildren(element("p", "No flow that fits has finished.", { class: "busy" }));
       const table = element("table", "", { class: "data" });
       const head = table.createTHead().insertRow();
       ["FCT", "flow", "scheme", "values", "seed", ""].forEach((text) => head.append(element("th", text)));

@@ -14,12 +14,13 @@ mod story;
 
 use std::collections::BTreeMap;
 
-use tailcut_base::{Instant, PortId};
+use tailcut_base::{Instant, PortId, Span};
 use tailcut_record::Recorder;
 use tailcut_results::{Point, PointSummary, RunInfo};
 use tailcut_sim::model::nearest;
 use tailcut_sim::trace::{Lens, Trace};
 use tailcut_sim::{Outcome, Problem, Scenario, World};
+use tailcut_topology::Network;
 
 use crate::plan::Plan;
 use crate::simulate::digits;
@@ -31,7 +32,7 @@ pub use held::Held;
 pub use occupancy::{Occupancy, Stay};
 pub use page::{flow_page, port_page};
 pub use pcap::write_pcapng;
-pub use port::{PortStory, port_story};
+pub use port::{PortStory, port_packets, port_story};
 pub use select::{Choice, Slow, chosen, last_answer, only, slowest};
 pub use story::{Diagram, LongWait, LostPacket, Part, Share, Story, stories};
 
@@ -129,6 +130,18 @@ impl Replay {
         let seed = format!("seed {}", self.point.seed);
         std::iter::once(self.point.scheme.clone()).chain(values).chain([seed]).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Ports are looked at from so long before what is asked for: what waits there then is there already.
+const BEFORE: Span = Span::from_ms(20);
+
+/// From when until when packets at a port are to be seen, for all to be known that waits there from one moment to
+/// another: what leaves it is seen at the far end of the link.
+fn around(network: &Network, port: PortId, from: Instant, until: Instant) -> (Instant, Instant) {
+    let spec = &network.ports()[port];
+    let on_link = spec.rate.tx_time(u64::from(u16::MAX)) + spec.delay;
+    let back = Instant::from_ps(from.as_ps().saturating_sub(BEFORE.as_ps()));
+    (back, Instant::from_ps(until.as_ps().saturating_add(on_link.as_ps())))
 }
 
 /// The times in which ports are looked at.

@@ -1,6 +1,6 @@
 //! Who waits in a port, and when.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use tailcut_base::{Instant, PortId};
 use tailcut_sim::model::DropReason;
@@ -31,19 +31,21 @@ pub struct Occupancy {
 impl Occupancy {
     /// Of the port `port`.
     pub fn of(trace: &Trace, port: PortId) -> Occupancy {
-        // The same bytes may wait twice, sent again: those that came first leave first.
-        let mut open: BTreeMap<(u32, u8, u64), VecDeque<usize>> = BTreeMap::new();
+        // The same bytes may wait twice, sent again: they are told apart by when they were sent. Where a host has not
+        // said that yet, those that came first leave first.
+        let mut open: BTreeMap<(u32, u8, u64), Vec<(Instant, usize)>> = BTreeMap::new();
         let mut stays: Vec<Stay> = Vec::new();
         for Seen { at, packet, what, .. } in trace.packets.iter().filter(|seen| seen.port == port) {
             let key = (packet.flow.0, packet.kind.number(), packet.seq);
             let mut ends = |to: Instant| {
-                if let Some(first) = open.get_mut(&key).and_then(VecDeque::pop_front) {
-                    stays[first].to = to;
+                if let Some(copies) = open.get_mut(&key).filter(|copies| !copies.is_empty()) {
+                    let own = copies.iter().position(|(sent, _)| *sent == packet.sent).unwrap_or(0);
+                    stays[copies.remove(own).1].to = to;
                 }
             };
             match *what {
                 Happened::Queued { .. } => {
-                    open.entry(key).or_default().push_back(stays.len());
+                    open.entry(key).or_default().push((packet.sent, stays.len()));
                     let seq = (packet.kind.number() == 0).then_some(packet.seq);
                     let (flow, bytes) = (packet.flow.0, u64::from(packet.size));
                     stays.push(Stay { flow, bytes, from: *at, to: Instant::MAX, seq });
@@ -104,6 +106,9 @@ impl Occupancy {
 
 #[cfg(test)]
 mod tests {
+    use tailcut_base::HostId;
+    use tailcut_sim::model::{FlowId, Packet};
+
     use super::*;
 
     fn stay(flow: u32, from: u64, to: u64) -> Stay {
@@ -119,5 +124,28 @@ mod tests {
         let series = occupancy.over_time((from, until), 5, 2, |flow| usize::from(flow == 2));
         assert_eq!(series, [vec![100, 200, 200, 100, 0], vec![0, 100, 0, 0, 0]]);
         assert_eq!(occupancy.fillers(from, until).iter().map(|(flow, _)| *flow).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn of_two_copies_of_the_same_bytes_the_one_that_is_pushed_out_ends_its_own_stay() {
+        let ps = Instant::from_ps;
+        let seen = |at, sent, what| {
+            let packet = Packet::data(FlowId(3), HostId(0), HostId(1), 1460, 1460, 9000, ps(sent));
+            Seen { at: ps(at), port: PortId(5), packet, what }
+        };
+        let trace = Trace {
+            packets: vec![
+                seen(10, 1, Happened::Queued { bytes: 1500 }),
+                seen(20, 2, Happened::Queued { bytes: 3000 }),
+                seen(30, 2, Happened::Dropped(DropReason::PushedOut)),
+                seen(95, 1, Happened::Crossed { left: ps(90) }),
+            ],
+            ..Trace::default()
+        };
+        let stays = Occupancy::of(&trace, PortId(5)).stays;
+        assert_eq!(
+            stays.iter().map(|stay| (stay.from, stay.to)).collect::<Vec<_>>(),
+            [(ps(10), ps(90)), (ps(20), ps(30))]
+        );
     }
 }

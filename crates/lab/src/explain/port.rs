@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use tailcut_base::{Instant, PortId};
-use tailcut_sim::Problem;
 use tailcut_sim::model::Flags;
-use tailcut_sim::trace::{Happened, Lens};
+use tailcut_sim::trace::{Happened, Lens, Trace};
+use tailcut_sim::{Outcome, Problem};
 
 use super::held::Held;
 use super::occupancy::Occupancy;
-use super::story::{Share, bytes, time};
-use super::{Replay, times};
+use super::story::{Share, bytes, counted, moment};
+use super::{Replay, around, times};
 
 /// How many flows are named.
 const NAMED: usize = 10;
@@ -55,19 +55,44 @@ pub struct PortStory {
     pub dropped: Vec<Instant>,
 }
 
+/// What happened to packets at a port from one moment to another, and who waited there, those that came before
+/// included.
+///
+/// # Errors
+/// If the point comes to something else than what was saved, or is over before that time begins.
+pub fn port_packets(
+    replay: &Replay,
+    port: PortId,
+    from: Instant,
+    until: Instant,
+) -> Result<(Outcome, Trace, Occupancy), Problem> {
+    let around = around(replay.scenario.network(), port, from, until);
+    let (outcome, mut trace) = replay.look(Lens { ports: times([(port, around)]), ..Lens::default() })?;
+    if outcome.ended_at <= from {
+        let end = moment(outcome.ended_at.saturating_since(Instant::ZERO).as_ns_f64());
+        return Err(Problem::new(format!("{} was over at {end}, before --from", replay.point.key))
+            .help("expected an earlier time"));
+    }
+    let occupancy = Occupancy::of(&trace, port);
+    trace.packets.retain(|seen| {
+        let at = if let Happened::Crossed { left } = seen.what { left } else { seen.at };
+        seen.port == port && (from..=until).contains(&at)
+    });
+    Ok((outcome, trace, occupancy))
+}
+
 /// What happened at a port from one moment to another.
 ///
 /// # Errors
-/// If the point comes to something else than what was saved.
+/// If the point comes to something else than what was saved, or is over before that time begins.
 pub fn port_story(replay: &Replay, port: PortId, from: Instant, until: Instant) -> Result<PortStory, Problem> {
-    let lens = Lens { ports: times([(port, (from, until))]), ..Lens::default() };
-    let (outcome, trace) = replay.look(lens)?;
+    let network = replay.scenario.network();
+    let (outcome, trace, occupancy) = port_packets(replay, port, from, until)?;
     let until = until.min(outcome.ended_at);
-    let occupancy = Occupancy::of(&trace, port);
     let (mut packets, mut came, mut marked) = (0, 0, 0);
     let mut drops: BTreeMap<&'static str, u64> = BTreeMap::new();
-    let (mut most, mut most_at, mut dropped) = (0, from, Vec::new());
-    for seen in trace.packets.iter().filter(|seen| seen.port == port) {
+    let (mut most, mut most_at, mut dropped) = (occupancy.at(from).values().sum(), from, Vec::new());
+    for seen in &trace.packets {
         match seen.what {
             Happened::Queued { bytes } => {
                 packets += 1;
@@ -88,14 +113,14 @@ pub fn port_story(replay: &Replay, port: PortId, from: Instant, until: Instant) 
     let whole: f64 = fillers.iter().map(|(_, sum)| sum).sum();
     let ns = |at: Instant| at.saturating_since(Instant::ZERO).as_ns_f64();
     Ok(PortStory {
-        port: replay.scenario.network().port_name(port).to_string(),
+        port: network.port_name(port).to_string(),
         from_ns: ns(from),
         until_ns: ns(until),
         packets,
         bytes: came,
         marked,
         drops,
-        held: Held::at(replay.scenario.network(), port, &trace.packets),
+        held: Held::at(network, port, &trace.packets),
         most_bytes: most,
         most_at_ns: ns(most_at),
         fillers: fillers.iter().take(NAMED).map(|&(flow, sum)| Share { flow, share: sum / whole }).collect(),
@@ -110,20 +135,25 @@ impl PortStory {
     /// The story in sentences, one a line.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!(
-            "{} from {} to {}: {} packets came, {}",
+            "{} from {} to {}: {} came, {}",
             self.port,
-            time(self.from_ns),
-            time(self.until_ns),
-            self.packets,
+            moment(self.from_ns),
+            moment(self.until_ns),
+            counted(self.packets, "packet"),
             bytes(self.bytes)
         )];
-        lines.push(format!("  most that waited: {}, at {}", bytes(self.most_bytes), time(self.most_at_ns)));
+        lines.push(match self.most_bytes {
+            0 => "  nothing waited".to_owned(),
+            most => format!("  most that waited: {}, at {}", bytes(most), moment(self.most_at_ns)),
+        });
         if self.marked > 0 {
-            lines.push(format!("  {} packets left it marked", self.marked));
+            lines.push(format!("  {} left it marked", counted(self.marked, "packet")));
         }
         lines.extend(self.held.iter().map(|held| format!("  {held}")));
         for (reason, count) in &self.drops {
-            lines.push(format!("  {count} packets were dropped ({})", reason.replace('_', " ")));
+            let was = if *count == 1 { "was" } else { "were" };
+            let packets = counted(*count, "packet");
+            lines.push(format!("  {packets} {was} dropped ({})", reason.replace('_', " ")));
         }
         if !self.fillers.is_empty() {
             lines.push("  who filled it, by bytes and the time for which they waited:".to_owned());

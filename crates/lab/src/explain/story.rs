@@ -13,10 +13,8 @@ use tailcut_topology::{Network, Node};
 
 use super::held::Held;
 use super::occupancy::Occupancy;
-use super::{Replay, times};
+use super::{Replay, around, times};
 
-/// Ports are looked at from so long before a flow starts: what waits there then is there already.
-const BEFORE: Span = Span::from_ms(20);
 /// How many dropped packets and waits a story tells of.
 const TOLD: usize = 5;
 /// How many other flows are named.
@@ -44,6 +42,8 @@ pub struct LostPacket {
     pub reason: &'static str,
     /// Bytes that waited in the port.
     pub waiting_bytes: u64,
+    /// Flows whose they were.
+    pub waiting_flows: u64,
     /// Whose they were, most first.
     pub of: Vec<Share>,
 }
@@ -59,8 +59,11 @@ pub struct LongWait {
     pub seq: u64,
     /// For how long it waited, in ns.
     pub ns: f64,
-    /// Bytes that waited when it came.
+    /// Bytes that waited when it came, without its own; where classes are served one before another, not all of them
+    /// were in front of it.
     pub waiting_bytes: u64,
+    /// Flows whose they were.
+    pub waiting_flows: u64,
     /// Whose they were, most first.
     pub of: Vec<Share>,
 }
@@ -128,6 +131,8 @@ pub struct Story {
     pub start_ns: f64,
     /// Its FCT in ns; none if it was not finished at the end.
     pub fct_ns: Option<f64>,
+    /// When the run ended, in ns since the start of the flow.
+    pub run_ended_after_ns: f64,
     /// Its FCT in an idle network, in ns.
     pub ideal_ns: f64,
     /// Where its FCT went, most first; what is zero is left out.
@@ -140,8 +145,10 @@ pub struct Story {
     pub ce_marks: u64,
     /// Expiries of its retransmission timer.
     pub timeouts: u64,
-    /// Dropped packets, in the order of time.
+    /// Dropped packets of data, in the order of time.
     pub drops: Vec<LostPacket>,
+    /// Dropped packets without data, such as ACKs and grants.
+    pub control_drops: u64,
     /// Its longest waits in ports, longest first.
     pub waits: Vec<LongWait>,
     /// Where pauses held its packets, in the order of the ports on its way.
@@ -180,8 +187,7 @@ pub fn stories(replay: &Replay, flows: &[u32]) -> Result<Vec<Story>, Problem> {
     let is_data = |seen: &&Seen| seen.packet.kind == Kind::DATA;
     let met = first.packets.iter().filter(is_data).map(|seen| {
         let row = &rows[&seen.packet.flow.0];
-        let from = Instant::from_ps(row.start.as_ps().saturating_sub(BEFORE.as_ps()));
-        (seen.port, (from, end_of(row, &outcome)))
+        (seen.port, around(replay.scenario.network(), seen.port, row.start, end_of(row, &outcome)))
     });
     let mut met: Vec<_> = met.collect();
     met.sort();
@@ -217,19 +223,22 @@ fn story(replay: &Replay, outcome: &Outcome, trace: &Trace, row: FlowRow) -> Sto
     let of_port = |port: PortId| (port, network.port_name(port).to_string(), Occupancy::of(trace, port));
     let ports: Vec<(PortId, String, Occupancy)> = ports.into_iter().map(of_port).collect();
     let after = |at: Instant| at.saturating_since(row.start).as_ns_f64();
-    let mut drops = Vec::new();
+    let (mut drops, mut control_drops) = (Vec::new(), 0);
     for seen in &own {
-        if let Happened::Dropped(reason) = seen.what
-            && seen.packet.kind == Kind::DATA
-        {
+        let Happened::Dropped(reason) = seen.what else { continue };
+        if seen.packet.kind != Kind::DATA {
+            control_drops += 1;
+        } else {
             let occupancy = ports.iter().find(|(port, ..)| *port == seen.port).map(|(.., occupancy)| occupancy);
-            let (waiting_bytes, of) = occupancy.map_or((0, Vec::new()), |occupancy| shares(&occupancy.at(seen.at)));
+            let waiting = occupancy.map(|occupancy| occupancy.at(seen.at)).unwrap_or_default();
+            let (waiting_bytes, of) = shares(&waiting);
             drops.push(LostPacket {
                 after_ns: after(seen.at),
                 port: network.port_name(seen.port).to_string(),
                 seq: seen.packet.seq,
                 reason: reason.name(),
                 waiting_bytes,
+                waiting_flows: waiting.len() as u64,
                 of,
             });
         }
@@ -246,7 +255,15 @@ fn story(replay: &Replay, outcome: &Outcome, trace: &Trace, row: FlowRow) -> Sto
             before.retain(|_, bytes| *bytes > 0);
             let (waiting_bytes, of) = shares(&before);
             let ns = stay.to.min(end).saturating_since(stay.from).as_ns_f64();
-            waits.push(LongWait { after_ns: after(stay.from), port: name.clone(), seq, ns, waiting_bytes, of });
+            waits.push(LongWait {
+                after_ns: after(stay.from),
+                port: name.clone(),
+                seq,
+                ns,
+                waiting_bytes,
+                waiting_flows: before.len() as u64,
+                of,
+            });
         }
     }
     waits.sort_by(|a, b| b.ns.total_cmp(&a.ns).then(a.after_ns.total_cmp(&b.after_ns)));
@@ -262,6 +279,7 @@ fn story(replay: &Replay, outcome: &Outcome, trace: &Trace, row: FlowRow) -> Sto
         dst: format!("host{}", row.dst),
         start_ns: row.start.saturating_since(Instant::ZERO).as_ns_f64(),
         fct_ns: row.fct().map(Span::as_ns_f64),
+        run_ended_after_ns: after(outcome.ended_at),
         ideal_ns: row.ideal.as_ns_f64(),
         parts: parts(&breakdown),
         packets: row.packets,
@@ -269,6 +287,7 @@ fn story(replay: &Replay, outcome: &Outcome, trace: &Trace, row: FlowRow) -> Sto
         ce_marks: row.ce_marks,
         timeouts: row.timeouts,
         drops,
+        control_drops,
         waits,
         held,
         diagram: Diagram::of(network, &row, &own),
@@ -309,22 +328,51 @@ pub(super) fn bytes(count: u64) -> String {
     }
 }
 
-/// Whose bytes waited, in words: `71 % of them of flows 5512 and 5513`.
-pub(super) fn whose(of: &[Share], own: u32) -> String {
-    let all: f64 = of.iter().map(|share| share.share).sum();
-    let names: Vec<String> =
-        of.iter().map(|share| if share.flow == own { "its own".to_owned() } else { share.flow.to_string() }).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        [one] => format!(", {:.0} % of flow {one}", 100.0 * all).replace("of flow its own", "its own"),
-        [first @ .., last] => format!(", {:.0} % of flows {} and {last}", 100.0 * all, first.join(", ")),
+/// A moment of a run in words, to the ns: two that are near each other must not read the same.
+pub(super) fn moment(ns: f64) -> String {
+    match ns {
+        ns if ns >= 1e9 => format!("{:.9} s", ns / 1e9),
+        ns if ns >= 1e6 => format!("{:.6} ms", ns / 1e6),
+        ns => format!("{:.3} us", ns / 1e3),
+    }
+}
+
+/// So many of something: `1 packet`, `2 packets`.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// Whose bytes waited, in words: `, 71 % of that of flows 5512 and 5513`.
+fn whose(of: &[Share], own: u32) -> String {
+    let percent = 100.0 * of.iter().map(|share| share.share).sum::<f64>();
+    let others: Vec<String> = of.iter().filter(|one| one.flow != own).map(|one| one.flow.to_string()).collect();
+    let others = match others.as_slice() {
+        [] => None,
+        [one] => Some(format!("of flow {one}")),
+        [first @ .., last] => Some(format!("of flows {} and {last}", first.join(", "))),
+    };
+    let words = match (others, of.iter().any(|one| one.flow == own)) {
+        (None, false) => return String::new(),
+        (None, true) => "its own".to_owned(),
+        (Some(others), false) => others,
+        (Some(others), true) => format!("its own and {others}"),
+    };
+    format!(", {percent:.0} % of that {words}")
+}
+
+/// What waited, in words: `99 KB of 12 flows`.
+fn waiting(waiting_bytes: u64, waiting_flows: u64) -> String {
+    match waiting_flows {
+        0 => bytes(waiting_bytes),
+        flows => format!("{} of {}", bytes(waiting_bytes), counted(flows, "flow")),
     }
 }
 
 impl Story {
     /// The story in sentences, one a line; the first says which flow it is, and how long it took.
     pub fn lines(&self) -> Vec<String> {
-        let fct = self.fct_ns.map_or("not finished".to_owned(), time);
+        let unfinished = || format!("not finished when the run ended, {} later", time(self.run_ended_after_ns));
+        let fct = self.fct_ns.map_or_else(unfinished, time);
         let mut lines = vec![format!(
             "flow {} ({}, {}, {} -> {}, started at {}): {fct}; {} in an idle network",
             self.flow,
@@ -339,13 +387,20 @@ impl Story {
         for part in &self.parts {
             lines.push(format!("  {:>10}  {:>3.0} %  {}", time(part.ns), 100.0 * part.ns / whole, part.words));
         }
-        let mut counts = format!("  {} packets sent", self.packets);
-        for (count, what) in
-            [(self.retransmissions, "again"), (self.ce_marks, "arrived marked"), (self.timeouts, "timeouts")]
-        {
+        let mut counts = format!("  {} sent", counted(self.packets, "packet"));
+        for (count, what) in [(self.retransmissions, "again"), (self.ce_marks, "arrived marked")] {
             if count > 0 {
                 let _ = write!(counts, ", {count} {what}");
             }
+        }
+        if self.timeouts > 0 {
+            let _ = write!(counts, ", {}", counted(self.timeouts, "timeout"));
+        }
+        if self.control_drops > 0 {
+            let _ = write!(counts, ", {} without data dropped", counted(self.control_drops, "packet"));
+        }
+        if self.timeouts > 0 && self.drops.is_empty() && self.control_drops == 0 {
+            counts.push_str("; none was dropped: the timer fired without a loss");
         }
         lines.push(counts);
         for lost in self.drops.iter().take(TOLD) {
@@ -355,25 +410,67 @@ impl Story {
                 lost.seq,
                 lost.port,
                 lost.reason.replace('_', " "),
-                bytes(lost.waiting_bytes),
+                waiting(lost.waiting_bytes, lost.waiting_flows),
                 whose(&lost.of, self.flow)
             ));
         }
         if self.drops.len() > TOLD {
-            lines.push(format!("  and {} more packets were dropped", self.drops.len() - TOLD));
+            let more = self.drops.len() - TOLD;
+            let were = if more == 1 { "packet was" } else { "packets were" };
+            lines.push(format!("  and {more} more {were} dropped"));
         }
         lines.extend(self.held.iter().map(|held| format!("  {held}")));
         if let Some(wait) = self.waits.first() {
+            let found = match wait.waiting_bytes {
+                0 => "for what was being sent; nothing else waited when it came".to_owned(),
+                count => format!(
+                    "and had found {} waiting{}",
+                    waiting(count, wait.waiting_flows),
+                    whose(&wait.of, self.flow)
+                ),
+            };
+            let waits = |part: &&Part| part.component.starts_with("queue_") || part.component == "paused";
+            let waited: f64 = self.parts.iter().filter(waits).map(|part| part.ns).sum();
+            // What is longer than all waits on the chain together is not on the chain.
+            let beside = match self.fct_ns.is_some() && wait.ns > waited {
+                true => "; that is not on the way to its last byte, whose parts stand above",
+                false => "",
+            };
             lines.push(format!(
-                "  {} after its start: the packet at byte {} waited {} at {} behind {}{}",
+                "  {} after its start: the packet at byte {} waited {} at {} {found}{beside}",
                 time(wait.after_ns),
                 wait.seq,
                 time(wait.ns),
                 wait.port,
-                bytes(wait.waiting_bytes),
-                whose(&wait.of, self.flow)
             ));
         }
         lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares_of(flows: &[u32]) -> Vec<Share> {
+        flows.iter().map(|&flow| Share { flow, share: 0.2 }).collect()
+    }
+
+    #[test]
+    fn whose_bytes_waited_is_said_in_words() {
+        assert_eq!(whose(&[], 7), "");
+        assert_eq!(whose(&shares_of(&[7]), 7), ", 20 % of that its own");
+        assert_eq!(whose(&shares_of(&[3]), 7), ", 20 % of that of flow 3");
+        assert_eq!(whose(&shares_of(&[3, 4, 5]), 7), ", 60 % of that of flows 3, 4 and 5");
+        assert_eq!(whose(&shares_of(&[3, 7, 5]), 7), ", 60 % of that its own and of flows 3 and 5");
+        assert_eq!(waiting(98_304, 1), "98 KB of 1 flow");
+        assert_eq!(waiting(360_000, 240), "360 KB of 240 flows");
+    }
+
+    #[test]
+    fn moments_that_are_apart_do_not_read_the_same() {
+        assert_eq!(moment(7_655_000.0), "7.655000 ms");
+        assert_ne!(moment(7_655_000.0), moment(7_655_001.0));
+        assert_eq!(moment(999.0), "0.999 us");
     }
 }
