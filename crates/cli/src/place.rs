@@ -92,9 +92,9 @@ pub(crate) fn place(arguments: &PlaceCommand) -> Result<(), Problem> {
     if let Some(mode) = &arguments.mode {
         assignments.push(format!("mode={}", one_of("mode", mode, &["heuristic", "one", "as-coded"])?));
     }
-    let parameters = place::parameters(arguments.parameters.as_deref(), &assignments)?;
     let prices = place::prices(arguments.prices.as_deref())?;
     let plan = Plan::read(file, &RunArguments { set: arguments.set.clone(), seeds: arguments.seeds.choice() })?;
+    let parameters = place::parameters(&plan, arguments.parameters.as_deref(), &assignments)?;
     for warning in &plan.warnings {
         say!("warning: {warning}");
     }

@@ -17,6 +17,7 @@ use tailcut_sim::{Outcome, Scenario, Stall, Stopped};
 
 use crate::cpu::CpuClock;
 use crate::error::RunError;
+use crate::place;
 use crate::plan::PlannedPoint;
 use crate::recording;
 use crate::under_way::Teller;
@@ -155,6 +156,7 @@ fn summarise(planned: &PlannedPoint, scenario: &Scenario, outcome: &Outcome, use
         loads,
         drops,
         controller: outcome.controller.iter().flat_map(ControllerCounts::iter).collect(),
+        placement: scenario.placed().map(place::needs).unwrap_or_default(),
         engine: EngineFacts {
             packet_hops: outcome.engine.packet_hops,
             events: outcome.engine.events,

@@ -18,7 +18,7 @@ pub struct Application {
     pub name: String,
     /// The host that it is on.
     pub host: u32,
-    /// d, how many hosts answer it, on average.
+    /// d, how many hosts answer it, on average, or what that is taken for.
     pub degree: f64,
     /// s, mean size of an answer in bytes.
     pub size: f64,

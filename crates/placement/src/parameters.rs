@@ -74,6 +74,10 @@ pub struct Parameters {
     /// beta, the share of an application's senders that are in the rack of its server. Counted if it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beta: Option<f64>,
+    /// What each degree is taken for, as a multiple of what it is: 1 if all are known, 0.5 if half of the senders are
+    /// overlooked. The document measures degrees, or knows them (section 3.4.1), and does not say what follows from an
+    /// error. Applications go on asking as many hosts as they do.
+    pub degree_estimate: f64,
     /// s, the average size of a flow; that of the answers of each application if it is not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow_size: Option<Bytes>,
@@ -116,6 +120,7 @@ impl Default for Parameters {
             mode: Mode::default(),
             alpha: 0.8,
             beta: None,
+            degree_estimate: 1.0,
             flow_size: None,
             leaf_buffer: None,
             spine_buffer: None,
@@ -149,6 +154,14 @@ impl Parameters {
             let message = format!("a spine's link is not {theta} times as fast as a leaf's");
             return Err(("theta", message, "expected at least 1 (section 3.4.1.1)"));
         }
+        if !(self.degree_estimate > 0.0 && self.degree_estimate <= LARGEST_ESTIMATE) {
+            let message = format!("{} times a degree is no estimate of it", self.degree_estimate);
+            return Err((
+                "degree_estimate",
+                message,
+                "expected above 0 and up to 100, such as 0.5 for half of the senders",
+            ));
+        }
         let sizes =
             [("flow_size", self.flow_size), ("leaf_buffer", self.leaf_buffer), ("spine_buffer", self.spine_buffer)];
         for (key, size) in sizes {
@@ -156,13 +169,21 @@ impl Parameters {
                 return Err((key, "0 B hold nothing".to_owned(), "expected at least \"1B\""));
             }
         }
-        if self.mode != Mode::Heuristic && self.beta.is_some() {
+        if self.mode != Mode::Heuristic {
             let message = "means nothing where applications stay and links are counted".to_owned();
-            return Err(("beta", message, "expected `mode = \"heuristic\"`, or no beta"));
+            if self.beta.is_some() {
+                return Err(("beta", message, "expected `mode = \"heuristic\"`, or no beta"));
+            }
+            if self.degree_estimate != 1.0 {
+                return Err(("degree_estimate", message, "expected `mode = \"heuristic\"`, or no degree_estimate"));
+            }
         }
         Ok(())
     }
 }
+
+/// The largest [`Parameters::degree_estimate`]: what is off by more is a mistake rather than an error of measurement.
+const LARGEST_ESTIMATE: f64 = 100.0;
 
 /// The sizes that the equations are computed with.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -38,6 +38,8 @@ const METRICS_IN_WORDS: &[(&str, &str)] = &[
     ("delay_<component>_slowest", "component of the mean FCT of the slowest percent"),
     ("controller_<what>", "!counted by the controller"),
     ("controller_requests_rate", "!requests that the controller received"),
+    ("placement_cost", "!cost of the placement"),
+    ("placement_<what>", "!needed by the placement"),
     ("censored", "number unfinished at the end"),
     ("drops", "data packets dropped"),
     ("dropped_share", "share of data packets dropped"),

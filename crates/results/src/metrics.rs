@@ -275,6 +275,19 @@ pub const METRICS: &[Metric] = &[
         "runs",
         "Requests that the controller received over the simulated time.",
     ),
+    metric(
+        "placement_cost",
+        "USD",
+        "runs",
+        "What the extra links of a placement and new spines cost by the prices of `data/prices.toml`: mean over seeds.",
+    ),
+    metric(
+        "placement_<what>",
+        "number/run",
+        "runs",
+        "What a placement needs: `placement_links`, the extra links, `placement_servers`, the hosts that applications \
+         are on, and `placement_spines`, the spines that are new.",
+    ),
     metric("load_<where>", "share", "runs", "Load that the flows which started amount to."),
     metric("load_<where>_offered", "share", "runs", "Load that the scenario asks for."),
     metric("utilisation_max", "share", "runs", "Share of the measured time in which the busiest port was busy."),
@@ -392,6 +405,8 @@ mod tests {
         assert_eq!(name("dropped_share_fabric"), Some("dropped_share_fabric"));
         assert_eq!(name("dropped_share_leaf"), Some("dropped_share_<tier>"));
         assert_eq!(name("drops_at_leaf_to_host"), Some("drops_at_<ports>"));
+        assert_eq!(name("placement_cost"), Some("placement_cost"));
+        assert_eq!(name("placement_links"), Some("placement_<what>"));
         assert_eq!(name("load_edge"), Some("load_<where>"));
         assert_eq!(name("load_edge_offered"), Some("load_<where>_offered"));
         assert_eq!(name("delay_timeout_mean"), Some("delay_<component>_mean"));

@@ -64,6 +64,11 @@ pub(crate) fn statistics(replications: &[Replication], out: &mut Collector) {
         out.share("lossy_port_utilisation", stats::ratio(&parts), packets);
     }
     controller(replications, out);
+    for what in keys(replications, |one| one.summary.placement.keys()) {
+        per_run(replications, out, &format!("placement_{what}"), |one| {
+            one.summary.placement.get(what).copied().unwrap_or_default()
+        });
+    }
     loads(replications, out);
     bursts::statistics(replications, out);
 }

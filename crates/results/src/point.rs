@@ -31,6 +31,9 @@ pub struct PointSummary {
     /// What the controller counted, by name; nothing if there is none that counts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub controller: BTreeMap<String, u64>,
+    /// What a placement of Superways needs, by name, and what that costs; nothing if none was asked for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub placement: BTreeMap<String, u64>,
     /// What it cost.
     pub engine: EngineFacts,
     /// What was suspicious.

@@ -110,6 +110,7 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
             overloaded: None,
             fidelity: None,
             controller: BTreeMap::new(),
+            placement: BTreeMap::new(),
             files: std::collections::BTreeMap::new(),
         },
         flows: rows.iter().collect::<FlowColumns>(),

@@ -16,6 +16,7 @@ mod ideal;
 mod links;
 mod outcome;
 mod pfc;
+pub mod placed;
 mod preset;
 mod scenario;
 mod scheme;

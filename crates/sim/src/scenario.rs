@@ -16,6 +16,7 @@ use crate::failures::{Outages, links_named};
 use crate::flow_level::{self, FlowLevel};
 use crate::ideal::{self, OneLink};
 use crate::links::{self, Links};
+use crate::placed::Placed;
 use crate::{PacketLevel, Simulator, pfc, together};
 
 /// One simulation, checked.
@@ -55,6 +56,8 @@ pub struct Scenario {
     facts: Facts,
     outages: Outages,
     tables: Tables,
+    /// Its applications as they were placed, if that was asked for, and the configuration that asked.
+    placed: Option<Box<(Placed, Config)>>,
 }
 
 /// Which named table of settings holds for which port and switch, by its place in the list.
@@ -111,6 +114,16 @@ impl Scenario {
     /// As [`Scenario::new`], with the dotted path of the key instead of its place.
     pub fn from_config(mut config: Config, seed: u64, files: impl Into<Files>) -> Result<Scenario, Invalid> {
         let files = files.into();
+        let Some(parameters) = config.placement.take() else { return Scenario::checked(config, seed, files) };
+        let before = Scenario::checked(config, seed, files.clone())?;
+        let placed = Placed::of(&before, &parameters)?;
+        let asked = Config { placement: Some(parameters), ..before.config.clone() };
+        let after = Scenario::checked(placed.applied_to(before.config), seed, files)?;
+        Ok(Scenario { placed: Some(Box::new((placed, asked))), ..after })
+    }
+
+    /// Checks a configuration without a placement.
+    fn checked(mut config: Config, seed: u64, files: Files) -> Result<Scenario, Invalid> {
         let network = config.topology.build(&files).map_err(|e| e.within("topology"))?;
         let mut network = network.with_links(&config.network).map_err(|e| e.within("network"))?;
         for (name, change) in &config.link {
@@ -153,7 +166,8 @@ impl Scenario {
         let classes = workload.classes().to_vec();
         let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
         let network = Arc::new(network);
-        let scenario = Scenario { config, network, seed, files, forecast, classes, facts, outages, tables };
+        let scenario =
+            Scenario { config, network, seed, files, forecast, classes, facts, outages, tables, placed: None };
         let around = scenario.around();
         for (path, seat, _) in scenario.config.seats() {
             seat.fits(&around).map_err(|e| e.within(&path))?;
@@ -193,6 +207,7 @@ impl Scenario {
             facts: self.facts.clone(),
             outages: Outages::default(),
             tables: Tables { port_of_tier: tiers.clone(), switch_of_tier: tiers, ..Tables::default() },
+            placed: None,
         }
     }
 
@@ -201,6 +216,10 @@ impl Scenario {
     /// # Errors
     /// If the workload cannot be with this seed.
     pub fn check_seed(&self, seed: u64) -> Result<(), Invalid> {
+        if self.placed.is_some() {
+            // Its applications are others, and so are their servers and the network.
+            return Scenario::from_config(self.asked().clone(), seed, self.files.clone()).map(drop);
+        }
         let workload = Workload::new(&self.config.workload, &self.host_links(), Seeds::new(seed), &self.files)?;
         match self.config.fidelity {
             Fidelity::Packet | Fidelity::Flow | Fidelity::Links(_) => Ok(()),
@@ -208,9 +227,21 @@ impl Scenario {
         }
     }
 
-    /// The configuration, every default spelled out.
+    /// The configuration, every default spelled out. Where a placement was asked for, it is that with its links and
+    /// its applications on their servers.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// The configuration as it was asked for: the same for all seeds, also where a placement makes another network of
+    /// each.
+    pub fn asked(&self) -> &Config {
+        self.placed.as_ref().map_or(&self.config, |placed| &placed.1)
+    }
+
+    /// Its applications as they were placed, if that was asked for.
+    pub fn placed(&self) -> Option<&Placed> {
+        self.placed.as_ref().map(|placed| &placed.0)
     }
 
     /// What a port of a switch does.
@@ -330,6 +361,7 @@ impl Scenario {
     /// What is not wrong but probably not meant.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.network.remarks().to_vec();
+        warnings.extend(self.placed().map(Placed::notes).unwrap_or_default());
         let config = &self.config;
         for (link, utilisation) in self.overloaded() {
             warnings.push(format!("{link} is offered {utilisation:.2} times what it carries: queues and completion times grow with the length of the run"));

@@ -157,7 +157,11 @@ impl Queries {
     pub(crate) fn applications(&self, mean: impl Fn(f64) -> f64) -> Vec<PlacedApplication> {
         let application = |(at, &server): (usize, &u32)| {
             let degree = self.degrees_of.of(at);
-            let (workers, is_fixed) = self.workers.of(server, at);
+            let (mut workers, is_fixed) = self.workers.of(server, at);
+            if is_fixed {
+                // As many are drawn as the largest degree of all applications: the last ones never answer this one.
+                workers.truncate(degree.bounds().1 as usize);
+            }
             PlacedApplication { server, degree, workers, is_fixed, mean_answer: mean(degree.mean()) }
         };
         self.aggregators.iter().enumerate().map(application).collect()

@@ -1,29 +1,26 @@
 //! Superways for a scenario: where its incast applications go, which extra links their servers need, what that costs,
 //! and the scenario with all of it.
 //!
-//! `tailcut_placement` does the arithmetic; here stands what a scenario has to do with it: its applications as the
-//! workload draws them, buffers and rates as its ports have them, and the file that `tailcut run` takes.
+//! `tailcut_sim::placed` places them; here stand what a reader sees of it, and the file that `tailcut run` takes.
 
 mod bills;
 mod show;
-mod site;
 mod write;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use tailcut_placement::bill::Prices;
-use tailcut_placement::{
-    Application, Attachment, Optimum, Parameters, Placement, Sizing, Spine, Ways, attach, optimum, place, ways,
-};
+use tailcut_placement::bill::{Bill, NewSpines, Prices, superways};
+use tailcut_placement::{Application, Attachment, Optimum, Parameters, Placement, Sizing, optimum};
 use tailcut_sim::config::from_tree;
 use tailcut_sim::model::Invalid;
-use tailcut_sim::{Problem, Scenario, Tree};
+use tailcut_sim::placed::Placed;
+use tailcut_sim::{Config, Problem, Tree};
 
 pub use self::bills::{BillQuery, BillTable};
 pub use self::show::random_text;
-use self::site::Site;
-use crate::plan::Plan;
+use crate::plan::{PLACEMENT, Plan};
 
 /// The file with the parameters of a placement: `[placement]`.
 #[derive(Debug, Default, Deserialize)]
@@ -43,22 +40,29 @@ fn read(file: &Path, what: &str) -> Result<String, Problem> {
     })
 }
 
-/// The parameters of a placement: those of a file, if there is one, and on top of them assignments such as `alpha=0.9`.
+/// The parameters of a placement: those of the scenario's own placement, on top of them those of a file, if there is
+/// one, and assignments such as `alpha=0.9`.
 ///
 /// # Errors
 /// If one is unknown or cannot be.
-pub fn parameters(file: Option<&Path>, assignments: &[String]) -> Result<Parameters, Problem> {
-    let mut layers = Vec::new();
+pub fn parameters(plan: &Plan, file: Option<&Path>, assignments: &[String]) -> Result<Parameters, Problem> {
+    let mut layers: Vec<Tree> = plan
+        .points
+        .first()
+        .and_then(|first| first.tree().get(PLACEMENT))
+        .map(|own| Tree::of_entries([(PLACEMENT, own.clone())]))
+        .into_iter()
+        .collect();
     if let Some(file) = file {
         layers.push(Tree::parse(&file.display().to_string(), &read(file, "the parameters")?)?);
     }
     for assignment in assignments {
-        layers.push(Tree::parse_assignment(&format!("placement.{assignment}"))?);
+        layers.push(Tree::parse_assignment(&format!("{PLACEMENT}.{assignment}"))?);
     }
     let tree = Tree::layered(&layers);
     let read: ParameterFile = from_tree(&tree)?;
     read.placement.check().map_err(|(key, message, help)| {
-        Problem::from_invalid(Invalid::new(format!("placement.{key}"), message).help(help), &tree)
+        Problem::from_invalid(Invalid::new(format!("{PLACEMENT}.{key}"), message).help(help), &tree)
     })?;
     Ok(read.placement)
 }
@@ -84,16 +88,10 @@ pub struct Placing {
     name: String,
     /// The point that the applications are of, in words.
     point: String,
-    parameters: Parameters,
-    sizing: Sizing,
     prices: Prices,
-    site: Site,
-    placement: Placement,
-    /// The spines, new ones at the end.
-    spines: Vec<Spine>,
-    attachments: Vec<Attachment>,
-    /// For each server of the placement.
-    ways: Vec<Ways>,
+    placed: Placed,
+    /// The configuration with all that the placement changes.
+    changed: Config,
     /// The fewest links, if they were asked for.
     fewest: Option<Optimum>,
     /// What a reader has to know.
@@ -107,28 +105,10 @@ impl Placing {
     /// If it has no applications, a value that the equations need is not said, or servers or ports run out.
     pub fn of(plan: &Plan, parameters: &Parameters, prices: &Prices, with_fewest: bool) -> Result<Placing, Problem> {
         let planned = plan.points.first().ok_or_else(|| Problem::new("the scenario has no point"))?;
-        let scenario: Scenario = planned.scenario()?;
-        let (site, sizing) = site::of(&scenario, parameters)?;
-        let placement = place(&site.applications, &site.servers, &site.rack_of, &sizing, parameters);
-        if let Some(&first) = placement.unplaced.first() {
-            let name = &site.applications[first].name;
-            return Err(Problem::new(format!("there are not enough servers: none is left for {name}"))
-                .help("expected fewer applications, or larger buffers"));
-        }
-        let mut spines = site.spines.clone();
-        let new = |at: usize| Spine { name: site.new_spine(at), free: site.free_of_new };
-        let attachments = attach(&placement, parameters.mode, &mut spines, new).map_err(|lacking| {
-            let message = format!(
-                "host {} needs {} ports at one spine, and a new one has {} beside those to leaves",
-                lacking.host, lacking.links, site.free_of_new
-            );
-            Problem::new(message).help("expected more ports, such as --place spine_ports=64")
-        })?;
-        let ways = match parameters.mode {
-            tailcut_placement::Mode::Heuristic => ways(&placement, &site.applications, &site.rack_of),
-            _ => placement.servers.iter().map(|_| Ways::default()).collect(),
-        };
-        let fewest = if with_fewest { Some(fewest_links(&site.applications, &sizing)?) } else { None };
+        let scenario = planned.unplaced()?;
+        let placed =
+            Placed::of(&scenario, parameters).map_err(|invalid| Problem::from_invalid(invalid, planned.tree()))?;
+        let fewest = if with_fewest { Some(fewest_links(&placed.site.applications, &placed.sizing)?) } else { None };
         let values: Vec<String> = plan
             .axes
             .iter()
@@ -139,67 +119,44 @@ impl Placing {
         if !values.is_empty() {
             point += &format!(" at {}", values.join(", "));
         }
-        let mut notes = site.notes.clone();
+        let mut notes = placed.notes();
         if plan.points.len() > 1 {
             notes.push(format!("the scenario has {} points; the applications are those {point}", plan.points.len()));
         }
-        let asked = (parameters.clone(), prices.clone());
-        let placing = Placing {
-            name: plan.name.clone(),
-            point,
-            parameters: asked.0,
-            sizing,
-            prices: asked.1,
-            site,
-            placement,
-            spines,
-            attachments,
-            ways,
-            fewest,
-            notes,
-        };
-        Ok(placing.with_notes_of_ways())
-    }
-
-    /// Adds to the notes what routes cannot do as it was computed.
-    fn with_notes_of_ways(mut self) -> Placing {
-        for (on, ways) in self.placement.servers.iter().zip(&self.ways) {
-            let host = on.server.host;
-            if !ways.shared.is_empty() {
-                self.notes.push(format!(
-                    "{} host(s) answer several applications of host {host} that would have them use different ways: \
-                     they follow the one that was placed first",
-                    ways.shared.len()
-                ));
-            }
-            if !ways.drawn.is_empty() {
-                self.notes.push(format!(
-                    "applications of host {host} draw other workers for each query: no static route is made for them"
-                ));
-            }
-        }
-        self
+        let changed = placed.applied_to(scenario.config().clone());
+        Ok(Placing { name: plan.name.clone(), point, prices: prices.clone(), placed, changed, fewest, notes })
     }
 
     /// Where the applications are.
     pub fn placement(&self) -> &Placement {
-        &self.placement
+        &self.placed.placement
     }
 
     /// The applications.
     pub fn applications(&self) -> &[Application] {
-        &self.site.applications
+        &self.placed.site.applications
     }
 
     /// Which spine each server's links go to.
     pub fn attachments(&self) -> &[Attachment] {
-        &self.attachments
+        &self.placed.attachments
     }
+}
 
-    /// The number of new spines.
-    fn new_spines(&self) -> usize {
-        self.spines.len() - self.site.spines.len()
-    }
+/// What a placement costs: extra links, and the new spines that have ports for them.
+fn bill(placed: &Placed, prices: &Prices) -> Bill {
+    superways(placed.placement.links(), NewSpines::Given(placed.new_spines()), prices)
+}
+
+/// What a placement needs, by name, and what that costs by the prices that ship, in whole USD.
+pub(crate) fn needs(placed: &Placed) -> BTreeMap<String, u64> {
+    let needs = [
+        ("servers", placed.placement.servers.len() as u64),
+        ("links", u64::from(placed.placement.links())),
+        ("spines", u64::from(placed.new_spines())),
+        ("cost", bill(placed, &Prices::thesis()).total().round() as u64),
+    ];
+    needs.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
 }
 
 /// The fewest links for these applications.

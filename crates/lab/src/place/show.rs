@@ -5,34 +5,32 @@ use std::fmt::Write as _;
 use serde_json::json;
 use tailcut_base::Bytes;
 use tailcut_placement::RandomRow;
-use tailcut_placement::bill::{Bill, Datacenter, NewSpines, subways, superways};
+use tailcut_placement::bill::{Bill, Datacenter, subways};
 
-use super::Placing;
 use super::bills::{money, write_bill};
+use super::{Placing, bill};
 
 impl Placing {
     /// What the placement costs, with the new spines that it needs, and Subways on the same network.
     fn bills(&self) -> (Bill, Bill) {
-        let links = self.placement.links();
-        let new = NewSpines::Given(self.new_spines() as u32);
-        let racks = self.site.leaves.len() as u32;
+        let racks = self.placed.site.leaves.len() as u32;
         let datacenter = Datacenter {
             leaves: racks,
-            hosts_per_leaf: (self.site.rack_of.len() as u32).div_ceil(racks.max(1)),
-            spines: self.site.spines.len() as u32,
+            hosts_per_leaf: (self.placed.site.rack_of.len() as u32).div_ceil(racks.max(1)),
+            spines: self.placed.site.spines.len() as u32,
         };
-        (superways(links, new, &self.prices), subways(&datacenter, &self.prices))
+        (bill(&self.placed, &self.prices), subways(&datacenter, &self.prices))
     }
 
     /// For the terminal: the trace of each server, and the bill.
     pub fn text(&self) -> String {
-        let servers = &self.placement.servers;
+        let servers = &self.placed.placement.servers;
         let mut out = format!(
             "{}: {} applications on {} servers, {} extra links ({}), {}\n",
             self.name,
-            self.site.applications.len(),
+            self.placed.site.applications.len(),
             servers.len(),
-            self.placement.links(),
+            self.placed.placement.links(),
             self.mode_name(),
             self.point
         );
@@ -40,17 +38,24 @@ impl Placing {
         let _ = writeln!(
             out,
             "alpha = {}, B_l = {}, B_s = {}, theta = {}",
-            self.sizing.alpha,
-            bytes(self.sizing.leaf_buffer),
-            bytes(self.sizing.spine_buffer),
-            self.sizing.theta
+            self.placed.sizing.alpha,
+            bytes(self.placed.sizing.leaf_buffer),
+            bytes(self.placed.sizing.spine_buffer),
+            self.placed.sizing.theta
         );
-        for (on, ways) in servers.iter().zip(&self.ways) {
-            let names: Vec<&str> =
-                on.applications.iter().map(|placed| self.site.applications[placed.application].name.as_str()).collect();
+        let estimate = self.placed.parameters.degree_estimate;
+        if estimate != 1.0 {
+            let _ = writeln!(out, "each degree d is taken for {estimate} times what it is");
+        }
+        for (on, ways) in servers.iter().zip(&self.placed.ways) {
+            let names: Vec<&str> = on
+                .applications
+                .iter()
+                .map(|placed| self.placed.site.applications[placed.application].name.as_str())
+                .collect();
             let _ = writeln!(out, "\nhost {} in rack {}: {}", on.server.host, on.server.rack, names.join(", "));
             for placed in &on.applications {
-                let of = &self.site.applications[placed.application];
+                let of = &self.placed.site.applications[placed.application];
                 let _ = writeln!(
                     out,
                     "  {}: d = {:.4}, s = {:.5} B, {:.4} of its senders in the rack, at most {:.4} at the leaf",
@@ -60,9 +65,9 @@ impl Placing {
             for step in &on.trace {
                 let _ = writeln!(out, "  {}", step.text());
             }
-            let attached = self.attachments.iter().filter(|attachment| attachment.host == on.server.host);
+            let attached = self.placed.attachments.iter().filter(|attachment| attachment.host == on.server.host);
             let attached: Vec<String> =
-                attached.map(|to| format!("{} to {}", to.links, self.spines[to.spine].name)).collect();
+                attached.map(|to| format!("{} to {}", to.links, self.placed.spines[to.spine].name)).collect();
             if !attached.is_empty() {
                 let _ = writeln!(
                     out,
@@ -86,7 +91,7 @@ impl Placing {
                 "\nfewest links of any placement: {} on {} servers; this one has {}",
                 fewest.links,
                 fewest.servers,
-                self.placement.links()
+                self.placed.placement.links()
             );
         }
         let (own, rival) = self.bills();
@@ -109,8 +114,9 @@ impl Placing {
     /// For programs: one JSON object.
     pub fn json(&self) -> String {
         let (own, rival) = self.bills();
-        let spine = |at: usize| &self.spines[at].name;
+        let spine = |at: usize| &self.placed.spines[at].name;
         let attachments: Vec<serde_json::Value> = self
+            .placed
             .attachments
             .iter()
             .map(|to| json!({ "host": to.host, "switch": spine(to.spine), "links": to.links }))
@@ -119,12 +125,13 @@ impl Placing {
             "scenario": self.name,
             "point": self.point,
             "mode": self.mode_name(),
-            "sizing": self.sizing,
-            "applications": self.site.applications,
-            "servers": self.placement.servers,
-            "links": self.placement.links(),
+            "degree_estimate": self.placed.parameters.degree_estimate,
+            "sizing": self.placed.sizing,
+            "applications": self.placed.site.applications,
+            "servers": self.placed.placement.servers,
+            "links": self.placed.placement.links(),
             "attachments": attachments,
-            "ways": self.ways,
+            "ways": self.placed.ways,
             "fewest": self.fewest,
             "bill": own,
             "bill_total": own.total(),

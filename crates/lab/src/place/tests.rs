@@ -140,7 +140,7 @@ fn what_a_scenario_lacks_is_said() {
     let list = "[workload.traffic.a]\nlist = [{ src = 0, dst = 1, size = \"1KB\" }]\n";
     wrong(&NETWORK.replace("[workload]\nflows = 100\n", list), &Parameters::default(), "no incast");
     let shared = text().replace("limit = \"10KB\"", "limit = \"10KB\"\n[switch.memory.dt]\nsize = \"1MB\"");
-    wrong(&shared, &Parameters::default(), "--place leaf_buffer=240KB");
+    wrong(&shared, &Parameters::default(), "leaf_buffer = \"240KB\"");
     wrong(
         &text(),
         &Parameters { tier: Some("core".to_owned()), ..Parameters::default() },
@@ -155,8 +155,10 @@ fn what_a_scenario_lacks_is_said() {
         "aggregators = { hosts = [5, 9] }",
     );
     let large = Parameters { leaf_buffer: Some(tailcut_base::Bytes(100_000)), ..Parameters::default() };
-    let problem = placing(&drawn, &large).unwrap().scenario(&Tree::parse("s.toml", &drawn).unwrap()).unwrap_err();
-    assert!(problem.render(false).contains("fixed_workers = true"), "{}", problem.render(false));
+    wrong(&drawn, &large, "fixed_workers = true");
+    let linked = text()
+        + "[network]\nextra_links = [{ hosts = [1], switch = \"spine0\", rate = \"40Gbps\", delay = \"2us\" }]\n";
+    wrong(&linked, &small_spines(), "s.toml:21");
 }
 
 #[test]
@@ -165,7 +167,8 @@ fn parameters_and_prices_are_read_and_refused_at_their_line() {
     let file = folder.path().join("p.toml");
     let write = |text: &str| std::fs::write(&file, text).unwrap();
     write("[placement]\nalpha = 0.9\nfull_buffer = \"overflows\"\n");
-    let read = parameters(Some(&file), &["alpha=1.0".to_owned()]).unwrap();
+    let plan = plan(&text()).unwrap();
+    let read = parameters(&plan, Some(&file), &["alpha=1.0".to_owned()]).unwrap();
     assert_eq!((read.alpha, read.full_buffer), (1.0, tailcut_placement::FullBuffer::Overflows));
     for (text, line, part) in [
         ("[placement]\nalpha = 1.5\n", ":2:", "above 0 and up to 1"),
@@ -173,13 +176,104 @@ fn parameters_and_prices_are_read_and_refused_at_their_line() {
         ("[placement]\nmode = \"greedy\"\n", ":2:", "heuristic"),
         ("[placement]\ntheta = 0.5\n", ":2:", "at least 1"),
         ("[placement]\nmode = \"one\"\nbeta = 0.5\n", ":3:", "heuristic"),
+        ("[placement]\ndegree_estimate = 0.0\n", ":2:", "above 0 and up to 100"),
+        ("[placement]\ndegree_estimate = inf\n", ":2:", "above 0 and up to 100"),
+        ("[placement]\nmode = \"as-coded\"\ndegree_estimate = 2.0\n", ":3:", "heuristic"),
     ] {
         write(text);
-        let shown = parameters(Some(&file), &[]).unwrap_err().render(false);
+        let shown = parameters(&plan, Some(&file), &[]).unwrap_err().render(false);
         assert!(shown.contains(line) && shown.contains(part), "{text}: {shown}");
     }
     assert_eq!(prices(None).unwrap(), Prices::thesis());
     write(&tailcut_placement::bill::THESIS.replace("price = 80.0", "price = -80.0"));
     let shown = prices(Some(&file)).unwrap_err().render(false);
     assert!(shown.contains("nic.price") && shown.contains("0.0 or more"), "{shown}");
+}
+
+/// Twice the degree: of ten senders two fit at the leaf, and eight need 0.8 of a link; the other application, which
+/// needs 8 KB, does not fit below the 8 KB that are left, and gets a server of its own. Half of it: two and a half
+/// senders fill the leaf's buffer, and no link is bought.
+#[test]
+fn a_wrong_estimate_changes_links_and_not_who_answers() {
+    let placed = |degree_estimate: f64| {
+        let parameters = Parameters { degree_estimate, ..small_spines() };
+        let (all, _) = written(&text(), &parameters);
+        let found = placing(&text(), &parameters).unwrap();
+        let answers = ["0.workers", "0.degree", "1.workers", "1.degree"]
+            .map(|key| at(&all, &format!("workload.traffic.query.incast.applications.{key}")));
+        (
+            found.placement().servers[0].load,
+            (found.placement().links(), found.placement().servers.len()),
+            answers,
+            found.text(),
+        )
+    };
+    let (_, links, answers, shown) = placed(1.0);
+    assert!(links == (1, 1) && !shown.contains("is taken for"), "{shown}");
+    let (load, links, of_twice, shown) = placed(2.0);
+    assert!((load - 0.8).abs() < 1e-9 && links == (1, 2), "{shown}");
+    assert!(
+        shown.contains("each degree d is taken for 2 times what it is") && shown.contains("query@9: d = 10.0000"),
+        "{shown}"
+    );
+    assert_eq!(of_twice, answers);
+    let (load, links, of_half, shown) = placed(0.5);
+    assert_eq!((load, links), (0.0, (0, 2)), "{shown}");
+    assert_eq!(of_half, answers);
+}
+
+/// A scenario that asks for a placement is simulated as the one that `tailcut place` writes.
+#[test]
+fn a_scenario_that_asks_is_the_scenario_that_is_written() {
+    for mode in ["heuristic", "one", "as-coded"] {
+        let own = format!("[placement]\nmode = \"{mode}\"\nspine_ports = 5\n");
+        let asked = plan(&(text() + &own)).unwrap();
+        let found = Placing::of(&asked, &parameters(&asked, None, &[]).unwrap(), &Prices::thesis(), false).unwrap();
+        let file = Tree::parse("s.toml", &(text() + &own)).unwrap();
+        let made = plan(&found.scenario(&file).unwrap()).unwrap();
+        let (scenario, written) = (asked.points[0].scenario().unwrap(), made.points[0].scenario().unwrap());
+        assert_eq!(scenario.config(), written.config(), "{mode}");
+        assert!(!scenario.config().network.extra_links.is_empty() && written.placed().is_none());
+        assert_eq!(scenario.asked().placement.as_ref().map(|placement| placement.spine_ports), Some(5));
+        assert_eq!(scenario.placed().map(|placed| placed.placement.links()), Some(found.placement().links()));
+    }
+}
+
+/// Each seed draws other applications, and each is placed by itself; what the points are called does not depend on
+/// which seed is looked at first.
+#[test]
+fn each_seed_is_placed_by_itself() {
+    let drawn = text().replace(
+        "degree = 5\napplications = [{ server = 9, workers = [8, 10, 0, 3, 4] }, { server = 5, workers = [8], degree = 1 }]",
+        "degree.uniform = { min = 3, max = 9 }\nfixed_degrees = true\nfixed_workers = true\naggregators = 2",
+    );
+    let asked = drawn + "[placement]\nspine_ports = 9\n";
+    let of = |seeds: &str| plan(&format!("seeds = {seeds}\n{asked}")).unwrap();
+    let (forth, back) = (of("[1, 2, 3]"), of("[3, 2, 1]"));
+    let key = |plan: &Plan, seed: u64| {
+        plan.points.iter().find(|planned| planned.point.seed == seed).map(|planned| planned.point.key.clone())
+    };
+    for seed in 1..=3 {
+        assert_eq!(key(&forth, seed), key(&back, seed));
+    }
+    let degrees: Vec<Vec<f64>> = forth
+        .points
+        .iter()
+        .map(|planned| {
+            let scenario = planned.scenario().unwrap();
+            let placed = scenario.placed().unwrap();
+            // Who never answers is no sender of the application.
+            assert!(placed.site.applications.iter().all(|one| one.workers.len() as f64 == one.degree));
+            placed.site.applications.iter().map(|one| one.degree).collect()
+        })
+        .collect();
+    assert!(degrees[0] != degrees[1] && degrees[1] != degrees[2], "{degrees:?}");
+    // Read again from what a run folder has of it, it is the same.
+    let again = plan(&forth.effective).unwrap();
+    assert_eq!(
+        again.points.iter().map(|p| &p.point.key).collect::<Vec<_>>(),
+        forth.points.iter().map(|p| &p.point.key).collect::<Vec<_>>()
+    );
+    let problem = plan(&asked.replace("spine_ports = 9", "degree_estimate = -1.0")).unwrap_err().render(false);
+    assert!(problem.contains("degree_estimate") && problem.contains("s.toml:"), "{problem}");
 }

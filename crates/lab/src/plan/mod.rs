@@ -38,6 +38,9 @@ use crate::seeds::SeedChoice;
 use crate::size::Size;
 use crate::version::fingerprint;
 
+/// The table of a scenario that asks for a placement.
+pub(crate) const PLACEMENT: &str = "placement";
+
 /// Most points that a run may have. A sweep with more of them is a mistake rather than a wish.
 const MAX_POINTS: usize = 100_000;
 
@@ -75,6 +78,16 @@ impl PlannedPoint {
     /// If the scenario is wrong.
     pub fn scenario(&self) -> Result<Scenario, Problem> {
         Scenario::new(&self.tree, self.point.seed, &self.files)
+    }
+
+    /// The same without a placement, if it asks for one.
+    ///
+    /// # Errors
+    /// If the scenario is wrong.
+    pub(crate) fn unplaced(&self) -> Result<Scenario, Problem> {
+        let mut tree = Tree::clone(&self.tree);
+        tree.take(PLACEMENT);
+        Scenario::new(&tree, self.point.seed, &self.files)
     }
 
     /// The same, where delays are attributed: what happens in it is the same.
@@ -122,7 +135,7 @@ impl PlannedPoint {
 
 /// A fingerprint of a scenario with the files that it names.
 fn content_of(scenario: &Scenario, tree: &Tree, files: &Files) -> u64 {
-    fingerprint(scenario.config().to_toml().as_bytes()) ^ files_fingerprint(tree, files)
+    fingerprint(scenario.asked().to_toml().as_bytes()) ^ files_fingerprint(tree, files)
 }
 
 /// A scenario file, read, merged and checked.

@@ -159,6 +159,7 @@ fn rows_stand_in_the_order_of_the_table_of_metrics() {
     bursts[0].burst.gradient = 0.0;
     let mut one = Replication { queries: vec![query], bursts, ..replication(&[row]) };
     one.summary.controller = ["requests", "ways"].map(|name| (name.to_owned(), 5)).into();
+    one.summary.placement = ["cost", "links"].map(|name| (name.to_owned(), 5)).into();
     let replications = [one];
     let set = flow_sets(&[]).pop().unwrap();
     let mut places: Vec<usize> = FlowSetStatistics::of(&set, &replications)
@@ -230,6 +231,20 @@ fn waits_for_permission_are_shares_of_the_completion_time() {
     assert_eq!(value("all", "controller_requests"), Some((6.0, 1)));
     assert_eq!(value("all", "controller_requests_rate"), Some((3.0, 1)));
     assert!(estimate("short", "waited_mean", &[replication(&[flow(0, 0, Some(20))])]).is_none());
+}
+
+/// Each seed draws other applications, and needs other links for them.
+#[test]
+fn what_a_placement_needs_is_a_mean_over_seeds() {
+    let seed = |links: u64| {
+        let mut one = replication(&[flow(0, 0, Some(20))]);
+        one.summary.placement = [("cost".to_owned(), 100 * links), ("links".to_owned(), links)].into();
+        one
+    };
+    let replications = [seed(3), seed(6)];
+    assert_eq!(value("all", "placement_links", &replications), Some((4.5, 2)));
+    assert_eq!(value("all", "placement_cost", &replications), Some((450.0, 2)));
+    assert!(estimate("all", "placement_links", &[replication(&[flow(0, 0, Some(20))])]).is_none());
 }
 
 /// The same flows in one seed and over several: the value is that of all flows, whatever the intervals.

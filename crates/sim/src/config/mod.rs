@@ -19,6 +19,7 @@ use tailcut_fabric::{PortConfig, SwitchConfig};
 use tailcut_host::HostConfig;
 use tailcut_model::schema::Shape;
 use tailcut_model::{Around, Demand, Facts, Invalid, Seat, Speaker};
+use tailcut_placement::Parameters as Placement;
 use tailcut_topology::path::{self, PathConfig};
 use tailcut_topology::{NetworkConfig, TopologyConfig};
 
@@ -39,6 +40,10 @@ pub struct Config {
     /// What the network gets on top of its topology: further links of some hosts, other costs, static routes.
     #[serde(default, skip_serializing_if = "NetworkConfig::is_default")]
     pub network: NetworkConfig,
+    /// Superways' placement: the incast applications are moved onto few servers, which get further links, before
+    /// anything is simulated. `tailcut place` shows how it is computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement: Option<Placement>,
     /// How packets choose among equal paths.
     #[serde(default = "flow_ecmp")]
     pub path: PathConfig,

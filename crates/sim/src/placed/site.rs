@@ -3,35 +3,40 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tailcut_base::{BitRate, HostId, PortId, Span, SwitchId};
+use tailcut_fabric::memory::MemoryConfig;
+use tailcut_model::Invalid;
 use tailcut_placement::{Application, Mode, Parameters, Server, Sizing, Spine};
-use tailcut_sim::seats::MemoryConfig;
-use tailcut_sim::{Problem, Scenario};
 use tailcut_topology::{Network, Node, TopologyConfig};
 use tailcut_workload::PlacedApplication;
 
+use crate::Scenario;
+
 /// The part of a scenario that a placement is of.
 #[derive(Clone, Debug)]
-pub(super) struct Site {
-    pub(super) applications: Vec<Application>,
+pub struct Site {
+    /// The applications, as the equations take them.
+    pub applications: Vec<Application>,
     /// Of each application its traffic, by the place in the scenario, and how the workload has it.
     pub(super) sources: Vec<(usize, PlacedApplication)>,
-    /// Names of the traffics.
-    pub(super) traffics: Vec<String>,
-    /// By their distance to the spines.
+    /// The servers that applications may move to, by their distance to the spines.
     pub(super) servers: Vec<Server>,
-    pub(super) rack_of: Vec<u32>,
+    /// The rack of each host.
+    pub rack_of: Vec<u32>,
     /// Names of the leaves, by rack.
-    pub(super) leaves: Vec<String>,
-    pub(super) spines: Vec<Spine>,
+    pub leaves: Vec<String>,
+    /// The spines that are there.
+    pub spines: Vec<Spine>,
     /// Ports that a new spine has free.
     pub(super) free_of_new: u32,
     /// The name of the tier of the spines, which begins the names of new ones.
     tier: String,
     /// Whether the topology is a leaf-spine, which further spines can be added to.
     pub(super) is_leaf_spine: bool,
-    /// Of an extra link.
+    /// The rate of an extra link.
     pub(super) rate: BitRate,
+    /// Its delay.
     pub(super) delay: Span,
+    /// What a reader has to know.
     pub(super) notes: Vec<String>,
 }
 
@@ -42,6 +47,9 @@ impl Site {
     }
 }
 
+/// Where a placement is asked for, in a scenario.
+pub(super) const AT: &str = "placement";
+
 /// The one value that all of these are.
 fn only<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     let found: BTreeSet<T> = values.collect();
@@ -49,23 +57,25 @@ fn only<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
 }
 
 /// The buffer of a kind of port, if each has its own and all have the same.
-fn buffer(scenario: &Scenario, ports: &[(SwitchId, PortId)], what: &str, key: &str) -> Result<f64, Problem> {
-    let help = format!("expected the size of one port's buffer, such as --place {key}=240KB");
+fn buffer(scenario: &Scenario, ports: &[(SwitchId, PortId)], what: &str, key: &str) -> Result<f64, Invalid> {
+    let help = format!("expected the size of one port's buffer, such as `{key} = \"240KB\"` in the placement");
     if ports.iter().any(|(switch, _)| !matches!(scenario.switch_config(*switch).memory, MemoryConfig::Private(_))) {
-        return Err(Problem::new(format!(
-            "{what} share the memory of their switch: what one of them may fill is not fixed"
-        ))
+        return Err(Invalid::new(
+            AT,
+            format!("{what} share the memory of their switch: what one of them may fill is not fixed"),
+        )
         .help(help));
     }
     let size = only(ports.iter().map(|(_, port)| scenario.port_config(*port).limit.0));
-    size.map(|size| size as f64).ok_or_else(|| Problem::new(format!("{what} have buffers of several sizes")).help(help))
+    size.map(|size| size as f64)
+        .ok_or_else(|| Invalid::new(AT, format!("{what} have buffers of several sizes")).help(help))
 }
 
-pub(super) fn of(scenario: &Scenario, parameters: &Parameters) -> Result<(Site, Sizing), Problem> {
+pub(super) fn of(scenario: &Scenario, parameters: &Parameters) -> Result<(Site, Sizing), Invalid> {
     let network = scenario.network();
     let rack_of: Vec<u32> = (0..network.hosts()).map(|host| network.rack_of(HostId(host))).collect();
     let mut notes = Vec::new();
-    let (sources, applications, traffics) = applications(scenario, parameters)?;
+    let (sources, applications) = applications(scenario, parameters)?;
     let leaves: Vec<SwitchId> = (0..network.racks()).map(|rack| network.switch_of_rack(rack)).collect();
     let (tier, spines) = spines(network, parameters)?;
     let ports_of = |switches: &[SwitchId], is_wanted: &dyn Fn(Node) -> bool| -> Vec<(SwitchId, PortId)> {
@@ -76,8 +86,8 @@ pub(super) fn of(scenario: &Scenario, parameters: &Parameters) -> Result<(Site, 
     let of_spines = ports_of(&spines, &|peer| matches!(peer, Node::Switch(_)));
     let rate_of = |ports: &[(SwitchId, PortId)], what: &str| {
         only(ports.iter().map(|(_, port)| network.ports()[*port].rate.as_bps())).ok_or_else(|| {
-            Problem::new(format!("{what} have several rates"))
-                .help("expected one rate, or --place theta=4 and rate=40Gbps")
+            Invalid::new(AT, format!("{what} have several rates"))
+                .help("expected one rate, or `theta = 4.0` and `rate = \"40Gbps\"` in the placement")
         })
     };
     let theta = match parameters.theta {
@@ -89,7 +99,7 @@ pub(super) fn of(scenario: &Scenario, parameters: &Parameters) -> Result<(Site, 
             };
             let ratio = extra as f64 / rate_of(&to_servers, "links of servers")? as f64;
             if ratio < 1.0 {
-                return Err(Problem::new(format!("theta is {ratio}: a spine's link is slower than a server's"))
+                return Err(Invalid::new(AT, format!("theta is {ratio}: a spine's link is slower than a server's"))
                     .help("expected at least 1 (section 3.4.1.1)"));
             }
             ratio
@@ -116,7 +126,6 @@ pub(super) fn of(scenario: &Scenario, parameters: &Parameters) -> Result<(Site, 
     let site = Site {
         applications,
         sources,
-        traffics,
         servers: servers(&rack_of, network.racks(), parameters)?,
         leaves: leaves.iter().map(|&leaf| network.switches()[leaf].name.clone()).collect(),
         spines: spines
@@ -137,17 +146,17 @@ pub(super) fn of(scenario: &Scenario, parameters: &Parameters) -> Result<(Site, 
     Ok((site, Sizing { alpha: parameters.alpha, leaf_buffer, spine_buffer, theta }))
 }
 
-type Found = (Vec<(usize, PlacedApplication)>, Vec<Application>, Vec<String>);
+type Found = (Vec<(usize, PlacedApplication)>, Vec<Application>);
 
 /// The applications of all traffics, each named after its traffic and its host.
-fn applications(scenario: &Scenario, parameters: &Parameters) -> Result<Found, Problem> {
-    let traffics: Vec<String> = scenario.config().workload.traffic.0.iter().map(|(name, _)| name.clone()).collect();
+fn applications(scenario: &Scenario, parameters: &Parameters) -> Result<Found, Invalid> {
+    let traffics: Vec<&String> = scenario.config().workload.traffic.0.iter().map(|(name, _)| name).collect();
     let mut sources = Vec::new();
     for (traffic, found) in scenario.workload().applications().into_iter().enumerate() {
         sources.extend(found.into_iter().map(|application| (traffic, application)));
     }
     if sources.is_empty() {
-        return Err(Problem::new("the scenario has no incast: there is no application to place")
+        return Err(Invalid::new(AT, "the scenario has no incast: there is no application to place")
             .help("expected a traffic with `incast`, such as [workload.traffic.query.incast]"));
     }
     let mut times = BTreeMap::<String, u32>::new();
@@ -160,22 +169,22 @@ fn applications(scenario: &Scenario, parameters: &Parameters) -> Result<Found, P
         Application {
             name,
             host: source.server,
-            degree: source.degree.mean(),
+            degree: source.degree.mean() * parameters.degree_estimate,
             size: parameters.flow_size.map_or(source.mean_answer, |size| size.0 as f64),
             workers: source.workers.clone(),
             is_fixed: source.is_fixed,
         }
     };
     let applications = sources.iter().map(application).collect();
-    Ok((sources, applications, traffics))
+    Ok((sources, applications))
 }
 
 /// The tier that extra links go to, and its switches in the order of their names' numbers.
-fn spines(network: &Network, parameters: &Parameters) -> Result<(String, Vec<SwitchId>), Problem> {
+fn spines(network: &Network, parameters: &Parameters) -> Result<(String, Vec<SwitchId>), Invalid> {
     let tiers = network.tiers();
     let tier = match &parameters.tier {
         Some(name) => tiers.iter().position(|tier| tier == name).ok_or_else(|| {
-            Problem::new(format!("the network has no tier `{name}`"))
+            Invalid::new("placement.tier", format!("the network has no tier `{name}`"))
                 .help(format!("expected one of {}", tiers.join(", ")))
         })?,
         None => tiers.len().saturating_sub(1),
@@ -187,21 +196,22 @@ fn spines(network: &Network, parameters: &Parameters) -> Result<(String, Vec<Swi
         network.switch_ports(*switch).all(|port| matches!(network.ports()[PortId(port)].peer, Node::Host(_)))
     };
     if found.iter().all(has_servers) {
-        return Err(Problem::new("the network has no switches above those of the servers that a link could go to")
+        return Err(Invalid::new(AT, "the network has no switches above those of the servers that a link could go to")
             .help("expected a network with two tiers, such as a leaf-spine"));
     }
     Ok((tiers[tier].clone(), found))
 }
 
 /// All servers, rack by rack.
-fn servers(rack_of: &[u32], racks: u32, parameters: &Parameters) -> Result<Vec<Server>, Problem> {
+fn servers(rack_of: &[u32], racks: u32, parameters: &Parameters) -> Result<Vec<Server>, Invalid> {
     let order: Vec<u32> = parameters.racks.clone().unwrap_or_else(|| (0..racks).collect());
     if let Some(wrong) = order.iter().find(|&&rack| rack >= racks) {
-        return Err(Problem::new(format!("there is no rack {wrong}")).help(format!("expected 0 to {}", racks - 1)));
+        return Err(Invalid::new("placement.racks", format!("there is no rack {wrong}"))
+            .help(format!("expected 0 to {}", racks - 1)));
     }
     let once: BTreeSet<u32> = order.iter().copied().collect();
     if once.len() < order.len() {
-        return Err(Problem::new("a rack is there twice").help("expected each rack once at most"));
+        return Err(Invalid::new("placement.racks", "a rack is there twice").help("expected each rack once at most"));
     }
     let of_rack =
         |rack: u32| (0u32..).zip(rack_of).filter(move |(_, of)| **of == rack).map(move |(host, _)| (host, rack));
