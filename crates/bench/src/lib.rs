@@ -16,7 +16,6 @@ pub mod scale;
 pub mod simulation;
 
 use std::fmt::Display;
-use std::path::PathBuf;
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -55,7 +54,8 @@ impl Display for Spread {
 ///
 /// # Errors
 /// If they say something else.
-fn picture_of_arguments() -> Result<Option<PathBuf>, String> {
+#[cfg(feature = "plot")]
+fn picture_of_arguments() -> Result<Option<std::path::PathBuf>, String> {
     // Cargo adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {

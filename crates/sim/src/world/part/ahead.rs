@@ -78,22 +78,22 @@ impl Part<'_> {
     /// Calls what stands beside the packet into the cache that lands next behind the port at `at`.
     #[inline(always)]
     pub(super) fn fetch_account<L: Loop>(&self, at: usize) {
-        if L::ATTRIBUTES
+        if L::FETCHES_ACCOUNTS
             && let Some(attribution) = &self.attribution
-            && let Some(first) = self.ports[at].wire.first_in_flight()
+            && let Some(next) = self.ports[at].wire.first_in_flight()
         {
-            attribution.prefetch_if_large(first);
+            attribution.prefetch(next);
         }
     }
 
     /// Calls what the arrival of a packet will touch of its account into the cache, if it arrives at a host.
     #[inline(always)]
     pub(super) fn fetch_ends<L: Loop>(&self, end: End, id: PacketId) {
-        if L::ATTRIBUTES
+        if L::FETCHES_ACCOUNTS
             && let Some(attribution) = &self.attribution
             && matches!(end, End::Host(_))
         {
-            attribution.prefetch_ends_if_large(id, self.arena.get(id).flow);
+            attribution.prefetch_ends(id, self.arena.get(id).flow);
         }
     }
 

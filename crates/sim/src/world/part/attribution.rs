@@ -162,28 +162,17 @@ impl Attribution {
         }
     }
 
-    /// The same, where no cache holds what stands beside all packets: else it would only cost time.
+    /// Calls what the arrival of a packet at a host will touch into the cache.
     #[inline]
-    pub(super) fn prefetch_if_large(&self, id: PacketId) {
-        if self.is_large() {
-            self.prefetch(id);
-        }
+    pub(super) fn prefetch_ends(&self, id: PacketId, flow: FlowId) {
+        self.shared.prefetch(self.under_way[id.index()].0.left);
+        self.receivers.prefetch(flow);
+        self.senders.prefetch(flow);
     }
 
-    /// Calls what the arrival of a packet at a host will touch into the cache, likewise.
-    #[inline]
-    pub(super) fn prefetch_ends_if_large(&self, id: PacketId, flow: FlowId) {
-        if self.is_large() {
-            self.shared.prefetch(self.under_way[id.index()].0.left);
-            self.receivers.prefetch(flow);
-            self.senders.prefetch(flow);
-        }
-    }
-
-    /// Whether a cache holds little of what stands beside packets, with the simulation's own memory.
-    #[inline]
-    fn is_large(&self) -> bool {
-        /// The packets of the common work, of which a cache holds all that stands beside them, are half as many.
+    /// Whether a cache holds little of what stands beside packets: where it holds it, reading ahead only costs time.
+    pub(super) fn is_large(&self) -> bool {
+        /// The common work has half as many.
         const MANY: usize = 8192;
         self.under_way.len() > MANY
     }
@@ -343,7 +332,7 @@ impl Part<'_> {
             Some((slot, end)) => (Which::Receiver(slot), &mut end.last),
             None => (Which::Neither, &mut attribution.stray),
         };
-        attribution.shared.release(std::mem::replace(last, chain).way.left);
+        last.follow(chain, &mut attribution.shared);
         attribution.at_hand = Some(AtHand { flow, which });
     }
 
@@ -377,7 +366,7 @@ impl Part<'_> {
                 Some((slot, end)) => (Which::Receiver(slot), &mut end.last),
                 None => (Which::Neither, &mut attribution.stray),
             };
-            attribution.shared.release(std::mem::replace(last, chain).way.left);
+            last.follow(chain, &mut attribution.shared);
             which
         };
         attribution.at_hand = Some(AtHand { flow, which });

@@ -1,4 +1,4 @@
-//! The three forms in which the loop of a part is compiled.
+//! The four forms in which the loop of a part is compiled.
 
 /// What is known of a network when its loop is compiled.
 pub(super) trait Loop {
@@ -6,6 +6,8 @@ pub(super) trait Loop {
     const PLAIN: bool;
     /// Whether delays are attributed, if they are plain; else that is asked.
     const ATTRIBUTES: bool = false;
+    /// Whether what stands beside packets is called into the cache ahead of its use, if delays are attributed.
+    const FETCHES_ACCOUNTS: bool = false;
 }
 
 /// Nothing is known.
@@ -16,6 +18,9 @@ pub(super) struct Plain;
 
 /// All is plain, and delays are attributed.
 pub(super) struct Attributed;
+
+/// The same, of so many packets that no cache holds what stands beside them.
+pub(super) struct AttributedLarge;
 
 impl Loop for Any {
     const PLAIN: bool = false;
@@ -28,4 +33,10 @@ impl Loop for Plain {
 impl Loop for Attributed {
     const PLAIN: bool = true;
     const ATTRIBUTES: bool = true;
+}
+
+impl Loop for AttributedLarge {
+    const PLAIN: bool = true;
+    const ATTRIBUTES: bool = true;
+    const FETCHES_ACCOUNTS: bool = true;
 }

@@ -5,8 +5,7 @@
 //! host, which takes it in ([`Part::deliver`]) and may answer.
 //!
 //! What few networks have stands aside of that way: hosts with several interfaces or queues (`hosts`), and switches
-//! whose ports share something, or whose links fail (`switches`). The loop is compiled three times ([`Loop`]): for a
-//! plain network, for one in which delays are attributed besides, and for the others.
+//! whose ports share something, or whose links fail (`switches`). The loop is compiled once for each [`Loop`].
 //!
 //! A part knows nothing of the others. A port whose link ends elsewhere keeps its packets in flight until they are
 //! fetched ([`Part::send_mail`]); the other part has a wire of its own for that link, on which it puts them.
@@ -49,7 +48,7 @@ pub(super) use attribution::Whole;
 use delays::Delays;
 use hosts::Interfaces;
 use lens::Watch;
-use loops::{Any, Attributed, Loop, Plain};
+use loops::{Any, Attributed, AttributedLarge, Loop, Plain};
 use measure::{Measured, Sampling};
 use pfc::Pfc;
 use switches::Managed;
@@ -188,9 +187,10 @@ impl Part<'_> {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
         let has_plain_switches = !self.is_managed && !self.network.has_static_routes();
         let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none() && self.pfc.is_none();
-        let handled = match (is_plain && self.lens.is_none(), self.attribution.is_some()) {
-            (true, false) => self.run::<Plain>(horizon, budget),
-            (true, true) => self.run::<Attributed>(horizon, budget),
+        let handled = match (is_plain && self.lens.is_none(), &self.attribution) {
+            (true, None) => self.run::<Plain>(horizon, budget),
+            (true, Some(of)) if of.is_large() => self.run::<AttributedLarge>(horizon, budget),
+            (true, Some(_)) => self.run::<Attributed>(horizon, budget),
             (false, _) => self.run::<Any>(horizon, budget),
         };
         self.counts.handled += handled;

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use arrayvec::ArrayVec;
 use tailcut_base::{HostId, Instant, Span};
 use tailcut_model::{Breakdown, Component, FlowId};
 
@@ -71,7 +72,7 @@ pub(in crate::world) struct Whole {
 const MORE: usize = 5;
 
 /// An account that is being written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Draft {
     pub(super) at: Instant,
     often: [Span; OFTEN.len() + 1],
@@ -79,8 +80,7 @@ pub(super) struct Draft {
     /// The rest of what it was made from.
     seldom: Place,
     /// What came to that.
-    more: [(Component, Span); MORE],
-    len: u8,
+    more: ArrayVec<(Component, Span), MORE>,
 }
 
 impl Draft {
@@ -102,13 +102,8 @@ impl Draft {
         match often(component, self.answers) {
             Some(place) => self.often[place] += time,
             None if component == Component::Transmission || time == Span::ZERO => {}
-            None => self.split_seldom(component, time),
+            None => self.more.push((component, time)),
         }
-    }
-
-    fn split_seldom(&mut self, component: Component, time: Span) {
-        self.more[usize::from(self.len)] = (component, time);
-        self.len += 1;
     }
 }
 
@@ -219,7 +214,7 @@ impl Shared {
     /// Adds an account for so many that hold it.
     #[inline]
     pub(super) fn add(&mut self, draft: &Draft, holders: u32) -> Place {
-        let seldom = if draft.len == 0 {
+        let seldom = if draft.more.is_empty() {
             self.seldom.items[draft.seldom as usize].holders += 1;
             draft.seldom
         } else {
@@ -231,9 +226,7 @@ impl Shared {
     #[inline(never)]
     fn with_more(&mut self, draft: &Draft) -> Place {
         let mut seldom = Seldom { holders: 1, ..self.seldom.items[draft.seldom as usize] };
-        draft.more[..usize::from(draft.len)]
-            .iter()
-            .for_each(|&(component, time)| seldom.breakdown.add(component, time));
+        draft.more.iter().for_each(|&(component, time)| seldom.breakdown.add(component, time));
         self.seldom.insert(seldom)
     }
 
@@ -264,7 +257,7 @@ impl Shared {
     #[inline]
     pub(super) fn draft(&self, place: Place) -> Draft {
         let &Account { at, often, seldom, .. } = &self.accounts.items[place as usize];
-        Draft { at, often, answers: self.answers, seldom, more: [(Component::Transmission, Span::ZERO); MORE], len: 0 }
+        Draft { at, often, answers: self.answers, seldom, more: ArrayVec::new() }
     }
 
     /// What a packet had when it left its host, with what came to it since.
@@ -290,7 +283,7 @@ impl Shared {
     /// Where the time of a draft has gone.
     pub(super) fn whole(&self, draft: &Draft) -> Whole {
         let &Seldom { begin, mut breakdown, .. } = &self.seldom.items[draft.seldom as usize];
-        draft.more[..usize::from(draft.len)].iter().for_each(|&(component, time)| breakdown.add(component, time));
+        draft.more.iter().for_each(|&(component, time)| breakdown.add(component, time));
         OFTEN
             .into_iter()
             .chain([self.answers])
@@ -334,6 +327,13 @@ impl Chain {
     #[inline]
     pub(super) fn begin(left: Place, at: Instant) -> Chain {
         Chain { way: UnderWay::begin(left, at), back: (Component::Window, Span::ZERO) }
+    }
+
+    /// Another chain takes the place of this one, whose account nobody holds here any more.
+    #[inline]
+    pub(super) fn follow(&mut self, chain: Chain, shared: &mut Shared) {
+        shared.release(self.way.left);
+        *self = chain;
     }
 }
 
@@ -420,11 +420,10 @@ impl Sending {
     /// A packet has come from the receiver. What made the flow ready is kept, while it is.
     #[inline]
     pub(super) fn arrived(&mut self, chain: Chain, shared: &mut Shared) {
-        let before = std::mem::replace(&mut self.last, chain);
         if self.released.is_none() && self.ready.is_some_and(|(_, by)| by != By::Packets) {
-            self.released = Some(before);
+            self.released = Some(std::mem::replace(&mut self.last, chain));
         } else {
-            shared.release(before.way.left);
+            self.last.follow(chain, shared);
         }
     }
 
