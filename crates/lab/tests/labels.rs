@@ -14,6 +14,8 @@ fn shortened(name: &str) -> Vec<String> {
         "lossless" => &["workload.flows=2000"],
         "homa" => &["workload.load=0.8", "setting.messages=W4", "workload.flows=1500"],
         "fidelity" => &["setting.network=leaf-spine", "workload.load=0.8", "workload.flows=400"],
+        // Some schemes cannot be simulated link by link.
+        "links" => &["setting.level=packets", "workload.load=0.6", "workload.flows=400"],
         // Some schemes have no flow level.
         "pdq-scale" => &["fidelity=packet", "setting.network=fat-tree-128", "workload.flows=200"],
         "incast" => &["workload.flows=800"],
