@@ -35,7 +35,11 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
                 cargo(root, &["doc", "--locked", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings").run()
             }),
         ),
-        ("Rust tests: cargo test", Box::new(|| cargo(root, &["test", "--locked", "--workspace"]).run())),
+        // One run names all that fail.
+        (
+            "Rust tests: cargo test",
+            Box::new(|| cargo(root, &["test", "--locked", "--workspace", "--no-fail-fast"]).run()),
+        ),
         ("the oldest Rust: cargo check", Box::new(|| oldest::check(root))),
     ];
     if with_python {
