@@ -89,28 +89,38 @@ pub struct Witness<'a> {
     pub digest: &'a str,
 }
 
-/// Whether the results that were made of `plan`, which is called `name`, still hold.
-pub fn standing(stored: Option<&StoredPoints>, name: &str, plan: &Plan, again: &Witness<'_>) -> Standing {
-    let Some(stored) = stored else { return Standing::Unknown };
+/// Whether the results that were made of `plan`, which is called `name`, still hold. Those of further seeds, which
+/// `--until decided` adds, do if they are configured as the plan would with these.
+///
+/// # Errors
+/// If what one of these seeds draws does not fit the study.
+pub fn standing(
+    stored: Option<&StoredPoints>,
+    name: &str,
+    plan: &Plan,
+    again: &Witness<'_>,
+) -> Result<Standing, Problem> {
+    let Some(stored) = stored else { return Ok(Standing::Unknown) };
+    let plan = &stored.with_their_seeds(name, plan)?;
     let count = |wanted: &dyn Fn(&PlannedPoint) -> bool| plan.points.iter().filter(|planned| wanted(planned)).count();
     let same = count(&|planned| stored.find(name, &planned.point).is_some_and(|point| point.has_content_of(planned)));
     let of_plan = stored.0.iter().filter(|point| point.plan == name).count();
     if same < plan.points.len() || of_plan > plan.points.len() {
-        return Standing::Stale(format!(
+        return Ok(Standing::Stale(format!(
             "of its {} simulations {same} are configured as those of the {of_plan} that are stored",
             plan.points.len()
-        ));
+        )));
     }
     let point = &again.planned.point;
     let seed = format!("seed {}", point.seed);
     let words =
         [point.scheme.as_str()].into_iter().chain(point.values.iter().map(String::as_str)).chain([seed.as_str()]);
     let which = words.collect::<Vec<_>>().join(", ");
-    match stored.find(again.plan, point) {
+    Ok(match stored.find(again.plan, point) {
         Some(was) if was.digest == again.digest => Standing::Holds,
         Some(was) => Standing::Stale(format!("the digest of {which} was {} and is {}", was.digest, again.digest)),
         None => Standing::Stale(format!("the digest of {which} ({}) is not among the stored ones", again.plan)),
-    }
+    })
 }
 
 /// The digests of a run of a study, to be stored with its results: those of its finished points and of its witness,
@@ -151,7 +161,7 @@ impl StoredStudy {
         let of_scale = |(scale, experiments, points): &(Scale, Vec<String>, Option<StoredPoints>)| {
             let standing = match points {
                 None => Standing::Unknown,
-                points => standing(points.as_ref(), scale.name(), &plan(*scale)?, &again),
+                points => standing(points.as_ref(), scale.name(), &plan(*scale)?, &again)?,
             };
             Ok(self.at(*scale, experiments, standing))
         };
@@ -272,7 +282,7 @@ mod tests {
         let planned = witness(&quick, &study.name);
         let digest = digest(planned);
         let again = Witness { plan: "quick", planned, digest: &digest };
-        standing(Some(points), scale.name(), &plan(study, scale), &again)
+        standing(Some(points), scale.name(), &plan(study, scale), &again).unwrap()
     }
 
     #[test]
@@ -309,7 +319,23 @@ mod tests {
         }
         let quick = plan(&before, Scale::Quick);
         let again = Witness { plan: "quick", planned: witness(&quick, "tcp-small"), digest: "" };
-        assert_eq!(standing(None, "quick", &quick, &again), Standing::Unknown);
+        assert_eq!(standing(None, "quick", &quick, &again).unwrap(), Standing::Unknown);
+    }
+
+    #[test]
+    fn results_of_further_seeds_hold_if_every_simulation_has_them() {
+        let study = study(SMALL);
+        let more = plan(&study, Scale::Quick).with_seeds(&[1, 2, 3]).unwrap();
+        let all = more.points.iter().map(|planned| StoredPoints::point("quick", planned, 1, digest(planned)));
+        let points = StoredPoints(all.collect());
+        assert_eq!(standing_of(&points, &study, Scale::Quick), Standing::Holds);
+        // One of them was lost, or is of another configuration.
+        let lost = StoredPoints(points.0[..points.0.len() - 1].to_vec());
+        assert!(matches!(standing_of(&lost, &study, Scale::Quick), Standing::Stale(_)));
+        let mut other = points;
+        other.0.last_mut().unwrap().content = "0".to_owned();
+        let Standing::Stale(reason) = standing_of(&other, &study, Scale::Quick) else { panic!("it is another one") };
+        assert!(reason.contains("of its 12 simulations 11 are configured"), "{reason}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The digests of the simulations that stored results come from: `SCALE/studies/STUDY.points.csv`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use tailcut_claims::ClaimsError;
 use tailcut_lab::{Plan, PlannedPoint};
 use tailcut_record::{RecordError, write_atomically};
 use tailcut_results::{Point, PointSummary};
+use tailcut_sim::Problem;
 
 /// One simulation, and what it came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +101,20 @@ impl StoredPoints {
     /// The simulation of this point of the plan `name`, if it is stored.
     pub fn find(&self, name: &str, point: &Point) -> Option<&StoredPoint> {
         self.0.iter().find(|stored| stored.is(name, point))
+    }
+
+    /// The plan `name` with the seeds that are stored of it beside its own.
+    ///
+    /// # Errors
+    /// If what one of them draws does not fit the plan.
+    pub(crate) fn with_their_seeds(&self, name: &str, plan: &Plan) -> Result<Plan, Problem> {
+        let stored = self.0.iter().filter(|point| point.plan == name).map(|point| point.seed);
+        let more: BTreeSet<u64> = stored.filter(|seed| !plan.seeds.contains(seed)).collect();
+        if more.is_empty() {
+            return Ok(plan.clone());
+        }
+        let seeds: Vec<u64> = plan.seeds.iter().copied().chain(more).collect();
+        plan.with_seeds(&seeds)
     }
 
     /// Reads a file; `None` if there is none.
