@@ -165,7 +165,8 @@ impl Store {
         }
         let planned = witness(&small, called);
         let digest = digest_of_witness(planned);
-        Ok(standing(stored.as_ref(), name, &plan, &Witness { plan: of, planned, digest: &digest }))
+        standing(stored.as_ref(), name, &plan, &Witness { plan: of, planned, digest: &digest })
+            .map_err(|problem| problem.render(false))
     }
 
     /// The simulations of a run, and what they are called among stored points.
