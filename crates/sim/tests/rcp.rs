@@ -139,6 +139,17 @@ fn every_flow_arrives_and_any_number_of_threads_sees_the_same() {
 }
 
 #[test]
+fn gains_that_the_rule_does_not_have_are_warned_of() {
+    let flows = listed(&[(0, 1, 1000, 0)]);
+    let text = format!("switch.agent.rcp.alpha = 0.4\n{}{flows}", bottleneck(1, "1Gbps", "1us"));
+    let warned = |scheme: &str| {
+        let warnings = scenario(scheme, &text, 1).warnings();
+        warnings.iter().any(|warning| warning.contains("`alpha`, `beta` and `initial` change nothing"))
+    };
+    assert!(warned("rcp") && !warned("rcp@classic"));
+}
+
+#[test]
 fn hosts_and_switches_that_do_not_speak_the_same_are_refused() {
     let flows = listed(&[(0, 1, 1000, 0)]);
     let refused = |scheme: &str, text: &str| {
