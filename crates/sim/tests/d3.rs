@@ -78,8 +78,8 @@ fn a_lone_flow_sends_after_one_round_trip() {
     }
 }
 
-/// Of ten flows on one link each sends a packet in 120 us, and a round trip takes 51 us: asking in each round trip, with
-/// a header only where no data goes, takes some percent of the link; with data only it takes nothing.
+/// Of ten flows on one link each sends a packet in 120 us, and a round trip takes 51 us: asking in each round trip,
+/// with a header only where no data goes, takes some percent of the link; with data only it takes nothing.
 #[test]
 fn packets_that_only_ask_cost_what_they_weigh() {
     let flows: Vec<_> = (0..10).map(|src| (src, 10, 1_460_000, 0)).collect();

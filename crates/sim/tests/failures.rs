@@ -101,8 +101,8 @@ fn other_ways_are_taken_once_routing_has_converged() {
     assert!(outcome.ports.iter().filter(later).map(|port| port.packets).sum::<u64>() > through("spine0") + 500);
 }
 
-/// Two flows of 12 ms on one link; the host of the first is cut off after 5 ms. Its share is given back after four round
-/// trips without a word of it, which are less than half a millisecond: then the second has the link.
+/// Two flows of 12 ms on one link; the host of the first is cut off after 5 ms. Its share is given back after four
+/// round trips without a word of it, which are less than half a millisecond: then the second has the link.
 #[test]
 fn what_was_granted_to_a_flow_that_is_cut_off_is_given_to_others() {
     let flows = listed(&[(0, 2, 1_460_000, 0), (1, 2, 1_460_000, 0)]);

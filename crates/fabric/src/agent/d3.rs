@@ -13,8 +13,8 @@
 //!
 //! D3's switches hold three sums, and packets carry back what a flow was granted by each of them. The sums here are
 //! made of what each flow was granted, which is the same where no packet is lost; a packet that is would leave the sums
-//! of D3 wrong for ever. A flow of which nothing is heard for four round trips is forgotten, or for four times as long as
-//! its packets of data are apart if it asks with those only.
+//! of D3 wrong for ever. A flow of which nothing is heard for four round trips is forgotten, or for four times as long
+//! as its packets of data are apart if it asks with those only.
 
 use std::collections::BTreeMap;
 

@@ -138,8 +138,8 @@ fn what_was_overtaken_three_times_is_sent_again_and_the_rest_after_a_timeout() {
     assert!(report.timeouts >= 1);
 }
 
-/// While nothing is heard there is a timeout at a time, and not one of each packet: after 1, 3, 7, 15, 31 and 63 ms, and
-/// then one each 64 ms.
+/// While nothing is heard there is a timeout at a time, and not one of each packet: after 1, 3, 7, 15, 31 and 63 ms,
+/// and then one each 64 ms.
 #[test]
 fn a_long_silence_is_a_timeout_each_64_ms_and_not_one_of_each_packet() {
     let mut a = rcp();
