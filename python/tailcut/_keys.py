@@ -144,6 +144,7 @@ Key: TypeAlias = Literal[
     "host.transport.d3.common.open_with_header",
     "host.transport.d3.common.reordering",
     "host.transport.d3.quenching",
+    "host.transport.d3.reference_interval",
     "host.transport.homa",
     "host.transport.homa.cutoffs",
     "host.transport.homa.grants",

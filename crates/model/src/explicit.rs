@@ -125,16 +125,26 @@ pub struct D3Fields {
     pub desired: u64,
     /// Round-trip time of the flow, zero if it is not known yet.
     pub rtt: Span,
+    /// How far its packets of data are apart at the rate of now, and at least a round trip, if the flow asks with those
+    /// only; else zero. Switches tell by it when a flow is silent too long.
+    pub apart: Span,
     /// Whether the flow ends.
     pub ends: bool,
 }
 
 impl Fields for D3Fields {
     fn read(words: &[u64; Header::WORDS]) -> D3Fields {
-        D3Fields { rate: words[0], desired: words[1], rtt: Span::from_ps(words[2]), ends: words[3] == ENDS }
+        D3Fields {
+            rate: words[0],
+            desired: words[1],
+            rtt: Span::from_ps(words[2]),
+            apart: Span::from_ps(words[4]),
+            ends: words[3] == ENDS,
+        }
     }
     fn write(&self, words: &mut [u64; Header::WORDS]) {
-        words[..4].copy_from_slice(&[self.rate, self.desired, self.rtt.as_ps(), u64::from(self.ends)]);
+        let own = [self.rate, self.desired, self.rtt.as_ps(), u64::from(self.ends), self.apart.as_ps()];
+        words[..5].copy_from_slice(&own);
     }
 }
 
@@ -164,7 +174,7 @@ mod tests {
             assert_eq!((header.fields::<PdqFields>(), header.fields::<Offer>().rate), (pdq, 7));
         }
         let rcp = RcpFields { rate: 8, rtt: Span::from_ps(1), now: 2, ends: true };
-        let d3 = D3Fields { rate: 9, desired: 1, rtt: Span::from_ps(2), ends: true };
+        let d3 = D3Fields { rate: 9, desired: 1, rtt: Span::from_ps(2), apart: Span::from_ps(3), ends: true };
         let (of_rcp, of_d3) = (Header::new(Direction::Forward, &rcp), Header::new(Direction::Reverse, &d3));
         assert_eq!((of_rcp.fields::<RcpFields>(), of_rcp.fields::<Offer>().rate), (rcp, 8));
         assert_eq!((of_d3.fields::<D3Fields>(), of_d3.fields::<Offer>().rate), (d3, 9));

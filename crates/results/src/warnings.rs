@@ -62,8 +62,8 @@ impl WarningFacts {
         }
         if self.censored > 0 {
             warnings.push(format!(
-                "{} of {} measured flows are censored: the simulation ended before they did; FCTs are over finished \
-                 flows and are lower bounds where flows are censored",
+                "{} of {} measured flows are censored: the simulation ended before they did, or they were given up; FCTs \
+                 are over finished flows and are lower bounds where flows are censored",
                 self.censored, self.flows
             ));
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tailcut_base::{Instant, PortId, Seeds, Span, SwitchId};
-use tailcut_model::{Invalid, suggest};
+use tailcut_model::{Invalid, nearest, suggest};
 use tailcut_topology::{Network, Node, Router};
 
 use crate::config::{Drawn, Failures, Of};
@@ -172,11 +172,19 @@ pub(crate) fn links_named(network: &Network, name: &str) -> Result<Vec<PortId>, 
     if !ports.is_empty() {
         return Ok(ports);
     }
-    let example = network.port_name(PortId(0)).to_string();
-    Err(Invalid::new("", format!("the network has no link `{name}`")).help(format!(
+    Err(Invalid::new("", format!("the network has no link `{name}`")).help(link_help(network, name, |_| true)))
+}
+
+/// How links are named, with the one that is most like `name` of those that could be meant.
+pub(crate) fn link_help(network: &Network, name: &str, may_be: impl Fn(PortId) -> bool) -> String {
+    let ports = network.ports().ids().filter(|&port| may_be(port));
+    let names: Vec<String> = ports.map(|port| network.port_name(port).to_string()).collect();
+    let directed = name.replace("--", "->");
+    let example = nearest(&directed, names.iter().map(String::as_str)).unwrap_or(&names[0]);
+    format!(
         "expected the nodes at its ends, such as \"{example}\", or \"{}\" for both directions",
         example.replace("->", "--")
-    )))
+    )
 }
 
 fn named_switch(network: &Network, name: &str, path: &str) -> Result<SwitchId, Invalid> {

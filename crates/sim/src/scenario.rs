@@ -12,7 +12,7 @@ use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
 
 use crate::config::{self, Config, Fidelity, NicConfig, Problem};
 use crate::controller::{Control, ControllerContext};
-use crate::failures::{Outages, links_named};
+use crate::failures::{Outages, link_help, links_named};
 use crate::flow_level::{self, FlowLevel};
 use crate::ideal::{self, OneLink};
 use crate::links::{self, Links};
@@ -386,6 +386,11 @@ impl Scenario {
         warnings.extend(config.seats().into_iter().flat_map(|(_, seat, _)| seat.warnings(&around)));
         warnings.extend(together::warnings(&self.facts));
         warnings.extend(pfc::warnings(self));
+        if config.port.of(HOST_TIER).is_some() && !reads_host_tier(config, &self.network) {
+            warnings.push(format!(
+                "`[port.{HOST_TIER}]` changes nothing: it is for hosts that pass packets on, where `[nic]` says nothing"
+            ));
+        }
         let sample = config.record.queue_sample;
         if sample > self.forecast.duration && self.forecast.duration > Span::ZERO {
             warnings.push(format!(
@@ -441,9 +446,16 @@ impl Scenario {
 fn nic_config<'a>(config: &'a Config, network: &Network) -> Option<&'a PortConfig> {
     match &config.nic {
         NicConfig::Queue(queue) => Some(queue),
-        NicConfig::Pull(_) if network.relays() => Some(config.port.of(HOST_TIER).unwrap_or(&config.port.all)),
+        NicConfig::Pull(_) if reads_host_tier(config, network) => {
+            Some(config.port.of(HOST_TIER).unwrap_or(&config.port.all))
+        }
         NicConfig::Pull(_) => None,
     }
+}
+
+/// Whether a table for the tier of hosts means anything.
+fn reads_host_tier(config: &Config, network: &Network) -> bool {
+    matches!(config.nic, NicConfig::Pull(_)) && network.relays()
 }
 
 /// Refuses models that count on ways which this network does not have.
@@ -493,9 +505,12 @@ impl Tables {
             if let Some(tier) = tier(name) {
                 tables.port_of_tier[tier] = Some(at);
             } else if name != HOST_TIER {
-                let ports = links_named(network, name).unwrap_or_default();
+                let ports = network.ports_named(name);
                 if ports.is_empty() {
                     return Err(unknown("port", name, PortConfig::KEYS, network));
+                }
+                if ports.iter().all(|&port| matches!(network.ports()[port].owner, Node::Host(_))) {
+                    return Err(of_a_host(name));
                 }
                 ports.into_iter().for_each(|port| _ = tables.port.insert(port, at));
             }
@@ -543,12 +558,19 @@ impl Tables {
 
 /// A named table that means nothing.
 fn unknown(key: &str, name: &str, own: &[&str], network: &Network) -> Invalid {
+    let invalid = Invalid::new(format!("{key}.{name}"), format!("the network has no tier and no {key} of this name"));
+    if key == "port" && (name.contains("->") || name.contains("--")) {
+        return invalid.help(link_help(network, name, |port| matches!(network.ports()[port].owner, Node::Switch(_))));
+    }
     let tiers = network.tiers().iter().map(String::as_str);
     let known: Vec<&str> = tiers.chain(own.iter().copied()).collect();
-    let example = network.port_name(PortId(0));
-    let one = if key == "port" { format!("a port, such as \"{example}\"") } else { "a switch".to_owned() };
-    Invalid::new(format!("{key}.{name}"), format!("the network has no tier and {one} of this name"))
-        .help(suggest(name, &known))
+    invalid.help(suggest(name, &known))
+}
+
+/// A table of one port that would change nothing: interfaces of hosts are all alike.
+fn of_a_host(name: &str) -> Invalid {
+    Invalid::new(format!("port.{name}"), "this is the interface of a host, and those have no tables of their own")
+        .help("expected a port of a switch; `[nic]`, or `[port.host]` if hosts pass packets on, is for all hosts")
 }
 
 /// What the links of hosts carry that have more than those of the topology, in bit/s.

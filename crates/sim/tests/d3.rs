@@ -71,9 +71,25 @@ fn without_deadlines_it_is_fair() {
 
 #[test]
 fn a_lone_flow_sends_after_one_round_trip() {
-    let fct = fcts(&run("d3", &format!("{}{}", single(1), listed(&[(0, 1, 1_460_000, 0)])), 1))[0];
     let rtt = 2 * (2 * (320_000 + 100_000) + 25_000_000);
-    assert_eq!(fct, rtt + 1001 * 12_000_000 + 2 * 100_000 + 25_000_000);
+    for timeouts in ["", "host.transport.d3.common = { min_rto = \"10ms\", reordering = 0 }\n"] {
+        let fct = fcts(&run("d3", &format!("{timeouts}{}{}", single(1), listed(&[(0, 1, 1_460_000, 0)])), 1))[0];
+        assert_eq!(fct, rtt + 1001 * 12_000_000 + 2 * 100_000 + 25_000_000, "{timeouts}");
+    }
+}
+
+/// Of ten flows on one link each sends a packet in 120 us, and a round trip takes 51 us: asking in each round trip,
+/// with a header only where no data goes, takes some percent of the link; with data only it takes nothing.
+#[test]
+fn packets_that_only_ask_cost_what_they_weigh() {
+    let flows: Vec<_> = (0..10).map(|src| (src, 10, 1_460_000, 0)).collect();
+    let mean = |interval: &str| {
+        let times = fcts(&run("d3", &format!("{interval}{}{}", single(10), listed(&flows)), 1));
+        times.iter().sum::<u64>() as f64 / times.len() as f64 / 1e9
+    };
+    let (asking, with_data) = (mean(""), mean("host.transport.d3.reference_interval = 0\n"));
+    assert!((120.0..122.0).contains(&with_data), "{with_data} ms");
+    assert!(asking > 1.04 * with_data, "{asking} ms after {with_data}");
 }
 
 /// Quenching: what cannot be met is given up, and leaves its rate to others.

@@ -101,6 +101,42 @@ fn other_ways_are_taken_once_routing_has_converged() {
     assert!(outcome.ports.iter().filter(later).map(|port| port.packets).sum::<u64>() > through("spine0") + 500);
 }
 
+/// Two flows of 12 ms on one link; the host of the first is cut off after 5 ms. Its share is given back after four
+/// round trips without a word of it, which are less than half a millisecond: then the second has the link.
+#[test]
+fn what_was_granted_to_a_flow_that_is_cut_off_is_given_to_others() {
+    let flows = listed(&[(0, 2, 1_460_000, 0), (1, 2, 1_460_000, 0)]);
+    let failure = "[failures]\nlist = [{ link = \"host0--switch0\", at = \"5ms\" }]\n[run]\ndrain = \"50ms\"\n";
+    let text = format!("{}{failure}{flows}", bottleneck(2, "1Gbps", "5us"));
+    // Half of the link for 5 ms, and all of it; under PDQ the more critical one has had it alone.
+    for (scheme, ms) in [("rcp", 14.5), ("d3", 14.5), ("pdq", 17.0)] {
+        let outcome = run(scheme, &text, 1);
+        let rows = rows(&outcome);
+        assert!(rows[0].received.is_none(), "{scheme}");
+        let took = rows[1].fct().unwrap().as_ps() as f64 / 1e9;
+        assert!((ms..ms + 0.6).contains(&took), "{scheme}: {took} ms");
+    }
+}
+
+/// The link to the receiver is down for 3 ms of the 24 that two flows take: what was sent at line rate is lost, all of
+/// it is sent again, and the end is later by that and a timeout.
+#[test]
+fn explicit_rates_go_on_after_a_failure_of_the_bottleneck() {
+    let flows = listed(&[(0, 2, 1_460_000, 0), (1, 2, 1_460_000, 0)]);
+    let text = |failure: &str| format!("{}{failure}{flows}", bottleneck(2, "1Gbps", "5us"));
+    let failure = "[failures]\nlist = [{ link = \"switch0->host2\", at = \"5ms\", for = \"3ms\" }]\n";
+    for scheme in ["rcp", "d3", "pdq"] {
+        let last = |text: &str| *fcts(&run(scheme, text, 1)).iter().max().unwrap();
+        let later = (last(&text(failure)) - last(&text(""))) as f64 / 1e9;
+        assert!((2.8..4.5).contains(&later), "{scheme}: {later} ms");
+        let outcome = run(scheme, &text(failure), 1);
+        // A packet each 12 us.
+        let data = outcome.totals.drops.get(DropReason::LinkDown);
+        assert!((245..=260).contains(&data), "{scheme}: {data}");
+        assert_eq!(rows(&outcome).iter().map(|row| row.drops).sum::<u64>(), data, "{scheme}");
+    }
+}
+
 /// Hosts 0 and 1 of a BCube each lose one of two links, in the middle of flows to and from all others.
 #[test]
 fn flows_leave_by_another_interface_when_theirs_fails_for_good() {
@@ -158,7 +194,16 @@ fn failures_that_cannot_be_are_refused_where_they_stand() {
     };
     for (failures, part, help) in [
         ("[failures]\nlist = [{ switch = \"spine9\", at = \"0us\" }]\n", "no switch `spine9`", "spine"),
-        ("[failures]\nlist = [{ link = \"leaf0->leaf1\", at = \"0us\" }]\n", "no link `leaf0->leaf1`", "host0->leaf0"),
+        (
+            "[failures]\nlist = [{ link = \"leaf0->leaf1\", at = \"0us\" }]\n",
+            "no link `leaf0->leaf1`",
+            "both directions",
+        ),
+        (
+            "[failures]\nlist = [{ link = \"leaf2->spine7\", at = \"0us\" }]\n",
+            "no link `leaf2->spine7`",
+            "leaf2->spine",
+        ),
         ("[failures]\nlist = [{ at = \"0us\" }]\n", "either a link fails or a switch", "one of"),
         ("[failures]\nlist = [{ switch = \"leaf0\", at = \"0us\", for = \"0us\" }]\n", "no length", "positive"),
         ("[failures.drawn]\nof = \"links\"\nup = \"0us\"\ndown = \"1us\"\n", "zero never passes", "positive"),

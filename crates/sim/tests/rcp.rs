@@ -32,6 +32,20 @@ fn fair_sharing_completes_one_two_three_at_three_five_six() {
     assert!((mean - 14.0 / 3.0).abs() < 0.03, "{mean}");
 }
 
+/// A flow of 20 MB that comes 100 ms after one of 60 MB has half of the link until it is complete, after 328.8 ms, and
+/// the link is free after 657.5 ms.
+#[test]
+fn a_flow_that_comes_later_has_half_of_the_link_with_either_rule() {
+    let text = format!("{}{}", single(2), listed(&[(0, 2, 60_000_000, 0), (1, 2, 20_000_000, 100_000_000)]));
+    let megabyte = 8.0 * 1500.0 / 1460.0;
+    for (scheme, most) in [("rcp", 1.005), ("rcp@classic", 1.04)] {
+        let times = times(scheme, &text);
+        for (time, exact) in times.iter().zip([80.0 * megabyte, 40.0 * megabyte]) {
+            assert!((0.999..most).contains(&(time / exact)), "{scheme}: {times:?}");
+        }
+    }
+}
+
 /// Bytes of the longest queue before the receiver.
 fn longest(outcome: &Outcome) -> u64 {
     port(outcome, "switch0", "host10").queue.unwrap().max_bytes
@@ -47,6 +61,9 @@ fn a_lone_flow_waits_a_round_trip_and_then_fills_its_link() {
     // The packet that opens it asks; 1000 packets at line rate, and the last one over the second link.
     let expected = rtt + 1001 * 12_000_000 + 2 * 100_000 + 25_000_000;
     assert_eq!(fct, expected);
+    // What is said of timeouts and recovery leaves that as it is.
+    let timeouts = "[host.transport.rcp.common]\nmin_rto = \"10ms\"\nreordering = 0\n";
+    assert_eq!(fcts(&run("rcp", &format!("{}{timeouts}", text("")), 1))[0], expected);
     // The first packet that asks is a probe.
     let later = "[host.transport.rcp.common]\nopen_with_header = false\n";
     let fct = fcts(&run("rcp", &format!("{}{later}", text("")), 1))[0];
@@ -119,6 +136,17 @@ fn every_flow_arrives_and_any_number_of_threads_sees_the_same() {
             assert!(more != lossy || one.totals.drops.get(DropReason::RandomLoss) > 0);
         }
     }
+}
+
+#[test]
+fn gains_that_the_rule_does_not_have_are_warned_of() {
+    let flows = listed(&[(0, 1, 1000, 0)]);
+    let text = format!("switch.agent.rcp.alpha = 0.4\n{}{flows}", bottleneck(1, "1Gbps", "1us"));
+    let warned = |scheme: &str| {
+        let warnings = scenario(scheme, &text, 1).warnings();
+        warnings.iter().any(|warning| warning.contains("`alpha`, `beta` and `initial` change nothing"))
+    };
+    assert!(warned("rcp") && !warned("rcp@classic"));
 }
 
 #[test]

@@ -201,3 +201,21 @@ fn a_timer_that_would_send_again_hundreds_of_times_before_an_answer_is_refused()
     assert!(with("tcp", fixed).is_err(), "it sends again each 3 ms");
     assert!(with("tcp", "[host.transport.tcp]\nmin_rto = \"3ms\"\n").is_ok(), "each timeout is twice the last");
 }
+
+/// A table of a port that is none, or of the interface of a host, would change nothing.
+#[test]
+fn tables_of_ports_that_no_switch_has_are_refused() {
+    let text = refusal("tcp", "[port.\"switch0->host7\"]\nlimit = \"30KB\"\n").render(false);
+    assert!(text.contains("no tier and no port of this name") && text.contains("such as \"switch0->host"), "{text}");
+    let text = refusal("tcp", "[port.\"host0->switch0\".loss.random]\nprobability = 0.1\n").render(false);
+    assert!(text.contains("the interface of a host") && text.contains("a port of a switch"), "{text}");
+    let text = star(3) + "[port.\"host0--switch0\"]\nlimit = \"30KB\"\n" + &listed(&[(0, 1, 1, 0)]);
+    assert!(Scenario::new(&tree("tcp", &text), 1, Path::new(".")).is_ok());
+}
+
+#[test]
+fn a_table_for_hosts_that_pass_nothing_on_is_said_to_change_nothing() {
+    let text = star(3) + "[port.host]\nlimit = \"30KB\"\n" + &listed(&[(0, 1, 1, 0)]);
+    let warnings = Scenario::new(&tree("tcp", &text), 1, Path::new(".")).unwrap().warnings();
+    assert!(warnings.iter().any(|warning| warning.contains("`[port.host]` changes nothing")), "{warnings:?}");
+}

@@ -13,13 +13,14 @@
 //!
 //! D3's switches hold three sums, and packets carry back what a flow was granted by each of them. The sums here are
 //! made of what each flow was granted, which is the same where no packet is lost; a packet that is would leave the sums
-//! of D3 wrong for ever. A flow of which nothing is heard for four round trips is forgotten.
+//! of D3 wrong for ever. A flow of which nothing is heard for four round trips is forgotten, or for four times as long
+//! as its packets of data are apart if it asks with those only.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Instant, Span};
+use tailcut_base::{BitRate, Instant, MTU_BYTES, Span};
 use tailcut_model::explicit::D3Fields;
 use tailcut_model::seat::{Agent, AgentPort, Crossing};
 use tailcut_model::{Build, Facts, FlowId, Header, Invalid, Packet, Parameters, Thing};
@@ -154,8 +155,8 @@ impl Link {
         silent.into_iter().for_each(|key| self.take_back(key));
     }
 
-    /// Grants a flow what it may have until it asks again.
-    fn grant(&mut self, now: Instant, key: (FlowId, u32), desired: u64, rtt: Span) -> u64 {
+    /// Grants a flow what it may have until it asks again: after a round trip, or with its next packet of data.
+    fn grant(&mut self, now: Instant, key: (FlowId, u32), desired: u64, rtt: Span, apart: Span) -> u64 {
         self.take_back(key);
         let capacity = self.capacity as u64;
         let left = capacity.saturating_sub(self.granted);
@@ -164,7 +165,9 @@ impl Link {
         let fair = capacity.saturating_sub(self.demand) / flows;
         let granted = if left > desired { desired + fair } else { left };
         self.granted += granted;
-        self.flows.insert(key, Flow { desired, granted, until: now + (rtt * 4).min(Span::MOST) });
+        let next = BitRate::from_bps(granted).filter(|_| apart > Span::ZERO);
+        let silent = next.map_or(rtt.max(apart), |rate| rtt.max(apart).max(rate.tx_time(MTU_BYTES)));
+        self.flows.insert(key, Flow { desired, granted, until: now + (silent * 4).min(Span::MOST) });
         granted
     }
 }
@@ -187,7 +190,7 @@ impl Agent for Model {
         link.look_after(&self.config, now, port, rtt);
         // What no link carries, no sum can hold.
         let desired = fields.desired.min(link.rate);
-        fields.rate = fields.rate.min(link.grant(now, key, desired, rtt.max(fields.rtt)));
+        fields.rate = fields.rate.min(link.grant(now, key, desired, rtt.max(fields.rtt), fields.apart));
         header.update(|f: &mut D3Fields| *f = fields);
     }
 
@@ -207,7 +210,7 @@ impl Agent for Model {
 
 #[cfg(test)]
 mod tests {
-    use tailcut_base::{BitRate, HostId, Seeds, SwitchId};
+    use tailcut_base::{HostId, Seeds, SwitchId};
     use tailcut_model::{Direction, Kind};
 
     use super::*;
@@ -229,7 +232,7 @@ mod tests {
 
     fn ask(model: &mut Model, us: u64, flow: u32, desired: u64, ends: bool, (queue, sent): (u64, u64)) -> u64 {
         let mut packet = Packet::control(Kind::DATA, FlowId(flow), HostId(0), HostId(1), 0, Instant::ZERO);
-        let fields = D3Fields { rate: 10 * GBPS, desired, rtt: Span::from_us(200), ends };
+        let fields = D3Fields { rate: 10 * GBPS, desired, rtt: Span::from_us(200), ends, ..D3Fields::default() };
         let mut header = Header::new(Direction::Forward, &fields);
         let port = |port, queue, sent| AgentPort { port, rate: BitRate::gbps(1), queue, sent };
         let crossing = Crossing { ingress: port(0, 0, 0), egress: port(1, queue, sent) };
@@ -275,6 +278,25 @@ mod tests {
         ask(&mut model, 0, 0, GBPS, false, (0, 0));
         assert_eq!(ask(&mut model, 700, 1, 0, false, (0, 0)), 0);
         assert_eq!(ask(&mut model, 1_000, 1, 0, false, (0, 0)), GBPS);
+    }
+
+    /// At 2 Mb/s its packets are 6 ms apart, and with those only it asks.
+    #[test]
+    fn a_flow_that_asks_with_data_only_is_forgotten_after_four_of_its_packets() {
+        let mut model = steady();
+        let mut packet = Packet::control(Kind::DATA, FlowId(0), HostId(0), HostId(1), 0, Instant::ZERO);
+        let fields = D3Fields {
+            rate: 10 * GBPS,
+            desired: GBPS,
+            rtt: Span::from_us(200),
+            apart: Span::from_ms(6),
+            ..D3Fields::default()
+        };
+        let port = |port| AgentPort { port, rate: BitRate::gbps(1), queue: 0, sent: 0 };
+        let crossing = Crossing { ingress: port(0), egress: port(1) };
+        model.on_forward(Instant::ZERO, &mut packet, &mut Header::new(Direction::Forward, &fields), crossing);
+        assert_eq!(ask(&mut model, 23_000, 1, 0, false, (0, 0)), 0);
+        assert_eq!(ask(&mut model, 25_000, 1, 0, false, (0, 0)), GBPS);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Instant, MTU_BYTES, Span};
 use tailcut_model::explicit::RcpFields;
 use tailcut_model::seat::{Agent, AgentPort, Crossing};
-use tailcut_model::{Build, Facts, FlowId, Header, Invalid, Packet, Parameters, Thing};
+use tailcut_model::{Around, Build, Facts, FlowId, Header, Invalid, Packet, Parameters, Thing};
 
 use super::round_trip::MeanRoundTrip;
 use crate::SwitchContext;
@@ -77,6 +77,19 @@ impl Parameters for Config {
         facts.provides(Thing::SwitchesOf("rcp"));
         facts.needs(Thing::Headers);
         facts.needs(Thing::HostsOf("rcp"));
+    }
+
+    fn warnings(&self, _: &Around) -> Vec<String> {
+        let Config { rule, base_rtt, .. } = *self;
+        match rule {
+            Rule::Exact if *self != (Config { rule, base_rtt, ..Config::default() }) => {
+                vec![
+                    "`alpha`, `beta` and `initial` change nothing: they are RCP's rule `classic`, and not `exact`"
+                        .to_owned(),
+                ]
+            }
+            _ => Vec::new(),
+        }
     }
 }
 

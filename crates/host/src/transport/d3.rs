@@ -4,17 +4,18 @@
 //! The host's part: once in a round trip a packet carries the request: what is left after the round trip at the rate of
 //! now, over the time to the deadline less two round trips; nothing for a flow without a deadline. The first packet of
 //! a flow carries the first request, so that data follows after one round trip. A flow that is granted nothing has the
-//! base rate: it sends requests, a header in each round trip.
+//! base rate: it sends requests, a header in each round trip. So does one whose packets of data are further apart than
+//! that, which many flows pay for: `reference_interval`.
 //!
 //! Quenching gives up a flow whose deadline is over or needs more than its link carries (section 6.1.3).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{BitRate, Instant, Span, wire_bytes};
+use tailcut_base::{BitRate, Instant, MTU_BYTES, Span, wire_bytes};
 use tailcut_model::explicit::D3Fields;
 use tailcut_model::{Around, Direction, Facts, FlowId, FlowSpec, Header, Invalid, Kind, Parameters, Thing};
 
-use super::explicit::{Common, Explicit, Protocol, View, packets};
+use super::explicit::{Asking, Common, Explicit, Protocol, View, packets};
 use crate::HostConfig;
 use crate::transport::TransportConfig;
 
@@ -24,14 +25,26 @@ use crate::transport::TransportConfig;
 pub struct Config {
     /// Handshake and recovery. The packet that opens a flow carries its first request here, unless it is said that it
     /// does not.
+    #[serde(deserialize_with = "Asking::deserialize")]
+    #[schemars(with = "Asking")]
     pub common: Common,
     /// Whether flows that cannot meet their deadlines are given up.
     pub quenching: bool,
+    /// Round trips after which a flow asks again whose packets are further apart than that, with a packet of a header
+    /// only: 1 if not given (ours), and 0 for never, so that it asks with its next packet of data, as in
+    /// SymbioticLab/Aequitas. A flow that is granted nothing asks in each round trip in any case.
+    #[serde(skip_serializing_if = "is_one")]
+    pub reference_interval: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_one(interval: &u64) -> bool {
+    *interval == 1
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { common: Common { open_with_header: true, ..Common::default() }, quenching: true }
+        Config { common: Common::asking(), quenching: true, reference_interval: 1 }
     }
 }
 
@@ -45,11 +58,15 @@ pub struct D3 {
     /// When the next packet carries a request.
     asks: Instant,
     quenching: bool,
+    reference_interval: u64,
 }
 
 impl Parameters for Config {
-    const CASES: &'static [&'static str] =
-        &["", "quenching = false, common = { open_with_header = false, reordering = 0, min_rto = \"2ms\" }"];
+    const CASES: &'static [&'static str] = &[
+        "",
+        "quenching = false, common = { open_with_header = false, reordering = 0, min_rto = \"2ms\" }",
+        "reference_interval = 0",
+    ];
 
     fn facts(&self, facts: &mut Facts) {
         Common::facts(facts, "d3");
@@ -90,8 +107,16 @@ impl Protocol for D3 {
         &config.common
     }
 
+    fn validate(config: &Config) -> Result<(), Invalid> {
+        if config.reference_interval > 1000 {
+            return Err(Invalid::new("reference_interval", "is out of range").help("expected 0 to 1000 round trips"));
+        }
+        Ok(())
+    }
+
     fn new(config: &Config, _: FlowId, _: &FlowSpec, _: BitRate) -> D3 {
-        D3 { rate: 0, asks: Instant::ZERO, quenching: config.quenching }
+        let Config { quenching, reference_interval, .. } = *config;
+        D3 { rate: 0, asks: Instant::ZERO, quenching, reference_interval }
     }
 
     fn header(&mut self, view: &View, kind: Kind) -> Header {
@@ -100,7 +125,10 @@ impl Protocol for D3 {
             return Header::default();
         }
         self.asks = view.now + view.rtt;
-        let fields = D3Fields { rate: view.link.as_bps(), desired: self.desired(view), rtt: view.rtt, ends };
+        // The packets of a flow that may not send are as far apart as its requests.
+        let gap = BitRate::from_bps(self.rate).map_or(view.rtt, |rate| rate.tx_time(MTU_BYTES).max(view.rtt));
+        let apart = if self.reference_interval == 1 { Span::ZERO } else { gap };
+        let fields = D3Fields { rate: view.link.as_bps(), desired: self.desired(view), rtt: view.rtt, apart, ends };
         Header::new(Direction::Forward, &fields)
     }
 
@@ -115,7 +143,8 @@ impl Protocol for D3 {
     }
 
     fn probe_every(&self, rtt: Span) -> Option<Span> {
-        Some(rtt)
+        let round_trips = if self.rate == 0 { 1 } else { self.reference_interval };
+        (round_trips > 0).then(|| rtt * round_trips)
     }
 
     fn minds_deadlines(&self) -> bool {

@@ -10,7 +10,7 @@ use tailcut_base::{BitRate, Span};
 use tailcut_model::explicit::RcpFields;
 use tailcut_model::{Around, Direction, Facts, FlowId, FlowSpec, Header, Invalid, Kind, Parameters};
 
-use super::explicit::{Common, Explicit, Protocol, View, packets};
+use super::explicit::{Asking, Common, Explicit, Protocol, View, packets};
 use crate::HostConfig;
 use crate::transport::TransportConfig;
 
@@ -23,12 +23,14 @@ pub struct Config {
     /// of a better one only when it may send again; with it, many flows pay for asking.
     pub reference_interval: u64,
     /// Handshake and recovery. The packet that opens a flow asks for a rate: RCP's public ns-2 code fills it in there.
+    #[serde(deserialize_with = "Asking::deserialize")]
+    #[schemars(with = "Asking")]
     pub common: Common,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { reference_interval: 1, common: Common { open_with_header: true, ..Common::default() } }
+        Config { reference_interval: 1, common: Common::asking() }
     }
 }
 

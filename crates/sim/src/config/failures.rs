@@ -7,8 +7,9 @@ use tailcut_base::Span;
 /// Links and switches that fail.
 ///
 /// While a link is down nothing passes it: what was on its way is lost, what waited for it is dropped, and so is what
-/// comes for it. Other ways are taken once routing has converged; the flows of a host with several links whose own
-/// leads nowhere any more then leave by another one.
+/// comes for it, but for what a host without a queue in its interface wants to send, which waits until the link is up.
+/// Other ways are taken once routing has converged; the flows of a host with several links whose own leads nowhere any
+/// more then leave by another one. A switch that fails remembers what it knew of flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Failures {

@@ -59,7 +59,27 @@ impl Default for Common {
     }
 }
 
+/// What all explicit-rate transports have in common, where the packet that opens a flow asks for a rate unless it is
+/// said that it does not.
+#[derive(Deserialize, JsonSchema)]
+#[serde(remote = "Common", deny_unknown_fields, default = "Common::asking")]
+pub struct Asking {
+    /// Whether the packet that opens a flow asks for a rate, so that data goes after one round trip. Without it, the
+    /// first packet that asks follows its answer, and data goes after two.
+    pub open_with_header: bool,
+    /// Packets that left later and are acknowledged, before a packet is taken for lost (RFC 6675: 3); with 0, only a
+    /// timeout tells.
+    pub reordering: u8,
+    /// The shortest timeout; else it is three round trips.
+    pub min_rto: Span,
+}
+
 impl Common {
+    /// The defaults of schemes whose flows ask with the packet that opens them.
+    pub fn asking() -> Common {
+        Common { open_with_header: true, ..Common::default() }
+    }
+
     /// What makes the senders of a scheme of this name work; it is for the scheme's configuration to say.
     pub fn facts(facts: &mut Facts, scheme: &'static str) {
         facts.provides(Thing::Recovery);

@@ -8,6 +8,9 @@ use tailcut_model::{ClassId, Direction, Flags, FlowId, FlowSpec, Header, Kind, P
 
 use super::{Common, Protocol, packets};
 
+/// How often the timeout doubles while nothing is heard (ours).
+const MOST_DOUBLINGS: u32 = 6;
+
 /// How far a flow is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
@@ -404,9 +407,9 @@ impl<P: Protocol> Sender<P> {
         Act::Send(self.control(packets::END, u64::from(self.is_ending()), now), header)
     }
 
-    /// What is taken for lost after so long: three round trips, twice as long after each silence.
+    /// What is taken for lost after so long: three round trips, twice as long after each silence, up to a limit.
     fn timeout(&self, common: &Common) -> Span {
-        (self.rtt * 3).max(common.min_rto) * (1 << self.waits.min(6))
+        (self.rtt * 3).max(common.min_rto) * (1 << self.waits.min(MOST_DOUBLINGS))
     }
 
     /// Time between the starts of two packets of this size at the rate of the flow, which is not zero.
@@ -485,6 +488,10 @@ impl<P: Protocol> Sender<P> {
         }
         let timeout = self.timeout(common);
         self.report.timeouts += 1;
+        if self.waits >= MOST_DOUBLINGS {
+            // The timeout grows no longer: without a new beginning each packet that follows would have one of its own.
+            self.waits_since = now;
+        }
         self.waits += 1;
         while let Some(&Sent { seq, payload, at, .. }) = self.flying.front()
             && at + timeout <= now

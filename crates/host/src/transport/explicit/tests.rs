@@ -138,6 +138,17 @@ fn what_was_overtaken_three_times_is_sent_again_and_the_rest_after_a_timeout() {
     assert!(report.timeouts >= 1);
 }
 
+/// While nothing is heard there is a timeout at a time, and not one of each packet: after 1, 3, 7, 15, 31 and 63 ms,
+/// and then one each 64 ms.
+#[test]
+fn a_long_silence_is_a_timeout_each_64_ms_and_not_one_of_each_packet() {
+    let mut a = rcp();
+    open(&mut a, 100 * 1460, GBPS);
+    leave(&mut a, us(1_000_000));
+    let timeouts = a.report(0).timeouts;
+    assert!((19..=22).contains(&timeouts), "{timeouts}");
+}
+
 /// A host with queues sends a probe and a packet at one moment: what answers the one does not acknowledge the other.
 #[test]
 fn an_answer_to_a_probe_acknowledges_no_packet_that_left_with_it() {
