@@ -5,6 +5,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::ops::Range;
 
 use tailcut_base::{HostId, Id, IdVec, PortId, SwitchId};
 use tailcut_model::Invalid;
@@ -20,9 +21,9 @@ pub struct RoutingTable {
     /// By the number of each interface of a host: the port at its other end, then the interface itself; then the sets
     /// of ports.
     pool: Vec<PortId>,
-    /// A slice of `pool` for each node and group.
+    /// A slice of `pool` for each group and node: the search for the ways to a group writes one after the other.
     slices: Vec<Slice>,
-    groups: u32,
+    nodes: u32,
     group_of: IdVec<HostId, u32>,
     /// Interfaces of all hosts.
     nics: u32,
@@ -45,6 +46,10 @@ impl Slice {
     const NONE: Slice = Slice { first: 0, count: 0 };
     /// The hosts of the group are attached here, each to a port of its own.
     const ATTACHED: Slice = Slice { first: 0, count: u32::MAX };
+
+    fn range(self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
 }
 
 /// Further away than any node; not a node.
@@ -135,7 +140,9 @@ impl RoutingTable {
         let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); nodes.len()];
         let links = Links::new(wired, &nodes, &number, rules.cost, dead);
         let mut set: Vec<PortId> = Vec::new();
-        for (to, &root) in roots.iter().enumerate() {
+        // Groups that are next to each other are often reached by the same ports.
+        let mut last = vec![Slice::NONE; nodes.len()];
+        for (&root, slices) in roots.iter().zip(slices.chunks_exact_mut(nodes.len())) {
             let root_number = match root {
                 Root::Switch(switch) => number(Node::Switch(switch)),
                 Root::Host(host) => number(Node::Host(host)),
@@ -148,7 +155,7 @@ impl RoutingTable {
             let leaf = leaf_side.map(|port| number(wired.ports[port].owner));
             let distance = links.distances(root_number, leaf);
             for (at, &here) in distance.iter().enumerate() {
-                let slice = &mut slices[at * roots.len() + to];
+                let slice = &mut slices[at];
                 set.clear();
                 if here == 0 {
                     if let Root::Switch(_) = root {
@@ -167,16 +174,19 @@ impl RoutingTable {
                     };
                     set.extend(links.out(at).iter().filter(is_next).map(|&(port, ..)| port));
                 }
-                let first = match known[at].get(&set) {
-                    Some(&first) => first,
-                    None => {
-                        let first = pool.len() as u32;
-                        pool.extend(&set);
-                        known[at].insert(set.clone(), first);
-                        first
-                    }
-                };
-                *slice = Slice { first, count: set.len() as u32 };
+                if pool[last[at].range()] != set[..] {
+                    let first = match known[at].get(&set) {
+                        Some(&first) => first,
+                        None => {
+                            let first = pool.len() as u32;
+                            pool.extend(&set);
+                            known[at].insert(set.clone(), first);
+                            first
+                        }
+                    };
+                    last[at] = Slice { first, count: set.len() as u32 };
+                }
+                *slice = last[at];
             }
         }
         let mut fixed = BTreeMap::new();
@@ -193,7 +203,7 @@ impl RoutingTable {
         Ok(RoutingTable {
             pool,
             slices,
-            groups: roots.len() as u32,
+            nodes: nodes.len() as u32,
             group_of,
             nics,
             first_nic: wired.first_nic.clone(),
@@ -204,7 +214,7 @@ impl RoutingTable {
 
     #[inline]
     fn slice(&self, node: usize, destination: u32) -> Slice {
-        self.slices[node * self.groups as usize + destination as usize]
+        self.slices[destination as usize * self.nodes as usize + node]
     }
 
     #[inline]
