@@ -347,7 +347,7 @@ impl Build for Model {
 }
 
 /// Tells the order what the flow may send since it was last told, and sees to its timer.
-#[inline]
+#[inline(always)]
 fn settle(
     cx: &mut HostCx<'_>,
     slot: u32,
@@ -372,6 +372,7 @@ fn settle(
 
 impl Model {
     /// [`settle`], of the flow in `slot`.
+    #[inline(never)]
     fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
         let sender = self.senders.get_mut(slot);
         settle(cx, slot, sender, &mut self.orders, self.extra.as_deref(), &self.config);
@@ -496,6 +497,55 @@ impl Model {
             cx.wishes.push(Wish::Timer { at, flow: packet.flow });
         }
     }
+
+    /// [`Transport::poll_send`], with what becomes of the packet: where that is known here, it is copied once.
+    #[inline(always)]
+    pub(super) fn poll<R>(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        nic: u8,
+        take: impl FnOnce(&mut HostCx<'_>, Packet) -> R,
+    ) -> Option<R> {
+        while let Some(turn) = self.orders.of_mut(nic).next() {
+            let sender = self.senders.get_mut(turn.slot);
+            let mut discards = turn.drop;
+            if let Some(extra) = &mut self.extra {
+                match extra.leave(cx.now, turn.slot, sender) {
+                    Leave::Go => {}
+                    Leave::Discard => discards = true,
+                    Leave::Wait(at) => {
+                        sender.hold_until(at);
+                        sender.take_back();
+                        if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
+                            cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
+                        }
+                        continue;
+                    }
+                }
+            }
+            // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
+            if !sender.take_turn() {
+                continue;
+            }
+            let packet = sender.next_packet(cx.now, turn.mark, self.extra.as_ref().map(|extra| &extra.pace));
+            if let Some(clocks) = self.extra.as_mut().and_then(|extra| extra.clocks.as_mut())
+                && let Some(at) = sender.release()
+            {
+                clocks.insert(sender.receiver(), at);
+            }
+            if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
+                cx.wishes.push(Wish::Timer { at, flow: packet.flow });
+            }
+            if discards {
+                cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
+                continue;
+            }
+            self.orders.of_mut(nic).on_sent(turn.slot, u64::from(packet.payload));
+            cx.header.direction = Direction::Forward;
+            return Some(take(cx, packet));
+        }
+        None
+    }
 }
 
 impl Transport for Model {
@@ -595,44 +645,7 @@ impl Transport for Model {
 
     #[inline(always)]
     fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
-        while let Some(turn) = self.orders.of_mut(nic).next() {
-            let sender = self.senders.get_mut(turn.slot);
-            let mut discards = turn.drop;
-            if let Some(extra) = &mut self.extra {
-                match extra.leave(cx.now, turn.slot, sender) {
-                    Leave::Go => {}
-                    Leave::Discard => discards = true,
-                    Leave::Wait(at) => {
-                        sender.hold_until(at);
-                        sender.take_back();
-                        if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
-                            cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
-                        }
-                        continue;
-                    }
-                }
-            }
-            // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
-            let pacer = self.extra.as_ref().map(|extra| &extra.pace);
-            if let Some(packet) = sender.next_packet(cx.now, turn.mark, pacer) {
-                if let Some(clocks) = self.extra.as_mut().and_then(|extra| extra.clocks.as_mut())
-                    && let Some(at) = sender.release()
-                {
-                    clocks.insert(sender.receiver(), at);
-                }
-                if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
-                    cx.wishes.push(Wish::Timer { at, flow: packet.flow });
-                }
-                if discards {
-                    cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
-                    continue;
-                }
-                self.orders.of_mut(nic).on_sent(turn.slot, u64::from(packet.payload));
-                cx.header.direction = Direction::Forward;
-                return Some(packet);
-            }
-        }
-        None
+        self.poll(cx, nic, |_, packet| packet)
     }
 
     #[inline]

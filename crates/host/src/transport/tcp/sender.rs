@@ -110,6 +110,8 @@ pub(super) struct Sender {
     nxt: u64,
     window: Window,
     congestion: CongestionSeat,
+    /// Whether its congestion control understands marks.
+    is_capable: bool,
     /// Whether the next new data says that the window was cut.
     cwr: bool,
     /// Packets offered to the send order and not taken yet.
@@ -180,6 +182,7 @@ impl Sender {
                 max: tcp.max_window.map_or(f64::INFINITY, packets),
                 gap: Span::ZERO,
             },
+            is_capable: congestion.ecn_capable(),
             pacing: (seats.paced || seats.limited || congestion.paces()).then(|| Box::new(Pacing::new(seats.paced))),
             congestion,
             cwr: false,
@@ -352,6 +355,8 @@ impl Sender {
         let was_recovering = self.recovery;
         let window_limited = self.is_window_limited();
         let in_use = self.in_use();
+        // What waits in a NIC queue counts as sent, here as in the window that is used.
+        let snd_nxt = (self.una + in_use).min(self.size);
         if newly_acked > 0 {
             if ack >= self.used_until {
                 self.used = in_use;
@@ -369,8 +374,7 @@ impl Sender {
             newly_acked,
             ece: packet.flags.has(Flags::ECE),
             snd_una: self.una,
-            // What waits in a NIC queue counts as sent, here as in the window that is used.
-            snd_nxt: (self.una + self.in_use()).min(self.size),
+            snd_nxt,
             // The ACK that ends fast recovery does not open the window either: it was set by the end of recovery.
             in_recovery: was_recovering == Recovery::Fast,
             window_limited,
@@ -428,7 +432,7 @@ impl Sender {
     }
 
     /// How many more packets than were offered before may go now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn newly_sendable(&mut self, now: Instant) -> u32 {
         let mut more = self.sendable().saturating_sub(u64::from(self.offered));
         if let Some(pacing) = &self.pacing {
@@ -446,19 +450,21 @@ impl Sender {
         more
     }
 
-    /// The next packet, if one may go; takes one off what was offered. `mark` says whether the queue of the NIC marks
-    /// what is ECN-capable.
+    /// Takes one packet off what was offered, and says whether it may still go.
     #[inline(always)]
-    pub(super) fn next_packet(&mut self, now: Instant, mark: bool, pacer: Option<&PaceSeat>) -> Option<Packet> {
+    pub(super) fn take_turn(&mut self) -> bool {
         self.offered -= 1;
-        if !self.may_send() {
-            return None;
-        }
+        self.may_send()
+    }
+
+    /// The next packet, which may go. `mark` says whether the queue of the NIC marks what is ECN-capable.
+    #[inline(always)]
+    pub(super) fn next_packet(&mut self, now: Instant, mark: bool, pacer: Option<&PaceSeat>) -> Packet {
         let packet = if self.gate == Gate::ProbeDue { self.probe(now) } else { self.segment(now, mark) };
         if self.pacing.is_some() {
             self.pace(now, pacer);
         }
-        Some(packet)
+        packet
     }
 
     /// A packet goes now: the next one has to wait.
@@ -489,10 +495,9 @@ impl Sender {
         self.forced = false;
         let payload = MSS_BYTES.min(self.size - seq) as u16;
         let mut packet = self.data(now, seq, payload);
-        let is_capable = self.congestion.ecn_capable();
         packet.flags = Flags::NONE
-            .with(Flags::ECT, is_capable)
-            .with(Flags::CE, mark && is_capable)
+            .with(Flags::ECT, self.is_capable)
+            .with(Flags::CE, mark && self.is_capable)
             .with(Flags::CWR, !retransmission && std::mem::take(&mut self.cwr))
             .with(Flags::RETRANSMITTED, retransmission);
         self.report.packets += 1;
