@@ -76,6 +76,9 @@ struct Pacing {
     release: Instant,
     /// It would be due so many picoseconds before `release`.
     due_before: u32,
+    /// When the timer that was asked for the next packet fires; `MAX` if none is. It is not the one for the timeout,
+    /// which would otherwise be asked for anew after each packet.
+    timer: Instant,
     /// How many hosts answer the same query, as far as the sender knows.
     degree: u32,
     /// Whether the host's pacer spaces them; else only the flow's congestion control does, while it has a gap.
@@ -84,7 +87,7 @@ struct Pacing {
 
 impl Pacing {
     fn new(by_host: bool) -> Pacing {
-        Pacing { sent: Instant::ZERO, release: Instant::ZERO, due_before: 0, degree: 1, by_host }
+        Pacing { sent: Instant::ZERO, release: Instant::ZERO, due_before: 0, timer: Instant::MAX, degree: 1, by_host }
     }
 
     /// When the next packet may go. A gap counts from the packet before it and is the one that holds now: a flow that
@@ -146,7 +149,7 @@ pub(super) struct Sender {
     timeouts_in_row: u32,
     /// When the retransmission timer expires; `MAX` while it is off.
     deadline: Instant,
-    /// When the timer that was asked for fires; `MAX` if none is.
+    /// When the timer that was asked for the timeout fires; `MAX` if none is.
     timer: Instant,
     min_rto: Span,
     max_rto: Span,
@@ -392,8 +395,13 @@ impl Sender {
 
     /// A timer fired; after `probe_after` timeouts in a row, if that is given, the flow probes.
     pub(super) fn on_timer(&mut self, now: Instant, probe_after: Option<u32>) -> Fired {
+        if let Some(pacing) = &mut self.pacing
+            && now >= pacing.timer
+        {
+            pacing.timer = Instant::MAX;
+        }
         if now != self.timer {
-            // It was asked for before an earlier one was.
+            // It was asked for the next packet, or before an earlier one was.
             return Fired::Nothing;
         }
         self.timer = Instant::MAX;
@@ -550,15 +558,24 @@ impl Sender {
     #[inline]
     pub(super) fn wanted_timer(&mut self, clock: Option<Clock>) -> Option<Instant> {
         let timeout = clock.map_or(self.deadline, |clock| clock.next(self.deadline));
-        let due = match &self.pacing {
-            Some(pacing) if self.waits => timeout.min(pacing.next(self.window.gap)),
-            _ => timeout,
-        };
-        if due >= self.timer {
+        if self.waits
+            && let Some(pacing) = &mut self.pacing
+        {
+            let due = pacing.next(self.window.gap);
+            if due < timeout {
+                // The timeout is asked for when that moment has come, if it was not before.
+                if due >= self.timer.min(pacing.timer) {
+                    return None;
+                }
+                pacing.timer = due;
+                return Some(due);
+            }
+        }
+        if timeout >= self.timer {
             return None;
         }
-        self.timer = due;
-        Some(due)
+        self.timer = timeout;
+        Some(timeout)
     }
 
     fn advance(&mut self, now: Instant, ack: u64) {
