@@ -62,7 +62,7 @@ struct Host {
     /// comes in time. But not if it lands in another part, or if a timer that is set with a packet may fire before.
     is_called: bool,
     /// Whether the transport wants to send by the only interface: asked after each call of it, and not where this is
-    /// needed, which is more often.
+    /// needed, which is more often. It means nothing in a host with several.
     wants_to_send: bool,
     transport: TransportSeat,
     control: List,
@@ -632,9 +632,11 @@ impl Part<'_> {
         host: usize,
         call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R,
     ) -> R {
+        // Hosts with several interfaces ask for each of them where they need to know.
+        let has_one = L::PLAIN || self.interfaces.is_none();
         self.call_host::<L, R>(now, host, |transport, cx| {
             let result = call(transport, cx);
-            (result, transport.wants_to_send(0))
+            (result, has_one && transport.wants_to_send(0))
         })
     }
 
