@@ -326,31 +326,24 @@ impl Calendar {
             0 => {}
             1 => active[0] = places[0],
             2 => sort_latest_first::<2>(places, active),
-            _ => self.sort_many(count),
+            3 => sort_apart::<3>(places, active),
+            4 => sort_apart::<4>(places, active),
+            5 => sort_apart::<5>(places, active),
+            6 => sort_apart::<6>(places, active),
+            7 => sort_apart::<7>(places, active),
+            ROOM => sort_apart::<ROOM>(places, active),
+            _ => self.sort_crowded(),
         }
     }
 
-    /// Sorts what was in the near bucket at the cursor: more than two entries.
-    // Not inlined: fewer ones need few registers.
-    #[inline(never)]
-    fn sort_many(&mut self, count: usize) {
-        let places = self.near.taken(self.cursor);
-        let active = self.active.first_chunk_mut::<ROOM>().expect("it is never shorter");
-        match count {
-            3 => sort_latest_first::<3>(places, active),
-            4 => sort_latest_first::<4>(places, active),
-            5 => sort_latest_first::<5>(places, active),
-            6 => sort_latest_first::<6>(places, active),
-            7 => sort_latest_first::<7>(places, active),
-            ROOM => sort_latest_first::<ROOM>(places, active),
-            _ => {
-                self.active.clear();
-                self.active.extend_from_slice(places);
-                let chain = self.near.take_chain(self.cursor);
-                self.pool.take(chain, &mut self.active);
-                self.active.sort_unstable_by(|a, b| b.cmp(a));
-            }
-        }
+    /// Sorts what was in the near bucket at the cursor, which had more entries than places.
+    #[cold]
+    fn sort_crowded(&mut self) {
+        self.active.clear();
+        self.active.extend_from_slice(self.near.taken(self.cursor));
+        let chain = self.near.take_chain(self.cursor);
+        self.pool.take(chain, &mut self.active);
+        self.active.sort_unstable_by(|a, b| b.cmp(a));
     }
 
     /// Moves the cursor to the start of the next wide bucket in which anything happens, and that bucket's events to
@@ -460,6 +453,13 @@ fn sort_latest_first<const N: usize>(from: &[Entry; ROOM], to: &mut [Entry; ROOM
         // No rank reaches `ROOM`; that the compiler sees it saves a check.
         to[ranks[i] % ROOM] = from[i];
     }
+}
+
+/// As [`sort_latest_first`].
+// A function of its own for each number: fewer entries need fewer registers, and two of them hardly any.
+#[inline(never)]
+fn sort_apart<const N: usize>(from: &[Entry; ROOM], to: &mut [Entry; ROOM]) {
+    sort_latest_first::<N>(from, to);
 }
 
 #[cfg(test)]

@@ -396,7 +396,9 @@ impl Port {
     /// As [`Port::offer`], in a port that is a FIFO.
     #[inline(never)]
     fn offer_to_fifo(&mut self, now: Instant, arena: &mut Arena, id: PacketId) -> Offered {
-        self.catch_up(now, arena);
+        while self.waiting > 0 && self.wire.is_free(now) {
+            self.send_next_of_fifo(arena);
+        }
         let packet = arena.get_mut(id);
         let size = u64::from(packet.size);
         if self.backlog + size > self.limit {
@@ -441,16 +443,25 @@ impl Port {
     /// Sends the next packet that waits, at the moment at which the transmitter became free for it.
     #[inline(never)]
     fn send_next(&mut self, arena: &mut Arena) -> Option<Instant> {
-        match &mut self.scheduler {
-            SchedulerSeat::Strict(queue) if self.is_fifo => {
-                let begins = self.wire.free_at();
-                let id = queue.pop_only(arena);
-                self.waiting -= 1;
-                self.set_backlog(begins, self.backlog - u64::from(arena.get(id).size));
-                self.wire.transmit(begins, arena, id)
-            }
-            _ => self.send_waiting(arena).1,
-        }
+        if self.is_fifo { self.send_next_of_fifo(arena) } else { self.send_next_of_any(arena) }
+    }
+
+    /// As [`Port::send_next`], in any port.
+    // A function of its own: a FIFO needs few registers.
+    #[inline(never)]
+    fn send_next_of_any(&mut self, arena: &mut Arena) -> Option<Instant> {
+        self.send_waiting(arena).1
+    }
+
+    /// As [`Port::send_next`], in a port that is a FIFO.
+    #[inline(always)]
+    fn send_next_of_fifo(&mut self, arena: &mut Arena) -> Option<Instant> {
+        let SchedulerSeat::Strict(queue) = &mut self.scheduler else { unreachable!("a FIFO has this scheduler") };
+        let begins = self.wire.free_at();
+        let id = queue.pop_only(arena);
+        self.waiting -= 1;
+        self.set_backlog(begins, self.backlog - u64::from(arena.get(id).size));
+        self.wire.transmit(begins, arena, id)
     }
 
     /// Sends the next packet that waits, at the moment at which the transmitter became free for it. Returns the packet,

@@ -338,21 +338,23 @@ impl Arena {
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         self.made += 1;
-        if let Some(id) = self.free.pop() {
-            self.packets[id.index()] = packet;
-            if let Some(headers) = &mut self.headers {
-                headers[id.index()] = Header::default();
-            }
-            return id;
+        let id = match self.free.pop() {
+            Some(id) => id,
+            None => self.grow(),
+        };
+        self.packets[id.index()] = packet;
+        if let Some(headers) = &mut self.headers {
+            headers[id.index()] = Header::default();
         }
-        self.grow(packet)
+        id
     }
 
+    /// A new place. Where its packet is made, nothing then needs the packet in memory but this place.
     #[inline(never)]
-    fn grow(&mut self, packet: Packet) -> PacketId {
+    fn grow(&mut self) -> PacketId {
         let id = PacketId(u32::try_from(self.packets.len()).expect("fewer than 2^32 packets at a time"));
         let room = self.packets.capacity();
-        self.packets.push(packet);
+        self.packets.push(Packet::control(Kind::DATA, FlowId(0), HostId(0), HostId(0), 0, Instant::ZERO));
         self.links.push(Link { next: PacketId::NONE, previous: PacketId::NONE, arrival: Instant::ZERO });
         if let Some(headers) = &mut self.headers {
             headers.push(Header::default());

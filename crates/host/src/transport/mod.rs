@@ -40,30 +40,32 @@ impl TransportSeat {
         matches!(self, TransportSeat::Custom(_))
     }
 
-    /// As [`Transport::on_packet`], unless it is a program's own.
+    /// As [`Transport::on_packet`], unless it is a program's own. Returns whether the transport wants to send by its
+    /// first interface then.
     #[inline(always)]
-    pub fn on_packet_of_registered(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
+    pub fn on_packet_of_registered(&mut self, cx: &mut HostCx<'_>, packet: PacketId) -> bool {
         match self {
-            TransportSeat::Tcp(tcp) => tcp.on_packet(cx, packet),
-            _ => match_transport!(registered self, model => model.on_packet(cx, packet)),
+            TransportSeat::Tcp(tcp) => {
+                tcp.on_packet(cx, packet);
+                tcp.wants_to_send(0)
+            }
+            _ => match_transport!(registered self, model => {
+                model.on_packet(cx, packet);
+                model.wants_to_send(0)
+            }),
         }
     }
 
-    /// As [`Transport::poll_send`], unless it is a program's own.
+    /// As [`Transport::poll_send`] for the first interface, unless it is a program's own; the packet is in the arena.
+    /// Returns also whether the transport wants to send more by it.
     #[inline(always)]
-    pub fn poll_registered(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
+    pub fn poll_registered(&mut self, cx: &mut HostCx<'_>) -> (Option<PacketId>, bool) {
         match self {
-            TransportSeat::Tcp(tcp) => tcp.poll_send(cx, nic),
-            _ => match_transport!(registered self, model => model.poll_send(cx, nic)),
-        }
-    }
-
-    /// As [`Transport::wants_to_send`], unless it is a program's own.
-    #[inline(always)]
-    pub fn registered_wants_to_send(&self, nic: u8) -> bool {
-        match self {
-            TransportSeat::Tcp(tcp) => tcp.wants_to_send(nic),
-            _ => match_transport!(registered self, model => model.wants_to_send(nic)),
+            TransportSeat::Tcp(tcp) => (tcp.poll(cx, 0, |cx, packet| cx.arena.insert(packet)), tcp.wants_to_send(0)),
+            _ => match_transport!(registered self, model => {
+                let packet = model.poll_send(cx, 0).map(|packet| cx.arena.insert(packet));
+                (packet, model.wants_to_send(0))
+            }),
         }
     }
 }

@@ -12,6 +12,7 @@ mod clock;
 mod connections;
 mod degrees;
 mod extra;
+mod handshake;
 mod held;
 pub mod packets;
 mod receiver;
@@ -347,7 +348,7 @@ impl Build for Model {
 }
 
 /// Tells the order what the flow may send since it was last told, and sees to its timer.
-#[inline]
+#[inline(always)]
 fn settle(
     cx: &mut HostCx<'_>,
     slot: u32,
@@ -372,6 +373,7 @@ fn settle(
 
 impl Model {
     /// [`settle`], of the flow in `slot`.
+    #[inline(never)]
     fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
         let sender = self.senders.get_mut(slot);
         settle(cx, slot, sender, &mut self.orders, self.extra.as_deref(), &self.config);
@@ -430,43 +432,6 @@ impl Model {
         }
     }
 
-    /// A sender opens a connection: it is told the degree and the first window.
-    #[cold]
-    fn on_syn(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
-        let syn = cx.arena.get(packet);
-        let mut answer = syn.answer(packets::SYN_ACK, 0);
-        // The flow may be over: this was a needless copy.
-        if let Some(slot) = cx.flows.receiver(syn.flow) {
-            let mut degree = self.receivers.get_mut(slot).degree();
-            if let Some(extra) = &mut self.extra {
-                degree = extra.degrees.as_mut().map_or(degree, |degrees| degrees.at_handshake(answer.flow, degree));
-                extra.advertise(cx.now, slot, &mut answer);
-            }
-            packets::set_degree(&mut answer, degree);
-        }
-        cx.send_control(answer);
-    }
-
-    #[cold]
-    fn on_syn_ack(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
-        let answer = cx.arena.get(packet);
-        let Some(slot) = cx.flows.sender(answer.flow) else { return };
-        self.senders.get_mut(slot).on_syn_ack(cx.now, answer);
-        self.settle(cx, slot);
-    }
-
-    /// The sink of a persistent connection says that its incast degree has changed.
-    #[cold]
-    fn on_update(&mut self, cx: &mut HostCx<'_>, packet: PacketId) {
-        let update = cx.arena.get(packet);
-        if let Some(degrees) = self.extra.as_mut().and_then(|extra| extra.degrees.as_mut()) {
-            degrees.hear(update);
-        }
-        if let Some(slot) = cx.flows.sender(update.flow) {
-            self.senders.get_mut(slot).set_degree(packets::degree(update));
-        }
-    }
-
     fn on_data(&mut self, cx: &mut HostCx<'_>, id: PacketId) {
         let packet = cx.arena.get(id).clone();
         let Some(slot) = cx.flows.receiver(packet.flow) else {
@@ -495,6 +460,55 @@ impl Model {
         } else if let Some(at) = receiver.wanted_timer() {
             cx.wishes.push(Wish::Timer { at, flow: packet.flow });
         }
+    }
+
+    /// [`Transport::poll_send`], with what becomes of the packet: where that is known here, it is copied once.
+    #[inline(always)]
+    pub(super) fn poll<R>(
+        &mut self,
+        cx: &mut HostCx<'_>,
+        nic: u8,
+        take: impl FnOnce(&mut HostCx<'_>, Packet) -> R,
+    ) -> Option<R> {
+        while let Some(turn) = self.orders.of_mut(nic).next() {
+            let sender = self.senders.get_mut(turn.slot);
+            let mut discards = turn.drop;
+            if let Some(extra) = &mut self.extra {
+                match extra.leave(cx.now, turn.slot, sender) {
+                    Leave::Go => {}
+                    Leave::Discard => discards = true,
+                    Leave::Wait(at) => {
+                        sender.hold_until(at);
+                        sender.take_back();
+                        if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
+                            cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
+                        }
+                        continue;
+                    }
+                }
+            }
+            // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
+            if !sender.take_turn() {
+                continue;
+            }
+            let packet = sender.next_packet(cx.now, turn.mark, self.extra.as_ref().map(|extra| &extra.pace));
+            if let Some(clocks) = self.extra.as_mut().and_then(|extra| extra.clocks.as_mut())
+                && let Some(at) = sender.release()
+            {
+                clocks.insert(sender.receiver(), at);
+            }
+            if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
+                cx.wishes.push(Wish::Timer { at, flow: packet.flow });
+            }
+            if discards {
+                cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
+                continue;
+            }
+            self.orders.of_mut(nic).on_sent(turn.slot, u64::from(packet.payload));
+            cx.header.direction = Direction::Forward;
+            return Some(take(cx, packet));
+        }
+        None
     }
 }
 
@@ -595,44 +609,7 @@ impl Transport for Model {
 
     #[inline(always)]
     fn poll_send(&mut self, cx: &mut HostCx<'_>, nic: u8) -> Option<Packet> {
-        while let Some(turn) = self.orders.of_mut(nic).next() {
-            let sender = self.senders.get_mut(turn.slot);
-            let mut discards = turn.drop;
-            if let Some(extra) = &mut self.extra {
-                match extra.leave(cx.now, turn.slot, sender) {
-                    Leave::Go => {}
-                    Leave::Discard => discards = true,
-                    Leave::Wait(at) => {
-                        sender.hold_until(at);
-                        sender.take_back();
-                        if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
-                            cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
-                        }
-                        continue;
-                    }
-                }
-            }
-            // A window that shrank since the offer leaves nothing to send; the next flow gets its turn.
-            let pacer = self.extra.as_ref().map(|extra| &extra.pace);
-            if let Some(packet) = sender.next_packet(cx.now, turn.mark, pacer) {
-                if let Some(clocks) = self.extra.as_mut().and_then(|extra| extra.clocks.as_mut())
-                    && let Some(at) = sender.release()
-                {
-                    clocks.insert(sender.receiver(), at);
-                }
-                if let Some(at) = sender.wanted_timer(clock(&self.config, cx.host)) {
-                    cx.wishes.push(Wish::Timer { at, flow: packet.flow });
-                }
-                if discards {
-                    cx.wishes.push(Wish::Discarded { flow: packet.flow, seq: packet.seq });
-                    continue;
-                }
-                self.orders.of_mut(nic).on_sent(turn.slot, u64::from(packet.payload));
-                cx.header.direction = Direction::Forward;
-                return Some(packet);
-            }
-        }
-        None
+        self.poll(cx, nic, |_, packet| packet)
     }
 
     #[inline]

@@ -76,6 +76,9 @@ struct Pacing {
     release: Instant,
     /// It would be due so many picoseconds before `release`.
     due_before: u32,
+    /// When the timer that was asked for the next packet fires; `MAX` if none is. It is not the one for the timeout,
+    /// which would otherwise be asked for anew after each packet.
+    timer: Instant,
     /// How many hosts answer the same query, as far as the sender knows.
     degree: u32,
     /// Whether the host's pacer spaces them; else only the flow's congestion control does, while it has a gap.
@@ -84,7 +87,7 @@ struct Pacing {
 
 impl Pacing {
     fn new(by_host: bool) -> Pacing {
-        Pacing { sent: Instant::ZERO, release: Instant::ZERO, due_before: 0, degree: 1, by_host }
+        Pacing { sent: Instant::ZERO, release: Instant::ZERO, due_before: 0, timer: Instant::MAX, degree: 1, by_host }
     }
 
     /// When the next packet may go. A gap counts from the packet before it and is the one that holds now: a flow that
@@ -110,6 +113,8 @@ pub(super) struct Sender {
     nxt: u64,
     window: Window,
     congestion: CongestionSeat,
+    /// Whether its congestion control understands marks.
+    is_capable: bool,
     /// Whether the next new data says that the window was cut.
     cwr: bool,
     /// Packets offered to the send order and not taken yet.
@@ -144,7 +149,7 @@ pub(super) struct Sender {
     timeouts_in_row: u32,
     /// When the retransmission timer expires; `MAX` while it is off.
     deadline: Instant,
-    /// When the timer that was asked for fires; `MAX` if none is.
+    /// When the timer that was asked for the timeout fires; `MAX` if none is.
     timer: Instant,
     min_rto: Span,
     max_rto: Span,
@@ -180,6 +185,7 @@ impl Sender {
                 max: tcp.max_window.map_or(f64::INFINITY, packets),
                 gap: Span::ZERO,
             },
+            is_capable: congestion.ecn_capable(),
             pacing: (seats.paced || seats.limited || congestion.paces()).then(|| Box::new(Pacing::new(seats.paced))),
             congestion,
             cwr: false,
@@ -352,6 +358,8 @@ impl Sender {
         let was_recovering = self.recovery;
         let window_limited = self.is_window_limited();
         let in_use = self.in_use();
+        // What waits in a NIC queue counts as sent, here as in the window that is used.
+        let snd_nxt = (self.una + in_use).min(self.size);
         if newly_acked > 0 {
             if ack >= self.used_until {
                 self.used = in_use;
@@ -369,8 +377,7 @@ impl Sender {
             newly_acked,
             ece: packet.flags.has(Flags::ECE),
             snd_una: self.una,
-            // What waits in a NIC queue counts as sent, here as in the window that is used.
-            snd_nxt: (self.una + self.in_use()).min(self.size),
+            snd_nxt,
             // The ACK that ends fast recovery does not open the window either: it was set by the end of recovery.
             in_recovery: was_recovering == Recovery::Fast,
             window_limited,
@@ -388,8 +395,13 @@ impl Sender {
 
     /// A timer fired; after `probe_after` timeouts in a row, if that is given, the flow probes.
     pub(super) fn on_timer(&mut self, now: Instant, probe_after: Option<u32>) -> Fired {
+        if let Some(pacing) = &mut self.pacing
+            && now >= pacing.timer
+        {
+            pacing.timer = Instant::MAX;
+        }
         if now != self.timer {
-            // It was asked for before an earlier one was.
+            // It was asked for the next packet, or before an earlier one was.
             return Fired::Nothing;
         }
         self.timer = Instant::MAX;
@@ -428,7 +440,7 @@ impl Sender {
     }
 
     /// How many more packets than were offered before may go now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn newly_sendable(&mut self, now: Instant) -> u32 {
         let mut more = self.sendable().saturating_sub(u64::from(self.offered));
         if let Some(pacing) = &self.pacing {
@@ -446,19 +458,21 @@ impl Sender {
         more
     }
 
-    /// The next packet, if one may go; takes one off what was offered. `mark` says whether the queue of the NIC marks
-    /// what is ECN-capable.
+    /// Takes one packet off what was offered, and says whether it may still go.
     #[inline(always)]
-    pub(super) fn next_packet(&mut self, now: Instant, mark: bool, pacer: Option<&PaceSeat>) -> Option<Packet> {
+    pub(super) fn take_turn(&mut self) -> bool {
         self.offered -= 1;
-        if !self.may_send() {
-            return None;
-        }
+        self.may_send()
+    }
+
+    /// The next packet, which may go. `mark` says whether the queue of the NIC marks what is ECN-capable.
+    #[inline(always)]
+    pub(super) fn next_packet(&mut self, now: Instant, mark: bool, pacer: Option<&PaceSeat>) -> Packet {
         let packet = if self.gate == Gate::ProbeDue { self.probe(now) } else { self.segment(now, mark) };
         if self.pacing.is_some() {
             self.pace(now, pacer);
         }
-        Some(packet)
+        packet
     }
 
     /// A packet goes now: the next one has to wait.
@@ -489,10 +503,9 @@ impl Sender {
         self.forced = false;
         let payload = MSS_BYTES.min(self.size - seq) as u16;
         let mut packet = self.data(now, seq, payload);
-        let is_capable = self.congestion.ecn_capable();
         packet.flags = Flags::NONE
-            .with(Flags::ECT, is_capable)
-            .with(Flags::CE, mark && is_capable)
+            .with(Flags::ECT, self.is_capable)
+            .with(Flags::CE, mark && self.is_capable)
             .with(Flags::CWR, !retransmission && std::mem::take(&mut self.cwr))
             .with(Flags::RETRANSMITTED, retransmission);
         self.report.packets += 1;
@@ -545,15 +558,24 @@ impl Sender {
     #[inline]
     pub(super) fn wanted_timer(&mut self, clock: Option<Clock>) -> Option<Instant> {
         let timeout = clock.map_or(self.deadline, |clock| clock.next(self.deadline));
-        let due = match &self.pacing {
-            Some(pacing) if self.waits => timeout.min(pacing.next(self.window.gap)),
-            _ => timeout,
-        };
-        if due >= self.timer {
+        if self.waits
+            && let Some(pacing) = &mut self.pacing
+        {
+            let due = pacing.next(self.window.gap);
+            if due < timeout {
+                // The timeout is asked for when that moment has come, if it was not before.
+                if due >= self.timer.min(pacing.timer) {
+                    return None;
+                }
+                pacing.timer = due;
+                return Some(due);
+            }
+        }
+        if timeout >= self.timer {
             return None;
         }
-        self.timer = due;
-        Some(due)
+        self.timer = timeout;
+        Some(timeout)
     }
 
     fn advance(&mut self, now: Instant, ack: u64) {

@@ -56,7 +56,7 @@ impl<'s> Part<'s> {
             let transport = context.build().expect(VALID);
             let shortest = transport.shortest_timer();
             let is_called = scenario.has_pfc() || { nics }.any(|nic| !is_here(nic.peer) || shortest <= nic.delay);
-            Host { id, is_called, transport, control: List::new() }
+            Host { id, is_called, wants_to_send: false, transport, control: List::new() }
         };
         let mut hosts: Vec<Host> = Vec::with_capacity(host_ids.len());
         prefer_large_pages(&hosts);

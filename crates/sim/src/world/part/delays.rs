@@ -71,7 +71,7 @@ impl Part<'_> {
     /// Whether a host has something of its own for an interface that does nothing.
     fn could_begin(&mut self, now: Instant, host: usize) -> bool {
         if self.interfaces.is_none() {
-            return self.ports[host].wire.is_free(now) && self.hosts[host].has_more::<Any>();
+            return self.ports[host].wire.is_free(now) && self.hosts[host].has_more();
         }
         (0..self.interface_count(host)).any(|nic| {
             let at = self.nic_at(host, nic);

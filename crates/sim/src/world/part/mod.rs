@@ -25,6 +25,7 @@ mod pfc;
 pub(super) mod stall;
 mod switches;
 mod ties;
+mod wishes;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -61,6 +62,9 @@ struct Host {
     /// port of a switch, what waits then is what waited after the last call, and the landing of the packet in front
     /// comes in time. But not if it lands in another part, or if a timer that is set with a packet may fire before.
     is_called: bool,
+    /// Whether the transport wants to send by the only interface: asked after each call of it, and not where this is
+    /// needed, which is more often. It means nothing in a host with several.
+    wants_to_send: bool,
     transport: TransportSeat,
     control: List,
 }
@@ -68,9 +72,8 @@ struct Host {
 impl Host {
     /// Whether anything waits for the only interface.
     #[inline]
-    fn has_more<L: Loop>(&self) -> bool {
-        !self.control.is_empty()
-            || if L::PLAIN { self.transport.registered_wants_to_send(0) } else { self.transport.wants_to_send(0) }
+    fn has_more(&self) -> bool {
+        !self.control.is_empty() || self.wants_to_send
     }
 }
 
@@ -315,7 +318,13 @@ impl Part<'_> {
         };
         let (id, next) = landed;
         if let Some(next) = next {
-            self.push_landing::<L>(at, next);
+            if L::PLAIN {
+                // The event of the next packet behind the same port is the one at hand, at another time.
+                self.calendar.push(next, self.key);
+                self.fetch_account::<L>(at);
+            } else {
+                self.push_landing::<L>(at, next);
+            }
         } else if at < self.nics {
             self.catch_up_host::<L>(now, if L::PLAIN { at } else { self.host_of_nic(at) });
         }
@@ -456,10 +465,11 @@ impl Part<'_> {
         if self.attributes::<L>() {
             self.account_arrival(now, host, id);
         }
-        self.with_host::<L, _>(now, host, |transport, cx| match L::PLAIN {
-            true => transport.on_packet_of_registered(cx, id),
-            false => transport.on_packet(cx, id),
-        });
+        if L::PLAIN {
+            self.call_host::<L, _>(now, host, |transport, cx| ((), transport.on_packet_of_registered(cx, id)));
+        } else {
+            self.with_host::<L, _>(now, host, |transport, cx| transport.on_packet(cx, id));
+        }
         if self.attributes::<L>() {
             self.account_handled(now, host);
         }
@@ -505,22 +515,21 @@ impl Part<'_> {
             self.pull_by_all(now, host);
         } else if !L::PLAIN && self.pfc.is_some() {
             self.pull_held(now, host);
-        } else if self.hosts[host].has_more::<L>() {
+        } else if self.hosts[host].has_more() {
             if self.ports[host].wire.is_free(now) {
                 self.send_next::<L>(now, host, 0, host);
             }
-            if self.hosts[host].is_called {
-                self.agree_on_call::<L>(host);
+            let at = &self.hosts[host];
+            if at.is_called && at.has_more() {
+                self.agree_on_call(host);
             }
         }
     }
 
-    /// The NIC of a host is called when it is free, if more waits.
+    /// The NIC of a host, for which more waits, is called when it is free.
     #[inline(never)]
-    fn agree_on_call<L: Loop>(&mut self, host: usize) {
-        if self.hosts[host].has_more::<L>()
-            && let Some(at) = self.ports[host].wire.agree_free()
-        {
+    fn agree_on_call(&mut self, host: usize) {
+        if let Some(at) = self.ports[host].wire.agree_free() {
             self.calendar.push(at, Event::Free(self.hosts[host].id, 0).key());
         }
     }
@@ -533,7 +542,7 @@ impl Part<'_> {
             self.catch_up_all(now, host);
         } else if !L::PLAIN && self.pfc.is_some() {
             // Interfaces and ports are called whenever they become free.
-        } else if self.ports[host].wire.is_free(now) && self.hosts[host].has_more::<L>() {
+        } else if self.ports[host].wire.is_free(now) && self.hosts[host].has_more() {
             self.catch_up_waiting::<L>(now, host);
         }
     }
@@ -548,7 +557,7 @@ impl Part<'_> {
                 return;
             }
             self.send_next::<L>(begins, host, 0, host);
-            if !self.ports[host].wire.is_free(now) || !self.hosts[host].has_more::<L>() {
+            if !self.ports[host].wire.is_free(now) || !self.hosts[host].has_more() {
                 return;
             }
         }
@@ -589,15 +598,24 @@ impl Part<'_> {
             }
             return Some(id);
         }
+        self.next_of_transport::<L>(now, host, nic)
+    }
+
+    /// [`Part::next_of_host`], where no control packet waits.
+    // A function of its own: a control packet, which half of all are, would pay for the registers of this one.
+    #[inline(never)]
+    fn next_of_transport<L: Loop>(&mut self, now: Instant, host: usize, nic: u8) -> Option<PacketId> {
         // In a plain network nobody asks for a packet where nothing waits.
         if !L::PLAIN && !self.hosts[host].transport.wants_to_send(nic) {
             return None;
         }
-        // Taken in at once: a packet is copied once.
-        let id = self.with_host::<L, _>(now, host, |transport, cx| {
-            let packet = if L::PLAIN { transport.poll_registered(cx, 0) } else { transport.poll_send(cx, nic) };
-            packet.map(|packet| cx.arena.insert(packet))
-        })?;
+        let id = if L::PLAIN {
+            self.call_host::<L, _>(now, host, |transport, cx| transport.poll_registered(cx))
+        } else {
+            self.with_host::<L, _>(now, host, |transport, cx| {
+                transport.poll_send(cx, nic).map(|packet| cx.arena.insert(packet))
+            })
+        }?;
         if self.arena.has_headers() {
             self.arena.set_header(id, std::mem::take(&mut self.header));
         }
@@ -615,8 +633,24 @@ impl Part<'_> {
         host: usize,
         call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> R,
     ) -> R {
+        // Hosts with several interfaces ask for each of them where they need to know.
+        let has_one = L::PLAIN || self.interfaces.is_none();
+        self.call_host::<L, R>(now, host, |transport, cx| {
+            let result = call(transport, cx);
+            (result, has_one && transport.wants_to_send(0))
+        })
+    }
+
+    /// [`Part::with_host`], where the call says also whether the transport wants to send by the first interface then.
+    #[inline(always)]
+    fn call_host<L: Loop, R>(
+        &mut self,
+        now: Instant,
+        host: usize,
+        call: impl FnOnce(&mut TransportSeat, &mut HostCx<'_>) -> (R, bool),
+    ) -> R {
         let attributes = self.attributes::<L>();
-        let Host { id, transport, control, .. } = &mut self.hosts[host];
+        let Host { id, transport, control, wants_to_send, .. } = &mut self.hosts[host];
         let before = if attributes { control.back() } else { None };
         let mut cx = HostCx {
             now,
@@ -628,7 +662,8 @@ impl Part<'_> {
             wishes: &mut self.wishes,
             header: &mut self.header,
         };
-        let result = call(transport, &mut cx);
+        let (result, wants) = call(transport, &mut cx);
+        *wants_to_send = wants;
         if self.attributes::<L>() {
             self.account_control(now, host, before);
         }
@@ -639,50 +674,6 @@ impl Part<'_> {
             self.sort_control(host);
         }
         result
-    }
-
-    /// Does what the transport of a host has asked for: the last wish first.
-    #[inline(never)]
-    fn grant_wishes(&mut self, now: Instant, host: usize) {
-        let id = self.hosts[host].id;
-        let told = self.told.len();
-        while let Some(wish) = self.wishes.pop() {
-            let event = match wish {
-                Wish::Timer { at, flow } => {
-                    self.calendar.push(at, Event::Timer(id, flow).key());
-                    continue;
-                }
-                Wish::Discarded { flow, seq } => {
-                    let nic = self.nic_at(host, 0);
-                    self.ports[nic].count_drop(DropReason::NicQueue);
-                    FlowEvent::Dropped { flow, seq, reason: DropReason::NicQueue }
-                }
-                Wish::Tell { flow, message } => {
-                    self.told.push(Told { at: now, from: id, flow, message });
-                    continue;
-                }
-                Wish::Received { flow, report } => FlowEvent::Received { flow, report },
-                Wish::Acknowledged { flow, report } => FlowEvent::Acknowledged { flow, report },
-                Wish::Permitted { flow, report } => FlowEvent::Permitted { flow, report },
-                Wish::Abandoned { flow, report } => FlowEvent::Abandoned { flow, report },
-                Wish::LetGo { flow, report } => FlowEvent::LetGo { flow, report },
-            };
-            if self.attribution.is_some() {
-                self.account_ended(now, &event);
-            }
-            self.log.push(LogEntry { at: now, key: self.key, event });
-        }
-        self.told[told..].reverse();
-    }
-
-    /// What happened to flows since the last call, in order.
-    pub(super) fn take_log(&mut self, log: &mut Vec<LogEntry>) {
-        log.append(&mut self.log);
-    }
-
-    /// What hosts have told the controller since the last call, that of each host in order.
-    pub(super) fn take_told(&mut self, told: &mut Vec<Told>) {
-        told.append(&mut self.told);
     }
 
     pub(super) fn counts(&self) -> &Counts {

@@ -588,7 +588,7 @@ impl Part<'_> {
                 self.push_landing::<Any>(at, land);
             }
         }
-        let has_more = self.ports[at].waiting() > 0 || self.hosts[host].has_more::<Any>();
+        let has_more = self.ports[at].waiting() > 0 || self.hosts[host].has_more();
         let wire = &mut self.ports[at].wire;
         if has_more
             && !wire.is_free(now)

@@ -26,7 +26,7 @@ impl Sender {
     /// The class of the next packet and its bytes on the wire, if one may go.
     #[cold]
     pub(in super::super) fn upcoming(&mut self) -> Option<(u8, u64)> {
-        if self.sendable() == 0 {
+        if !self.may_send() {
             return None;
         }
         // Which segment goes again is asked of a copy: to ask is to send it.

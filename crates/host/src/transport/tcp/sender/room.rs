@@ -11,22 +11,48 @@ fn float(bytes: u64) -> f64 {
 }
 
 impl Sender {
-    /// Whether a packet may go now, without counting how many.
+    /// Whether the window alone decides what may go: nothing was lost, and nobody else holds the flow back.
     #[inline]
+    fn is_plain(&self) -> bool {
+        self.gate == Gate::Open && self.board.is_none() && self.receive_window == u16::MAX
+    }
+
+    /// Whether a packet may go now, without counting how many.
+    #[inline(always)]
     pub(super) fn may_send(&self) -> bool {
-        if self.gate != Gate::Open || self.board.is_some() || self.receive_window < u16::MAX {
-            return self.sendable() > 0;
+        if !self.is_plain() {
+            return self.sendable_of_any() > 0;
         }
-        let fresh = self.size - self.nxt;
-        let room = self.window.cwnd - float(self.nxt - self.una);
-        let may = fresh > 0 && room >= float(fresh.min(MSS_BYTES));
-        debug_assert_eq!(may, self.sendable() > 0);
+        let left = self.size - self.nxt;
+        let may = left > 0 && self.room(self.nxt - self.una) >= float(left.min(MSS_BYTES));
+        debug_assert_eq!(may, self.sendable_of_any() > 0);
         may
     }
 
     /// Packets that may go now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sendable(&self) -> u64 {
+        if !self.is_plain() {
+            return self.sendable_of_any();
+        }
+        let (left, room) = (self.size - self.nxt, self.room(self.nxt - self.una));
+        // Either all that is left fits, with its short last segment, or only whole segments do; a float that becomes an
+        // integer is at least 0.
+        let packets =
+            if room >= float(left) { left.div_ceil(MSS_BYTES) } else { u64::from((room / MSS_BYTES as f64) as u32) };
+        debug_assert_eq!(packets, self.sendable_of_any());
+        packets
+    }
+
+    /// Bytes for which the window has room while `pipe` bytes are on their way.
+    #[inline]
+    fn room(&self, pipe: u64) -> f64 {
+        self.window.cwnd - float(pipe)
+    }
+
+    /// [`Sender::sendable`], whatever the state of the flow.
+    #[inline(never)]
+    fn sendable_of_any(&self) -> u64 {
         if self.gate != Gate::Open {
             return u64::from(self.gate == Gate::ProbeDue);
         }
@@ -55,7 +81,7 @@ impl Sender {
     /// bytes are on their way.
     #[inline]
     fn fits(&self, again: u64, fresh: u64, pipe: u64) -> u64 {
-        let room = self.window.cwnd - float(pipe);
+        let room = self.room(pipe);
         let last = self.size - self.nxt;
         let allowed = if room >= MSS_BYTES as f64 {
             let whole = (room / MSS_BYTES as f64) as i64 as u64;

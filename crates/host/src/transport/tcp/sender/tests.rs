@@ -64,7 +64,9 @@ impl Bench {
     fn send_packets(&mut self) -> Vec<Packet> {
         let mut sent = Vec::new();
         while self.sender.newly_sendable(self.now) + self.sender.offered > 0 {
-            sent.extend(self.sender.next_packet(self.now, false, None));
+            if self.sender.take_turn() {
+                sent.push(self.sender.next_packet(self.now, false, None));
+            }
         }
         self.sender.wanted_timer(None);
         sent
