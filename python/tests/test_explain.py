@@ -222,6 +222,20 @@ def test_two_points_part_at_a_packet(folder: Folder, tmp_path: Path) -> None:
     assert 0 < other["first"]["at_ns"] < max(row["end_ns"] for row in flows(folder, keys["dctcp"]) if row["end_ns"])
     text = succeeded(run("diff", *own[:-4], "--scheme", "dctcp", "--scheme-b", "slytherin", cwd=tmp_path)).stdout
     assert "they part at" in text
+    # Another value of what is swept: other flows.
+    lighter = json.loads(succeeded(run("diff", *own, "--at-b", "workload.load=0.4", cwd=tmp_path)).stdout)
+    assert "workload.load = 0.4" in lighter["b"]
+    assert "workload.load = 0.8" in lighter["a"]
+
+
+@pytest.mark.parametrize("command", [["explain", "--worst", "1", "--html"], ["trace", "--flow", "1", "--pcapng"]])
+def test_a_file_without_a_folder_is_refused_before_anything_is_simulated(folder: Folder, tmp_path: Path, command: list[str]) -> None:
+    subcommand, *rest = command
+    for file, reason in [("nowhere/file", "there is no folder nowhere"), (".", "it is a folder")]:
+        done = run(subcommand, str(folder.path), *rest, file, cwd=tmp_path)
+        assert done.returncode == 2
+        assert reason in done.stderr
+        assert not list(tmp_path.iterdir())
 
 
 def test_two_versions_differ_by_their_flows(folder: Folder, tmp_path: Path) -> None:

@@ -54,6 +54,18 @@ impl PointArguments {
     }
 }
 
+/// A file that there is a folder for: what can not be written is said before anything is simulated.
+fn file_to_write(text: &str) -> Result<PathBuf, String> {
+    let file = PathBuf::from(text);
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            Err(format!("there is no folder {}", folder.display()))
+        }
+        _ if file.is_dir() => Err("it is a folder: expected a file".to_owned()),
+        _ => Ok(file),
+    }
+}
+
 /// How what waits in a port is told apart.
 #[derive(Clone, Copy, ValueEnum)]
 enum By {
@@ -90,7 +102,7 @@ pub(crate) struct ExplainCommand {
     #[arg(long, value_enum, requires = "port", conflicts_with_all = ["flow", "query", "worst"], default_value = "flow")]
     by: By,
     /// Also write a page with diagrams
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file_to_write)]
     html: Option<PathBuf>,
     /// How to print
     #[arg(long, value_enum, default_value_t)]
@@ -228,7 +240,7 @@ pub(crate) struct TraceCommand {
     #[arg(long, value_enum, default_value_t, requires = "flow", conflicts_with = "port")]
     view: View,
     /// The file to write
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file_to_write)]
     pcapng: PathBuf,
 }
 
@@ -294,6 +306,9 @@ pub(crate) struct DiffCommand {
     /// The value of a swept parameter at the points, such as workload.load=0.8; may be given several times
     #[arg(long, value_name = "PATH=VALUE")]
     at: Vec<String>,
+    /// The value of a swept parameter at the point of B, if it is another one
+    #[arg(long, value_name = "PATH=VALUE")]
+    at_b: Vec<String>,
     /// How many flows are told of
     #[arg(long, value_name = "N", default_value_t = 10)]
     flows: usize,
@@ -303,16 +318,20 @@ pub(crate) struct DiffCommand {
 }
 
 pub(crate) fn diff(arguments: &DiffCommand) -> Result<(), Problem> {
-    let side = |folder: &PathBuf, scheme: Option<&String>, seed: Option<u64>| {
-        let point = PointArguments { folder: folder.clone(), scheme: scheme.cloned(), seed, at: arguments.at.clone() };
+    let side = |folder: &PathBuf, scheme: Option<&String>, seed: Option<u64>, at: Vec<String>| {
+        let point = PointArguments { folder: folder.clone(), scheme: scheme.cloned(), seed, at };
         let info = point.info()?;
         let replay = point.replay(&info)?;
         let words = replay.words(&info);
         Ok::<_, Problem>((replay, words))
     };
-    let (a, a_words) = side(&arguments.a, arguments.scheme.as_ref(), arguments.seed)?;
+    let (a, a_words) = side(&arguments.a, arguments.scheme.as_ref(), arguments.seed, arguments.at.clone())?;
     let scheme = arguments.scheme_b.as_ref().or(arguments.scheme.as_ref());
-    let (b, b_words) = side(&arguments.b, scheme, arguments.seed_b.or(arguments.seed))?;
+    // What is said of B alone stands in the place of what is said of both.
+    let path = |value: &String| value.split('=').next().unwrap_or_default().trim().to_owned();
+    let of_b: BTreeSet<String> = arguments.at_b.iter().map(path).collect();
+    let at_b = arguments.at.iter().filter(|value| !of_b.contains(&path(value))).chain(&arguments.at_b);
+    let (b, b_words) = side(&arguments.b, scheme, arguments.seed_b.or(arguments.seed), at_b.cloned().collect())?;
     let found = differences((&arguments.a, &a), (&arguments.b, &b), arguments.flows)?;
     let mut out = Page::default();
     if arguments.format == TextFormat::Json {
