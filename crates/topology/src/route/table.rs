@@ -5,8 +5,8 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
-use std::ops::Range;
 
+use indexmap::IndexMap;
 use tailcut_base::{HostId, Id, IdVec, PortId, SwitchId};
 use tailcut_model::Invalid;
 
@@ -46,10 +46,6 @@ impl Slice {
     const NONE: Slice = Slice { first: 0, count: 0 };
     /// The hosts of the group are attached here, each to a port of its own.
     const ATTACHED: Slice = Slice { first: 0, count: u32::MAX };
-
-    fn range(self) -> Range<usize> {
-        self.first as usize..(self.first + self.count) as usize
-    }
 }
 
 /// Further away than any node; not a node.
@@ -137,11 +133,9 @@ impl RoutingTable {
         let mut pool: Vec<PortId> = (0..nics).map(|nic| wired.ports[PortId(nic)].reverse).collect();
         pool.extend((0..nics).map(PortId));
         let mut slices = vec![Slice::NONE; nodes.len() * roots.len()];
-        let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); nodes.len()];
+        let mut known: Vec<IndexMap<Vec<PortId>, u32>> = vec![IndexMap::new(); nodes.len()];
         let links = Links::new(wired, &nodes, &number, rules.cost, dead);
         let mut set: Vec<PortId> = Vec::new();
-        // Groups that are next to each other are often reached by the same ports.
-        let mut last = vec![Slice::NONE; nodes.len()];
         for (&root, slices) in roots.iter().zip(slices.chunks_exact_mut(nodes.len())) {
             let root_number = match root {
                 Root::Switch(switch) => number(Node::Switch(switch)),
@@ -174,19 +168,16 @@ impl RoutingTable {
                     };
                     set.extend(links.out(at).iter().filter(is_next).map(|&(port, ..)| port));
                 }
-                if pool[last[at].range()] != set[..] {
-                    let first = match known[at].get(&set) {
-                        Some(&first) => first,
-                        None => {
-                            let first = pool.len() as u32;
-                            pool.extend(&set);
-                            known[at].insert(set.clone(), first);
-                            first
-                        }
-                    };
-                    last[at] = Slice { first, count: set.len() as u32 };
-                }
-                *slice = last[at];
+                let first = match known[at].get(&set) {
+                    Some(&first) => first,
+                    None => {
+                        let first = pool.len() as u32;
+                        pool.extend(&set);
+                        known[at].insert(set.clone(), first);
+                        first
+                    }
+                };
+                *slice = Slice { first, count: set.len() as u32 };
             }
         }
         let mut fixed = BTreeMap::new();
