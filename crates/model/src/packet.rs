@@ -349,7 +349,7 @@ impl Arena {
         id
     }
 
-    /// A new place. Where its packet is made, nothing then needs the packet in memory but this place.
+    /// A new place. The caller writes the packet there, so that one which was just made is copied once.
     #[inline(never)]
     fn grow(&mut self) -> PacketId {
         let id = PacketId(u32::try_from(self.packets.len()).expect("fewer than 2^32 packets at a time"));
