@@ -6,7 +6,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use indexmap::IndexMap;
 use tailcut_base::{HostId, Id, IdVec, PortId, SwitchId};
 use tailcut_model::Invalid;
 
@@ -21,9 +20,9 @@ pub struct RoutingTable {
     /// By the number of each interface of a host: the port at its other end, then the interface itself; then the sets
     /// of ports.
     pool: Vec<PortId>,
-    /// A slice of `pool` for each group and node: the search for the ways to a group writes one after the other.
+    /// A slice of `pool` for each node and group.
     slices: Vec<Slice>,
-    nodes: u32,
+    groups: u32,
     group_of: IdVec<HostId, u32>,
     /// Interfaces of all hosts.
     nics: u32,
@@ -133,10 +132,10 @@ impl RoutingTable {
         let mut pool: Vec<PortId> = (0..nics).map(|nic| wired.ports[PortId(nic)].reverse).collect();
         pool.extend((0..nics).map(PortId));
         let mut slices = vec![Slice::NONE; nodes.len() * roots.len()];
-        let mut known: Vec<IndexMap<Vec<PortId>, u32>> = vec![IndexMap::new(); nodes.len()];
+        let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); nodes.len()];
         let links = Links::new(wired, &nodes, &number, rules.cost, dead);
         let mut set: Vec<PortId> = Vec::new();
-        for (&root, slices) in roots.iter().zip(slices.chunks_exact_mut(nodes.len())) {
+        for (to, &root) in roots.iter().enumerate() {
             let root_number = match root {
                 Root::Switch(switch) => number(Node::Switch(switch)),
                 Root::Host(host) => number(Node::Host(host)),
@@ -149,7 +148,7 @@ impl RoutingTable {
             let leaf = leaf_side.map(|port| number(wired.ports[port].owner));
             let distance = links.distances(root_number, leaf);
             for (at, &here) in distance.iter().enumerate() {
-                let slice = &mut slices[at];
+                let slice = &mut slices[at * roots.len() + to];
                 set.clear();
                 if here == 0 {
                     if let Root::Switch(_) = root {
@@ -194,7 +193,7 @@ impl RoutingTable {
         Ok(RoutingTable {
             pool,
             slices,
-            nodes: nodes.len() as u32,
+            groups: roots.len() as u32,
             group_of,
             nics,
             first_nic: wired.first_nic.clone(),
@@ -205,7 +204,7 @@ impl RoutingTable {
 
     #[inline]
     fn slice(&self, node: usize, destination: u32) -> Slice {
-        self.slices[destination as usize * self.nodes as usize + node]
+        self.slices[node * self.groups as usize + destination as usize]
     }
 
     #[inline]
