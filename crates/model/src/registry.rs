@@ -97,7 +97,7 @@ pub trait Demand {
 }
 
 /// What is around a model, for its warnings.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Around {
     /// Round-trip time between the hosts that are furthest apart, of a full packet and its ACK in an idle network.
     pub rtt: tailcut_base::Span,
@@ -115,9 +115,27 @@ pub struct Around {
     pub may_lose: bool,
     /// How long flows have after the last arrival.
     pub run_drain: tailcut_base::Span,
+    /// The classes of flows, each with the largest payload that one of its flows can have, in bytes.
+    pub largest_sizes: Vec<(String, u64)>,
 }
 
 impl Around {
+    /// Says of each threshold which classes have flows that are longer than it, but none by more than a twentieth: all
+    /// of such a class were probably meant to be below it. 32 KiB, 32,768 B, are above "32KB", 32,000 B.
+    pub fn barely_exceeds(&self, thresholds: impl IntoIterator<Item = u64>) -> Vec<String> {
+        let sentence = |threshold: u64, (class, largest): &(String, u64)| {
+            let is_barely = *largest > threshold && *largest <= threshold.saturating_add(threshold / 20);
+            is_barely.then(|| {
+                format!(
+                    "flows of `{class}` have up to {largest} B, a little more than the threshold of {threshold} B: the \
+                     longest of them count as longer flows"
+                )
+            })
+        };
+        let of = |threshold| self.largest_sizes.iter().filter_map(move |class| sentence(threshold, class));
+        thresholds.into_iter().flat_map(of).collect()
+    }
+
     /// Refuses a timer at `key` that expires hundreds of times before the first answer can come, and sends again each
     /// time: that is more and more packets, and nothing that anybody means.
     ///

@@ -375,7 +375,7 @@ impl Scenario {
             Fidelity::Packet | Fidelity::Ideal(_) => {}
         }
         let around = self.around();
-        let Around { rtt, bdp, .. } = around;
+        let (rtt, bdp) = (around.rtt, around.bdp);
         if config.port.all.limit.0 < bdp {
             warnings.push(format!(
                 "the buffer of a port, {}, is below the bandwidth-delay product of {bdp} B ({} x {rtt})",
@@ -418,6 +418,7 @@ impl Scenario {
             sprays: self.facts.has(Thing::Spraying),
             may_lose: config.failures != config::Failures::default() || config.port.each().any(|(_, port)| loses(port)),
             run_drain: config.run.drain,
+            largest_sizes: self.forecast.classes.iter().map(|class| (class.name.clone(), class.largest_size)).collect(),
         }
     }
 

@@ -165,6 +165,34 @@ fn what_is_void_is_warned_of() {
     assert_eq!(warnings("dctcp", ""), "");
 }
 
+/// 32 KiB are more than "32KB": a class of flows that ends a little above a threshold is named, one far above is not.
+#[test]
+fn flows_that_are_a_little_longer_than_a_threshold_are_warned_of() {
+    let warnings = |scheme: &str, text: &str| {
+        Scenario::new(&tree(scheme, &(star(3) + text)), 1, Path::new(".")).unwrap().warnings().join("\n")
+    };
+    let fixed = |size: &str| {
+        format!("[workload]\nload = 0.3\nflows = 9\n[workload.traffic.short]\nshare = 1.0\nsizes.fixed = \"{size}\"\n")
+    };
+    let uniform = fixed("32KB").replace("fixed = \"32KB\"", "uniform = { min = \"8KiB\", max = \"32KiB\" }");
+    let what = "flows of `short` have up to 32768 B, a little more than the threshold of 32000 B";
+    for scheme in ["sjf", "pias", "resqueue"] {
+        for text in [&fixed("32KiB"), &uniform] {
+            assert!(warnings(scheme, text).contains(what), "{scheme}: {}", warnings(scheme, text));
+        }
+        for size in ["32000B", "33601B", "20KB", "2MB"] {
+            let said = warnings(scheme, &fixed(size));
+            assert!(!said.contains("a little more"), "{scheme} {size}: {said}");
+        }
+    }
+    let listed = star(3) + &listed(&[(0, 1, 32_001, 0)]);
+    let said = Scenario::new(&tree("sjf", &listed), 1, Path::new(".")).unwrap().warnings().join("\n");
+    assert!(said.contains("up to 32001 B"), "{said}");
+    let qjump = "[host.tag.size-levels]\nlargest = [\"20KB\", \"32KB\"]\n[port]\nclasses = 3\nclassifier = \"tag\"\n";
+    let said = warnings("dctcp", &(qjump.to_owned() + &fixed("32KiB")));
+    assert!(said.contains(what), "{said}");
+}
+
 #[test]
 fn a_scheme_that_does_not_send_again_in_time_says_so_where_packets_may_be_lost() {
     let warnings = |scheme, text: &str| {

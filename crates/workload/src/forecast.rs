@@ -48,6 +48,8 @@ pub struct ClassForecast {
     pub mean_size: f64,
     /// Mean payload and headers of a flow in bytes.
     pub mean_wire: f64,
+    /// The largest payload that a flow can have, in bytes.
+    pub largest_size: u64,
     /// The queries that its flows answer, if it is an incast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queries: Option<QueryForecast>,
@@ -98,7 +100,7 @@ impl<'a> Forecaster<'a> {
         for (class, part) in [(Some(class), Some(own)), (first, firsts)] {
             let (Some(class), Some(part)) = (class, part) else { continue };
             let flows = events * part.flows;
-            self.count(class, flows, flows * part.mean, flows * part.mean_wire);
+            self.count(class, flows, flows * part.mean, flows * part.mean_wire, part.largest);
             self.payload.add(&spread, flows * part.mean);
             self.wire.add(&spread, flows * part.mean_wire);
         }
@@ -124,7 +126,7 @@ impl<'a> Forecaster<'a> {
     /// Adds one explicit flow of this class.
     pub(crate) fn add_listed(&mut self, class: usize, flow: &Listed) {
         let (payload, wire) = (flow.size as f64, wire_bytes(flow.size) as f64);
-        self.count(class, 1.0, payload, wire);
+        self.count(class, 1.0, payload, wire, flow.size);
         self.payload.add_flow(&self.racks, flow.src, flow.dst, payload);
         self.wire.add_flow(&self.racks, flow.src, flow.dst, wire);
     }
@@ -134,7 +136,7 @@ impl<'a> Forecaster<'a> {
         self.forecast.notes.push(note);
     }
 
-    fn count(&mut self, class: usize, flows: f64, payload: f64, wire: f64) {
+    fn count(&mut self, class: usize, flows: f64, payload: f64, wire: f64, largest: u64) {
         let forecast = &mut self.forecast;
         forecast.flows += flows;
         forecast.payload_bytes += payload;
@@ -144,6 +146,7 @@ impl<'a> Forecaster<'a> {
         class.flows += flows;
         class.mean_size += payload;
         class.mean_wire += wire;
+        class.largest_size = class.largest_size.max(largest);
     }
 
     pub(crate) fn finish(self) -> Forecast {

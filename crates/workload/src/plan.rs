@@ -80,17 +80,20 @@ pub(crate) struct Part {
     /// Their mean payload, and payload and headers, in bytes.
     pub(crate) mean: f64,
     pub(crate) mean_wire: f64,
+    /// The largest payload that one can have, in bytes.
+    pub(crate) largest: u64,
 }
 
 impl Generated {
     /// The flows of its own class that an event brings, and first answers, which have a class of their own.
     pub(crate) fn parts(&self) -> (Part, Option<Part>) {
-        let own = |flows| Part { flows, mean: self.sizes.mean(), mean_wire: self.sizes.mean_wire() };
+        let (mean, mean_wire, largest) = (self.sizes.mean(), self.sizes.mean_wire(), self.sizes.max().round() as u64);
+        let own = |flows| Part { flows, mean, mean_wire, largest };
         match self.first() {
             None => (own(self.flows_per_event()), None),
             Some(first) => {
                 let mean_wire = wire_bytes(first.size.0) as f64;
-                let first = Part { flows: 1.0, mean: first.size.0 as f64, mean_wire };
+                let first = Part { flows: 1.0, mean: first.size.0 as f64, mean_wire, largest: first.size.0 };
                 (own(self.flows_per_event() - 1.0), Some(first))
             }
         }

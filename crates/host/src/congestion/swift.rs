@@ -560,6 +560,7 @@ mod tests {
                 sprays: false,
                 may_lose: true,
                 run_drain: Span::from_ms(10_000),
+                largest_sizes: Vec::new(),
             };
             config.warnings(&around).join("; ")
         };

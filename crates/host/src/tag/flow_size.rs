@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Bytes;
 use tailcut_model::seat::{Priority, Tag, TagView};
-use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
+use tailcut_model::{Around, Build, Facts, Invalid, Parameters, Thing};
 
 /// Which flows are short.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +35,10 @@ impl Parameters for Config {
     fn facts(&self, facts: &mut Facts) {
         facts.writes(&[Thing::Class, Thing::Rank], "writes priorities into packets");
         facts.classes(2, "");
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        around.barely_exceeds([self.short.0])
     }
 }
 

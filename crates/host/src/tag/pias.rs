@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::Bytes;
 use tailcut_model::seat::{MAX_CLASSES, Priority, Tag, TagView};
-use tailcut_model::{Build, Demand, Facts, Invalid, Parameters, Thing};
+use tailcut_model::{Around, Build, Demand, Facts, Invalid, Parameters, Thing};
 
 use super::levels::Levels;
 use super::thresholds::Thresholds;
@@ -63,6 +63,10 @@ impl Parameters for Config {
 
     fn resolve(&mut self, workload: &dyn Demand) -> Result<(), Invalid> {
         self.thresholds.settle(workload.load()).map_err(|invalid| invalid.within("thresholds"))
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        self.thresholds.warnings(around)
     }
 }
 

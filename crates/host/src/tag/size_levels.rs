@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, MSS_BYTES};
 use tailcut_model::seat::{MAX_CLASSES, Priority, Tag, TagView};
-use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
+use tailcut_model::{Around, Build, Facts, Invalid, Parameters, Thing};
 
 use super::levels::Levels;
 use super::thresholds::Thresholds;
@@ -39,6 +39,10 @@ impl Parameters for Config {
     fn facts(&self, facts: &mut Facts) {
         facts.writes(&[Thing::Class, Thing::Rank], "writes priorities into packets");
         facts.classes(self.largest.len() + 1, "largest");
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        around.barely_exceeds(self.largest.iter().map(|size| size.0))
     }
 }
 

@@ -12,7 +12,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use tailcut_base::Bytes;
-use tailcut_model::{Invalid, suggest};
+use tailcut_model::{Around, Invalid, suggest};
 
 /// Where a flow falls to the next class.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -129,6 +129,14 @@ impl Thresholds {
         let list = self.resolve(load)?.into_owned();
         *self = Thresholds::List(list);
         Ok(())
+    }
+
+    /// Says which classes of flows are a little longer than one of those that are resolved or given as a list.
+    pub(super) fn warnings(&self, around: &Around) -> Vec<String> {
+        match self {
+            Thresholds::List(list) => around.barely_exceeds(list.iter().map(|threshold| threshold.0)),
+            Thresholds::Published(_) => Vec::new(),
+        }
     }
 
     /// The thresholds in a scenario whose workload has this load, if it has one.

@@ -120,7 +120,9 @@ impl Parameters for Config {
     }
 
     fn warnings(&self, around: &Around) -> Vec<String> {
-        self.first.warnings(around)
+        let mut warnings = self.first.warnings(around);
+        warnings.extend(around.barely_exceeds([self.threshold.0]));
+        warnings
     }
 }
 
