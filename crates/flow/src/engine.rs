@@ -34,6 +34,10 @@ pub struct Ended {
     pub at: Instant,
 }
 
+/// Where the engine keeps a flow, until it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(u32);
+
 /// Bits: a flow that is so near to a milestone has reached it when its rate changes, so that one that is stopped there
 /// does not wait for a part of a bit.
 const NEAR: f64 = 1.0;
@@ -106,15 +110,9 @@ impl Engine {
     ///
     /// # Panics
     /// If something is due before `at`: [`Engine::run_until`] that comes first. If the flow has no bits or no links.
-    pub fn start(&mut self, at: Instant, new: NewFlow<'_>) {
+    pub fn start(&mut self, at: Instant, new: NewFlow<'_>) -> Place {
         assert!(new.bits > 0.0 && !new.hops.is_empty(), "a flow has bits and links");
-        assert!(at >= self.now, "time does not go back");
-        if at > self.now {
-            self.settle();
-            assert!(self.milestones.next().is_none_or(|(due, _)| due >= at), "what is due before comes first");
-            self.now = at;
-        }
-        self.events += 1;
+        self.advance(at);
         let slot = self.flows.take();
         let first = self.steps[0];
         let level = self.discipline.level_of_size(new.bits).unwrap_or(first.level);
@@ -124,6 +122,7 @@ impl Engine {
         flow.hops.extend_from_slice(new.hops);
         flow.grant = 0.0;
         (flow.rate, flow.left, flow.since, flow.size) = (0.0, new.bits, at, new.bits);
+        flow.left_before = new.bits;
         (flow.step, flow.level, flow.weight) = (0, level, first.weight);
         flow.before_left = new.deadline.map_or(u64::MAX, Instant::as_ps);
         (flow.bottleneck, flow.resume, flow.has_waited, flow.goal) = (NO_LINK, new.resume, false, Goal::End);
@@ -132,6 +131,74 @@ impl Engine {
             Rates::Strict(strict) => strict.insert(&mut self.flows, slot, at),
         }
         self.is_settled = false;
+        Place(slot)
+    }
+
+    /// Stops a flow: it sends nothing, and is on no links, until it [goes on](Engine::go).
+    ///
+    /// # Panics
+    /// As [`Engine::start`] does. If the flow is stopped already.
+    pub fn stop(&mut self, at: Instant, Place(slot): Place) {
+        self.advance(at);
+        // It may have begun at this moment, and is to have a place to be taken from.
+        self.settle();
+        assert!(!self.flows[slot].hops.is_empty(), "a flow that is stopped cannot be stopped");
+        self.take_out(slot);
+        let flow = &mut self.flows[slot];
+        flow.set_rate(at, 0.0);
+        flow.grant = 0.0;
+        flow.bottleneck = NO_LINK;
+        let carried = flow.left_before - flow.left;
+        for hop in flow.hops.drain(..) {
+            self.carried[hop.link as usize] += carried * hop.share;
+        }
+        self.milestones.set(slot, None);
+        self.is_settled = false;
+    }
+
+    /// Lets a flow that was stopped go on, over these links.
+    ///
+    /// # Panics
+    /// As [`Engine::start`] does. If the flow is not stopped.
+    pub fn go(&mut self, at: Instant, Place(slot): Place, hops: &[Hop]) {
+        assert!(!hops.is_empty(), "a flow has links");
+        self.advance(at);
+        let flow = &mut self.flows[slot];
+        assert!(flow.hops.is_empty(), "a flow that is not stopped cannot go on");
+        flow.hops.extend_from_slice(hops);
+        (flow.left_before, flow.since) = (flow.left, at);
+        match &mut self.rates {
+            Rates::Levels(levels) => levels.insert(&self.flows, slot),
+            Rates::Strict(strict) => strict.insert(&mut self.flows, slot, at),
+        }
+        self.is_settled = false;
+    }
+
+    /// Bits that are left of a flow at `now`, no earlier than the last event and no later than the next, and its rate
+    /// in bit/s.
+    pub fn of(&mut self, now: Instant, Place(slot): Place) -> (f64, f64) {
+        self.settle();
+        let flow = &self.flows[slot];
+        (flow.left_at(now), flow.rate)
+    }
+
+    /// Something happens at this moment.
+    fn advance(&mut self, at: Instant) {
+        assert!(at >= self.now, "time does not go back");
+        if at > self.now {
+            self.settle();
+            assert!(self.milestones.next().is_none_or(|(due, _)| due >= at), "what is due before comes first");
+            self.now = at;
+        }
+        self.events += 1;
+    }
+
+    /// Takes a flow off its links.
+    fn take_out(&mut self, slot: u32) {
+        match &mut self.rates {
+            Rates::Levels(levels) => levels.remove(&self.flows, slot),
+            Rates::Strict(strict) => strict.remove(&mut self.flows, slot, self.now),
+        }
     }
 
     /// When something happens next, if no flow begins before; `None` if nothing will.
@@ -166,14 +233,11 @@ impl Engine {
     fn reach(&mut self, slot: u32, ended: &mut dyn FnMut(Ended)) {
         let now = self.now;
         match (self.flows[slot].goal, &mut self.rates) {
-            (Goal::End, rates) => {
-                match rates {
-                    Rates::Levels(levels) => levels.remove(&self.flows, slot),
-                    Rates::Strict(strict) => strict.remove(&mut self.flows, slot, now),
-                }
+            (Goal::End, _) => {
+                self.take_out(slot);
                 let flow = &self.flows[slot];
                 for hop in &flow.hops {
-                    self.carried[hop.link as usize] += flow.size * hop.share;
+                    self.carried[hop.link as usize] += flow.left_before * hop.share;
                 }
                 ended(Ended { id: flow.id, at: now });
                 self.flows.give_back(slot);
@@ -236,22 +300,27 @@ impl Engine {
         self.flows.len()
     }
 
-    /// The numbers and rates in bit/s of all flows that are under way, in the order of the numbers.
+    /// The numbers and rates in bit/s of all flows that are under way and not stopped, in the order of the numbers.
     pub fn rates(&mut self) -> Vec<(u32, f64)> {
         self.settle();
         let mut rates: Vec<(u32, f64)> =
-            self.flows.live().map(|slot| (self.flows[slot].id, self.flows[slot].rate)).collect();
+            self.not_stopped().map(|slot| (self.flows[slot].id, self.flows[slot].rate)).collect();
         rates.sort_unstable_by_key(|&(id, _)| id);
         rates
     }
 
-    /// The numbers of all flows that are under way, with the bits that are left of them, in the order of the numbers.
+    /// The numbers of all flows that are under way and not stopped, with the bits that are left of them, in the order of
+    /// the numbers.
     pub fn left(&mut self) -> Vec<(u32, f64)> {
         self.settle();
         let mut left: Vec<(u32, f64)> =
-            self.flows.live().map(|slot| (self.flows[slot].id, self.flows[slot].left_at(self.now))).collect();
+            self.not_stopped().map(|slot| (self.flows[slot].id, self.flows[slot].left_at(self.now))).collect();
         left.sort_unstable_by_key(|&(id, _)| id);
         left
+    }
+
+    fn not_stopped(&self) -> impl Iterator<Item = u32> {
+        self.flows.live().filter(|&slot| !self.flows[slot].hops.is_empty())
     }
 
     /// Bits that each link has carried until `now`, no earlier than the last event and no later than the next.
@@ -261,7 +330,7 @@ impl Engine {
         for slot in self.flows.live() {
             let flow = &self.flows[slot];
             for hop in &flow.hops {
-                carried[hop.link as usize] += (flow.size - flow.left_at(now)) * hop.share;
+                carried[hop.link as usize] += (flow.left_before - flow.left_at(now)) * hop.share;
             }
         }
         carried
@@ -272,7 +341,7 @@ impl Engine {
         self.now
     }
 
-    /// Flows that began, ended, were demoted or overtook.
+    /// Flows that began, ended, were demoted, overtook, were stopped or went on.
     pub fn events(&self) -> u64 {
         self.events
     }

@@ -42,6 +42,8 @@ pub(crate) struct Flow {
     pub(crate) since: Instant,
     /// Bits.
     pub(crate) size: f64,
+    /// Bits that were left when it took the links that it has.
+    pub(crate) left_before: f64,
     /// Which step of its discipline the flow is in.
     pub(crate) step: u32,
     /// The level of that step; flows of lower ones go first.
@@ -109,6 +111,7 @@ impl Flows {
             left: 0.0,
             since: Instant::ZERO,
             size: 0.0,
+            left_before: 0.0,
             step: 0,
             level: 0,
             weight: 1.0,

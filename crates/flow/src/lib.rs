@@ -23,7 +23,7 @@ mod milestones;
 mod strict;
 
 pub use discipline::{Criticality, Discipline, Feedback, Order, SizeClasses, Weighted};
-pub use engine::{Ended, Engine, NewFlow};
+pub use engine::{Ended, Engine, NewFlow, Place};
 pub use flows::Hop;
 
 /// Rates that differ by less than this part of a link's capacity are the same.

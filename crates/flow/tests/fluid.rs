@@ -12,6 +12,7 @@ fn case(capacity: &[u64], flows: &[(u64, u64, &[u32])]) -> Case {
         bits,
         hops: links.iter().map(|&link| (link, 4)).collect(),
         deadline_ns: None,
+        pause_ns: None,
     };
     Case { capacity: capacity.to_vec(), flows: flows.iter().map(flow).collect() }
 }
@@ -72,6 +73,31 @@ fn a_flow_that_has_waited_resumes_late() {
     assert_eq!(ended, [1000, 3050]);
 }
 
+/// A flow of 3 Mb is stopped after 1 ms, for 2 ms, and goes on over another link, half as fast: 1 ms, 2 ms, and 4 ms. One
+/// of 4 Mb shares the first link with it for that first millisecond and has it for itself afterwards.
+#[test]
+fn a_flow_that_is_stopped_goes_on_over_other_links() {
+    let us = |us| Instant::ZERO + Span::from_us(us);
+    let mut engine = Engine::new(vec![2e9, 5e8], &Discipline::MaxMin);
+    let [first, second] = [0, 1].map(|link| [Hop { link, share: 1.0 }]);
+    let new = |id, bits| NewFlow { id, bits, hops: &first, deadline: None, resume: Span::ZERO };
+    let place = engine.start(us(0), new(0, 3e6));
+    engine.start(us(0), new(1, 4e6));
+    let mut ended = Vec::new();
+    let mut end = |flow: tailcut_flow::Ended| ended.push((flow.id, flow.at.as_ps() / 1_000_000));
+    engine.run_until(us(1000), &mut end);
+    engine.stop(us(1000), place);
+    assert_eq!(engine.of(us(1000), place), (2e6, 0.0));
+    assert_eq!(engine.rates(), [(1, 2e9)]);
+    assert_eq!(engine.carried(us(1000)), [2e6, 0.0]);
+    engine.run_until(us(3000), &mut end);
+    engine.go(us(3000), place, &second);
+    assert_eq!(engine.rates(), [(0, 5e8)]);
+    engine.run_until(Instant::MAX, &mut end);
+    assert_eq!(ended, [(1, 2500), (0, 7000)]);
+    assert_eq!(engine.carried(engine.now()), [5e6, 2e6]);
+}
+
 /// Two flows of one host go to two others: no switch stands before its link, and both are let send.
 #[test]
 fn a_first_link_without_an_order_is_shared() {
@@ -85,7 +111,8 @@ fn a_first_link_without_an_order_is_shared() {
 /// A flow that is split over two links has twice the rate of each.
 #[test]
 fn a_split_flow_takes_a_part_of_each_way() {
-    let flow = Flow { start_ns: 0, bits: 1_000_000, hops: vec![(0, 4), (1, 2), (2, 2)], deadline_ns: None };
+    let flow =
+        Flow { start_ns: 0, bits: 1_000_000, hops: vec![(0, 4), (1, 2), (2, 2)], deadline_ns: None, pause_ns: None };
     let case = Case { capacity: vec![1000, 400, 400], flows: vec![flow] };
     for discipline in
         [Discipline::MaxMin, Discipline::Criticality(Criticality { order: Order::Size, first_is_even: false })]

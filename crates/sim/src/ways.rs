@@ -4,11 +4,12 @@ use tailcut_base::{HostId, Instant, PortId, Seeds};
 use tailcut_flow::Hop;
 use tailcut_model::{FlowId, FlowSpec, Invalid, Packet};
 use tailcut_topology::path::{Path, PathConfig, PathContext};
-use tailcut_topology::{Network, Node};
+use tailcut_topology::{Network, Node, Router};
 
 /// Path choices of all nodes.
 pub(crate) struct Ways<'a> {
     network: &'a Network,
+    router: &'a Router,
     /// By the number of the node; none where hosts have one link and switches split what they pass on.
     paths: Vec<Option<Path>>,
     splits: bool,
@@ -45,20 +46,28 @@ impl<'a> Ways<'a> {
         let switches = network.switches().ids().map(Node::Switch);
         let hosts = (0..network.hosts()).map(|host| Node::Host(HostId(host)));
         let paths = switches.chain(hosts).map(choice).collect();
-        Ways { network, paths, splits, open: Vec::new() }
+        Ways { network, router: network.router(), paths, splits, open: Vec::new() }
     }
 
-    /// Puts the links of a flow into `hops`.
+    /// Other ways count from now on.
+    pub(crate) fn change(&mut self, router: &'a Router) {
+        self.router = router;
+    }
+
+    /// Puts the links of a flow into `hops`; none if there is no way.
     pub(crate) fn of(&mut self, flow: FlowId, spec: &FlowSpec, hops: &mut Vec<Hop>) {
         hops.clear();
-        if self.splits { self.all(spec, hops) } else { self.one(flow, spec, hops) }
+        let is_there = if self.splits { self.all(spec, hops) } else { self.one(flow, spec, hops) };
+        if !is_there {
+            hops.clear();
+        }
     }
 
-    /// The one way of all packets.
-    fn one(&mut self, flow: FlowId, spec: &FlowSpec, hops: &mut Vec<Hop>) {
+    /// The one way of all packets. Returns whether there is one.
+    fn one(&mut self, flow: FlowId, spec: &FlowSpec, hops: &mut Vec<Hop>) -> bool {
         let mut packet = Packet::data(flow, spec.src, spec.dst, 0, 1, spec.size, Instant::ZERO);
         packet.connection = spec.connection;
-        let router = self.network.router();
+        let router = self.router;
         let mut at = Node::Host(spec.src);
         while at != Node::Host(spec.dst) {
             let next = match at {
@@ -66,6 +75,7 @@ impl<'a> Ways<'a> {
                 Node::Switch(switch) => router.next_hops_from(switch, spec.src, spec.dst),
             };
             let choice = match (&mut self.paths[self.network.number(at) as usize], next.count) {
+                (_, 0) => return false,
                 (Some(path), 2..) => path.choose_at(&packet, next, at, router, self.network) % next.count,
                 _ => 0,
             };
@@ -73,11 +83,12 @@ impl<'a> Ways<'a> {
             hops.push(Hop { link: port.0, share: 1.0 });
             at = self.network.ports()[port].peer;
         }
+        true
     }
 
-    /// All equal ways: each node passes on as much to each of its next hops.
-    fn all(&mut self, spec: &FlowSpec, hops: &mut Vec<Hop>) {
-        let router = self.network.router();
+    /// All equal ways: each node passes on as much to each of its next hops. Returns whether there are any.
+    fn all(&mut self, spec: &FlowSpec, hops: &mut Vec<Hop>) -> bool {
+        let router = self.router;
         self.open.clear();
         self.open.push((Node::Host(spec.src), 1.0));
         // All ways are equally long, so that what comes to a node has come when the nodes before it are done.
@@ -93,6 +104,9 @@ impl<'a> Ways<'a> {
                     Node::Host(host) => router.next_hops_of_host(host, spec.dst),
                     Node::Switch(switch) => router.next_hops_from(switch, spec.src, spec.dst),
                 };
+                if next.count == 0 {
+                    return false;
+                }
                 let part = share / f64::from(next.count);
                 for way in 0..next.count {
                     let port: PortId = router.port(next, way);
@@ -106,5 +120,6 @@ impl<'a> Ways<'a> {
             }
             from = end;
         }
+        true
     }
 }

@@ -128,7 +128,7 @@ impl Parameters for Config {
 
 impl Config {
     /// The TCP of the second class.
-    fn second(&self) -> tcp::Config {
+    pub fn second(&self) -> tcp::Config {
         tcp::Config {
             initial_window: self.second_window,
             max_window: Some(self.second_max_window),

@@ -10,8 +10,10 @@
 //! links are split all the same.
 //!
 //! Left out: queues, losses and retransmissions, marks, the time in which a discipline settles, ACKs on the links that
-//! they come back by. Refused are links that fail, schemes without a discipline, and records of queues.
+//! they come back by, and what was on a link that fails. Refused are schemes without a discipline, and records of queues.
 
+mod failures;
+mod permission;
 pub(crate) mod scheme;
 
 use std::cmp::Reverse;
@@ -27,11 +29,13 @@ use tailcut_record::{PortRow, Recorder};
 use tailcut_topology::{PortSpec, Route};
 use tailcut_workload::{Realised, Workload};
 
-use crate::config::{Config, Failures};
+use crate::config::Config;
 use crate::outcome::{Times, idle_port};
 use crate::scenario::with_deadline;
 use crate::ways::{self, Ways};
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
+use failures::Failing;
+use permission::Permissions;
 use scheme::{FluidScheme, deadline};
 
 /// Flows between two calls of `progress`.
@@ -48,10 +52,11 @@ pub(crate) struct FlowLevel;
 pub(crate) fn check(config: &Config, facts: &Facts) -> Result<(), Invalid> {
     FluidScheme::of(config, facts)?;
     ways::splits(&config.path)?;
+    failures::check(config)?;
     check_records(config, "at the flow level")
 }
 
-/// Refuses failures, and records of what is there only where packets cross a whole network, not at this `level`.
+/// Refuses records of what is there only where packets cross a whole network, not at this `level`.
 ///
 /// # Errors
 /// If the scenario has one of them.
@@ -59,9 +64,6 @@ pub(crate) fn check_records(config: &Config, level: &str) -> Result<(), Invalid>
     let refuse = |key: &str, message: String| {
         Err(Invalid::new(key, message).help("expected no such key, or `fidelity = \"packet\"`"))
     };
-    if config.failures != Failures::default() {
-        return refuse("failures", format!("links do not fail {level}"));
-    }
     if config.record.throughput.is_some() {
         return refuse("record.throughput", format!("{level} no packets cross the network that could be counted"));
     }
@@ -107,8 +109,11 @@ struct Open {
 }
 
 /// A flow on its way into the network.
+#[derive(Clone)]
 struct Entering {
     flow: u32,
+    /// When it is there.
+    at: Instant,
     bits: f64,
     hops: Vec<Hop>,
     deadline: Option<Instant>,
@@ -130,6 +135,12 @@ struct Run<'s> {
     /// Flows that enter later than they start, by their moments and numbers.
     entering: BinaryHeap<Reverse<(Instant, u32)>>,
     held: BTreeMap<u32, Entering>,
+    /// Flows that ended a moment ago.
+    ended: Vec<Ended>,
+    /// Flows that go and stop as a controller says, if there is one.
+    permissions: Option<Permissions>,
+    /// Flows where links fail, if any ever do.
+    failing: Option<Failing>,
     started: u32,
     last_start: Instant,
     measured_from: Option<Instant>,
@@ -170,12 +181,14 @@ impl<'s> Run<'s> {
             route: Route::default(),
             ways: Ways::new(network, &config.path, Seeds::new(scenario.seed())),
             fluids: Fluids::new(capacity, &scheme.discipline_in(network)),
-            scheme,
             recorder: recorder.with_completion(config.record.completion.into()),
             realised: Realised::new(&scenario.host_links()),
             open: BTreeMap::new(),
             entering: BinaryHeap::new(),
             held: BTreeMap::new(),
+            ended: Vec::new(),
+            permissions: Permissions::new(scenario, &scheme),
+            failing: Failing::new(scenario),
             started: 0,
             last_start: Instant::ZERO,
             measured_from: None,
@@ -184,6 +197,7 @@ impl<'s> Run<'s> {
             digest: 0,
             last_end: Instant::ZERO,
             peak_bytes: 0,
+            scheme,
         };
         run.fetch();
         run
@@ -199,11 +213,14 @@ impl<'s> Run<'s> {
         loop {
             let start = self.next.as_ref().map(|spec| spec.start);
             let enters = self.entering.peek().map(|Reverse((at, _))| *at);
-            let Some(now) = start.into_iter().chain(enters).min() else { break };
+            let others = [self.next_permission(), self.next_failure()].into_iter().flatten();
+            let Some(now) = start.into_iter().chain(enters).chain(others).min() else { break };
             if self.next.is_none() && now > self.deadline() {
                 break;
             }
             self.run_until(now);
+            self.fail(now);
+            self.heed(now);
             while self.next.as_ref().is_some_and(|spec| spec.start == now) {
                 self.start();
                 if self.started.is_multiple_of(PROGRESS_FLOWS) {
@@ -218,8 +235,11 @@ impl<'s> Run<'s> {
             }
             while self.entering.peek().is_some_and(|Reverse((at, _))| *at == now) {
                 let Some(Reverse((_, flow))) = self.entering.pop() else { unreachable!("it was seen") };
-                let entering = self.held.remove(&flow).expect("it has not entered");
-                self.enter(now, &entering);
+                // One that was stopped on its way does not enter.
+                if self.held.get(&flow).is_some_and(|entering| entering.at == now) {
+                    let entering = self.held.remove(&flow).expect("it has not entered");
+                    self.enter(&entering);
+                }
             }
         }
         self.look_at_memory();
@@ -239,27 +259,46 @@ impl<'s> Run<'s> {
     }
 
     fn run_until(&mut self, until: Instant) {
-        let Run { fluids, open, recorder, scheme, digest, last_end, .. } = self;
-        let drained = self.last_start + self.scenario.config().run.drain;
-        let is_last = self.next.is_none();
-        fluids.run_until(until, &mut |Ended { id, at }| {
-            let flow = open.remove(&id).expect("a flow ends once");
-            let fluid = at.saturating_since(flow.entered);
-            let idle = scheme.costs.windows.map_or(Span::ZERO, |windows| windows.idle(flow.size, fluid, flow.path));
-            // Rounding is not to make it faster than it could be.
-            let received = (at + flow.tail + idle).max(flow.start + flow.ideal);
-            let report = SenderReport { packets: packets(flow.size), ..SenderReport::default() };
-            let arrived = ReceiverReport { packets: packets(flow.size), ..ReceiverReport::default() };
-            *digest = digest.wrapping_add(mix64(received.as_ps() ^ u64::from(id) << 40));
-            *last_end = (*last_end).max(received);
-            if is_last && received > drained {
-                recorder.cut_off(Unfinished::Sender(FlowId(id), report));
-                recorder.cut_off(Unfinished::Receiver(FlowId(id), arrived));
-                return;
+        let mut ended = std::mem::take(&mut self.ended);
+        self.fluids.run_until(until, &mut |flow| ended.push(flow));
+        for flow in ended.drain(..) {
+            self.end(flow);
+        }
+        self.ended = ended;
+    }
+
+    /// Links have carried all of a flow.
+    fn end(&mut self, Ended { id, at }: Ended) {
+        let flow = self.open.remove(&id).expect("a flow ends once");
+        if let Some(failing) = &mut self.failing {
+            failing.end(id);
+        }
+        let large = self.permissions.as_mut().and_then(|permissions| permissions.end(id, at));
+        let (costs, fluid) = match &large {
+            Some(large) => (self.scheme.costs_of(flow.size), large.went),
+            None => (&self.scheme.costs, at.saturating_since(flow.entered)),
+        };
+        let idle = costs.windows.map_or(Span::ZERO, |windows| windows.idle(flow.size, fluid, flow.path));
+        // Rounding is not to make it faster than it could be.
+        let received = (at + flow.tail + idle).max(flow.start + flow.ideal);
+        let acknowledged = received + flow.back;
+        let report = SenderReport { packets: packets(flow.size), ..SenderReport::default() };
+        let arrived = ReceiverReport { packets: packets(flow.size), ..ReceiverReport::default() };
+        self.digest = self.digest.wrapping_add(mix64(received.as_ps() ^ u64::from(id) << 40));
+        self.last_end = self.last_end.max(received);
+        if let Some(large) = large {
+            self.recorder.permitted(FlowId(id), large.report);
+            if let Some(permissions) = &mut self.permissions {
+                permissions.tell_end(&large, at, acknowledged);
             }
-            recorder.received(FlowId(id), received, arrived);
-            recorder.acknowledged(FlowId(id), received + flow.back, report);
-        });
+        }
+        if self.next.is_none() && received > self.deadline() {
+            self.recorder.cut_off(Unfinished::Sender(FlowId(id), report));
+            self.recorder.cut_off(Unfinished::Receiver(FlowId(id), arrived));
+            return;
+        }
+        self.recorder.received(FlowId(id), received, arrived);
+        self.recorder.acknowledged(FlowId(id), acknowledged, report);
     }
 
     /// The next flow of the workload begins.
@@ -277,12 +316,17 @@ impl<'s> Run<'s> {
         let ideal = self.route.ideal_fct(spec.size);
         self.recorder.start(FlowId(flow), &spec, ideal);
         self.realised.add(&spec);
+        let is_large = self.permissions.as_ref().is_some_and(|permissions| permissions.are_for(spec.size));
         let mut hops = Vec::new();
-        self.ways.of(FlowId(flow), &spec, &mut hops);
+        if !is_large {
+            self.ways.of(FlowId(flow), &spec, &mut hops);
+        }
         let wire = wire_bytes(spec.size);
-        // What the flow takes alone on the links that it has, in which it may be split.
+        // What the flow takes alone on the links that it has, in which it may be split; the way that it will be given
+        // is like any other.
         let ports = self.scenario.network().ports();
         let rates = hops.iter().map(|hop| ports[PortId(hop.link)].rate.as_bps() as f64 / hop.share);
+        let rates = rates.chain(self.route.links.iter().filter(|_| is_large).map(|link| link.rate.as_bps() as f64));
         let alone = Span::from_secs_f64(wire as f64 * 8.0 / rates.fold(f64::INFINITY, f64::min));
         let back = spec.path.rtt - self.route.packet_time(MTU_BYTES);
         let header_rtt = self.route.packet_time(HEADER_BYTES) + back;
@@ -297,18 +341,23 @@ impl<'s> Run<'s> {
             path: spec.path,
         };
         self.open.insert(flow, open);
-        let entering = Entering {
-            flow,
-            bits: wire as f64 * 8.0,
-            hops,
-            deadline: deadline(spec.start, spec.deadline),
-            resume: spec.path.rtt * u64::from(self.scheme.costs.switching),
-        };
-        if entered == spec.start {
-            self.enter(entered, &entering);
+        if let Some(failing) = &mut self.failing {
+            failing.begin(flow, &spec);
+        }
+        if is_large {
+            self.ask(flow, spec, header_rtt);
         } else {
-            self.entering.push(Reverse((entered, flow)));
-            self.held.insert(flow, entering);
+            self.enter_at(
+                spec.start,
+                Entering {
+                    flow,
+                    at: entered,
+                    bits: wire as f64 * 8.0,
+                    hops,
+                    deadline: deadline(spec.start, spec.deadline),
+                    resume: spec.path.rtt * u64::from(self.scheme.costs.switching),
+                },
+            );
         }
         self.fetch();
         if self.next.is_none() {
@@ -316,9 +365,28 @@ impl<'s> Run<'s> {
         }
     }
 
-    fn enter(&mut self, now: Instant, entering: &Entering) {
-        let &Entering { flow, bits, ref hops, deadline, resume } = entering;
-        self.fluids.start(now, NewFlow { id: flow, bits, hops, deadline, resume });
+    /// Lets a flow enter when it is there, which may be now.
+    fn enter_at(&mut self, now: Instant, entering: Entering) {
+        if entering.at == now {
+            self.enter(&entering);
+        } else {
+            self.entering.push(Reverse((entering.at, entering.flow)));
+            self.held.insert(entering.flow, entering);
+        }
+    }
+
+    fn enter(&mut self, entering: &Entering) {
+        if self.is_held_back(entering) {
+            return;
+        }
+        let &Entering { flow, at, bits, ref hops, deadline, resume } = entering;
+        let place = self.fluids.start(at, NewFlow { id: flow, bits, hops, deadline, resume });
+        if let Some(permissions) = &mut self.permissions {
+            permissions.entered(flow, place, at);
+        }
+        if let Some(failing) = &mut self.failing {
+            failing.entered(flow, place, hops);
+        }
     }
 
     fn finish(mut self, end: EndReason) -> Result<Outcome, Stopped> {
@@ -340,7 +408,9 @@ impl<'s> Run<'s> {
             peak_bytes: self.peak_bytes,
             digest: mix64(self.digest),
         };
-        Outcome::of_flows(end, times, self.recorder, &self.realised, ports, engine)
+        let controller = self.permissions.as_ref().and_then(Permissions::counts);
+        let outcome = Outcome::of_flows(end, times, self.recorder, &self.realised, ports, engine)?;
+        Ok(Outcome { controller, ..outcome })
     }
 
     /// What each link has carried: over the whole run, and as utilisation over the measured time if there is one.

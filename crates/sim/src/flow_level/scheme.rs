@@ -11,7 +11,7 @@ use tailcut_host::pace::PaceConfig;
 use tailcut_host::tag::TagConfig;
 use tailcut_host::tag::thresholds::Thresholds;
 use tailcut_host::transport::explicit::Common;
-use tailcut_host::transport::{TransportConfig, pdq, tcp};
+use tailcut_host::transport::{TransportConfig, hyline, pdq, tcp};
 use tailcut_model::{Facts, Invalid, PathFacts, Thing};
 use tailcut_topology::{Network, Route};
 
@@ -25,6 +25,19 @@ pub(crate) struct FluidScheme {
     /// Who gets which rate.
     pub(crate) discipline: Discipline,
     /// What a flow pays.
+    pub(crate) costs: Costs,
+    /// Which flows a controller lets go, if one does.
+    pub(crate) permission: Option<Permission>,
+}
+
+/// Flows that a controller lets go and stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Permission {
+    /// Those of more payload bytes than this.
+    pub(crate) above: u64,
+    /// When it hears of their ends.
+    pub(crate) end: hyline::End,
+    /// What they pay.
     pub(crate) costs: Costs,
 }
 
@@ -113,20 +126,25 @@ fn refuse<T>(what: &str, why: &str) -> Result<T, Invalid> {
 }
 
 impl FluidScheme {
+    fn new(discipline: Discipline, costs: Costs) -> FluidScheme {
+        FluidScheme { discipline, costs, permission: None }
+    }
+
+    /// What a flow of so many payload bytes pays.
+    pub(crate) fn costs_of(&self, size: u64) -> &Costs {
+        match &self.permission {
+            Some(permission) if size > permission.above => &permission.costs,
+            _ => &self.costs,
+        }
+    }
+
     /// The discipline of what sits on the seats.
     ///
     /// # Errors
     /// If there is none, with the reason.
     pub(crate) fn of(config: &Config, facts: &Facts) -> Result<FluidScheme, Invalid> {
         match &config.controller {
-            ControllerConfig::Off(_) => {}
-            ControllerConfig::Hyline(_) => {
-                return refuse(
-                    "HyLine",
-                    "its manager gives permissions and ways one by one, and what that costs in messages and idle links \
-                     is most of what it differs by from what fluids do",
-                );
-            }
+            ControllerConfig::Off(_) | ControllerConfig::Hyline(_) => {}
             ControllerConfig::Custom(_) => return refuse("a controller of a program", "nothing is known of it"),
         }
         let has_deadlines = facts.has(Thing::Deadlines);
@@ -137,19 +155,15 @@ impl FluidScheme {
             TransportConfig::Homa(homa) => {
                 let window = u32::try_from(homa.rtt_bytes.0.div_ceil(MSS_BYTES)).unwrap_or(u32::MAX);
                 let windows = Some(Windows { first: window, most: Some(window) });
-                Ok(FluidScheme { discipline: by(Order::Remaining), costs: Costs { windows, ..Costs::default() } })
+                Ok(FluidScheme::new(by(Order::Remaining), Costs { windows, ..Costs::default() }))
             }
-            TransportConfig::Rcp(rcp) => {
-                Ok(FluidScheme { discipline: Discipline::MaxMin, costs: Costs::explicit(&rcp.common, 0) })
-            }
+            TransportConfig::Rcp(rcp) => Ok(FluidScheme::new(Discipline::MaxMin, Costs::explicit(&rcp.common, 0))),
             TransportConfig::D3(_) if has_deadlines => {
                 refuse("D3 with deadlines", "requests are granted first come, first served, each round trip anew")
             }
-            TransportConfig::D3(d3) => {
-                Ok(FluidScheme { discipline: Discipline::MaxMin, costs: Costs::explicit(&d3.common, 0) })
-            }
+            TransportConfig::D3(d3) => Ok(FluidScheme::new(Discipline::MaxMin, Costs::explicit(&d3.common, 0))),
             TransportConfig::Pdq(pdq) => of_pdq(config, pdq, has_deadlines),
-            TransportConfig::Hyline(_) => refuse("HyLine", "it needs its controller"),
+            TransportConfig::Hyline(hyline) => of_hyline(config, hyline, has_deadlines),
             TransportConfig::Custom(_) => refuse("a transport of a program", "nothing is known of it"),
         }
     }
@@ -204,7 +218,19 @@ fn of_pdq(config: &Config, pdq: &pdq::Config, has_deadlines: bool) -> Result<Flu
     // them further on is theirs, whether they use it or not.
     let first_is_even = !ways::splits(&config.path)?;
     let discipline = Discipline::Criticality(Criticality { order, first_is_even });
-    Ok(FluidScheme { discipline, costs: Costs::explicit(&pdq.common, switching) })
+    Ok(FluidScheme::new(discipline, Costs::explicit(&pdq.common, switching)))
+}
+
+/// Small flows share evenly, and go before large ones, which the controller lets go on ways with room for them.
+fn of_hyline(config: &Config, hyline: &hyline::Config, has_deadlines: bool) -> Result<FluidScheme, Invalid> {
+    let FluidScheme { discipline: of_small, costs, .. } = of_windows(config, &hyline.first, has_deadlines)?;
+    if of_small != Discipline::MaxMin {
+        return refuse("HyLine whose first class does not share evenly", "its flows and the large ones would be mixed");
+    }
+    let permission =
+        Permission { above: hyline.threshold.0, end: hyline.end, costs: Costs::of_windows(&hyline.second()) };
+    let discipline = Discipline::SizeClasses(SizeClasses::new(vec![bits(hyline.threshold)]));
+    Ok(FluidScheme { discipline, costs, permission: Some(permission) })
 }
 
 /// Bits on the wire of so many payload bytes.
@@ -242,7 +268,7 @@ fn of_windows(config: &Config, tcp: &tcp::Config, has_deadlines: bool) -> Result
             }
         },
     };
-    Ok(FluidScheme { discipline, costs })
+    Ok(FluidScheme::new(discipline, costs))
 }
 
 /// The weight is that of L2DCT, in proportion to which its window opens.

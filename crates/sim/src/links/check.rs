@@ -9,7 +9,7 @@ use tailcut_host::transport::TransportConfig;
 use tailcut_model::{Invalid, Thing};
 
 use crate::Scenario;
-use crate::config::Config;
+use crate::config::{Config, Failures};
 use crate::controller::ControllerConfig;
 use crate::flow_level::scheme::Costs;
 use crate::{flow_level, ways};
@@ -53,6 +53,10 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), Invalid> {
     let has_own = |memory: &MemoryConfig| matches!(memory, MemoryConfig::Private(_));
     if !config.switch.each().all(|(_, switch)| has_own(&switch.memory)) {
         return refuse("a memory that ports share", "what a port may hold depends on what the others do");
+    }
+    if config.failures != Failures::default() {
+        let message = "links do not fail link by link: a flow would stand still at each link of its way";
+        return Err(Invalid::new("failures", message).help("expected no such key, or `fidelity = \"packet\"`"));
     }
     if !matches!(config.host.delay, DelayConfig::Off(_)) {
         return refuse("a delay of hosts", "it would be counted at each link of a flow");
