@@ -127,17 +127,13 @@ proptest! {
 
     #[test]
     fn weighted(case in cases()) {
-        // Nine stairs, whose weights are multiples of 1/16: 16, then 16 - 15 (nth - 1/2) / 8, then 1.
-        let weighted = Weighted { full: 100_000.0, least: 800_000.0, largest: 16.0, smallest: 1.0 };
-        let thresholds: Vec<f64> = (0..8).map(|nth| 100_000.0 + 100_000.0 * f64::from(nth)).collect();
+        // Five stairs: 17, then 17 - 16 (nth - 1/2) / 4, then 1.
+        let weighted = Weighted { full: 100_000.0, least: 400_000.0, largest: 17.0, smallest: 1.0 };
+        let thresholds: Vec<f64> = (0..4).map(|nth| 100_000.0 + 100_000.0 * f64::from(nth)).collect();
         case.run(&Discipline::Weighted(weighted), |engine| {
             compare(&case, engine, |_, sent| {
-                let weight = match reached(&thresholds, sent) {
-                    0 => Exact::from(16),
-                    8 => Exact::from(1),
-                    nth => Exact::from(16) - Exact::new(15 * (2 * i128::from(nth) - 1), 16),
-                };
-                (0, weight)
+                let weight = [17, 15, 11, 7, 1][usize::from(reached(&thresholds, sent))];
+                (0, Exact::from(weight))
             });
         });
     }
