@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check, one after the other, until one fails.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::shell::{Call, Done, Stop, cargo, target_folder};
@@ -14,10 +15,24 @@ type Step<'a> = (&'a str, Box<dyn Fn() -> Done + 'a>);
 
 pub(crate) fn all(root: &Path, with_python: bool) -> Done {
     tools(root)?;
-    if with_python {
-        // Asked first: nobody wants to hear after ten minutes that there is no Python.
-        python::find(root)?;
+    if !with_python {
+        return in_order(&steps(root, None));
     }
+    // Asked first: nobody wants to hear after ten minutes that there is no Python.
+    python::find(root)?;
+    // Its environment is made beside the first steps, which leave a core idle now and then.
+    std::thread::scope(|scope| {
+        let environment = Mutex::new(Some(scope.spawn(|| python::prepare(root))));
+        let wait = || match environment.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            None => Ok(()),
+        };
+        in_order(&steps(root, Some(&wait)))
+    })
+}
+
+/// The steps; those of Python if there is something that waits until its environment is made.
+fn steps<'a>(root: &'a Path, environment: Option<&'a dyn Fn() -> Done>) -> Vec<Step<'a>> {
     let mut steps: Vec<Step<'_>> = vec![
         ("format: rustfmt --check", Box::new(|| format(root))),
         ("tidy: cargo xtask tidy", Box::new(|| tidy::run(root))),
@@ -42,16 +57,16 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
         ),
         ("the oldest Rust: cargo check", Box::new(|| oldest::check(root))),
     ];
-    if with_python {
+    if let Some(environment) = environment {
         steps.push(("the command and the Python module: cargo build", Box::new(|| build(root).run())));
-        steps.push(("Python: environment", Box::new(|| python::prepare(root))));
+        steps.push(("Python: environment", Box::new(environment)));
         steps.push((
             "Python tests: pytest",
             Box::new(|| python::test(root, &target_folder()?.join("debug").join(name("tailcut")))),
         ));
     }
     steps.push(("instructions: cargo xtask instructions", Box::new(|| speed::instructions_if_possible(root))));
-    in_order(&steps)
+    steps
 }
 
 /// `cargo build --profile test` shares everything with `cargo test`, if it is asked for the same packages. The native

@@ -91,7 +91,7 @@ impl Listing {
         let mut listing = Listing::of(&Stored::read_all(folder, scale)?, scale, runnable);
         listing.readings = ReadingResults::read_all(folder)?;
         for line in &mut listing.lines {
-            line.readings = listing.readings.iter().find_map(|results| results.of_claim(&line.claim.id));
+            line.readings = UnderReadings::of_most(&listing.readings, &line.claim.id);
         }
         Ok(listing)
     }

@@ -172,7 +172,7 @@ impl ReadingResults {
             return None;
         }
         let holds = judged.iter().filter(|one| one.verdict.is_reproduced()).count();
-        Some(UnderReadings { judged: judged.len(), holds, decided_by: decided_by(&judged) })
+        Some(UnderReadings { judged: judged.len(), holds, decided_by: decided_by(&judged), scale: self.scale.clone() })
     }
 }
 
@@ -186,6 +186,24 @@ pub struct UnderReadings {
     /// The value that decides; `not NAME` if it is reproduced without it. `None` if all readings agree, or no value by
     /// itself makes the difference.
     pub decided_by: Option<String>,
+    /// At which scale.
+    pub scale: String,
+}
+
+impl UnderReadings {
+    /// Of those at several scales the one of most readings; of equal ones the first.
+    pub fn of_most(results: &[ReadingResults], claim: &str) -> Option<UnderReadings> {
+        let all = results.iter().filter_map(|results| results.of_claim(claim));
+        all.reduce(|best, other| if other.judged > best.judged { other } else { best })
+    }
+
+    /// In words, beside a verdict of this scale.
+    pub fn beside(&self, scale: Option<&str>) -> String {
+        match scale {
+            Some(scale) if scale != self.scale => format!("{self} ({})", self.scale),
+            _ => self.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for UnderReadings {
@@ -249,7 +267,8 @@ mod tests {
     fn the_value_decides_with_which_the_verdict_changes() {
         let of = |judged: &[(&str, Verdict)]| results(judged).of_claim("a");
         let under = |judged, holds, decided_by: Option<&str>| {
-            Some(UnderReadings { judged, holds, decided_by: decided_by.map(str::to_owned) })
+            let decided_by = decided_by.map(str::to_owned);
+            Some(UnderReadings { judged, holds, decided_by, scale: "quick".to_owned() })
         };
         let all = [("base", No), ("x", Yes), ("y", No), ("x+y", Stronger)];
         assert_eq!(of(&all), under(4, 2, Some("x")));
@@ -258,6 +277,18 @@ mod tests {
         assert_eq!(of(&[("base", No), ("x", Yes), ("y", NotRun)]), under(2, 1, Some("x")));
         assert_eq!(of(&[("base", No), ("x", NotRun)]), None, "one verdict says nothing of readings");
         assert_eq!(results(&all).of_claim("b"), None);
+    }
+
+    #[test]
+    fn the_scale_of_most_readings_counts_and_is_said_beside_a_verdict_of_another_one() {
+        let quick = results(&[("base", No), ("x", Yes), ("y", No)]);
+        let paper = ReadingResults { scale: "paper".to_owned(), ..results(&[("base", No), ("x", Yes)]) };
+        let most = UnderReadings::of_most(&[paper.clone(), quick], "a").unwrap();
+        assert_eq!((most.judged, most.scale.as_str()), (3, "quick"));
+        assert_eq!(most.beside(Some("paper")), "holds under 1 of 3; decided by `x` (quick)");
+        assert_eq!(most.beside(Some("quick")), most.to_string());
+        assert_eq!(UnderReadings::of_most(&[paper], "a").unwrap().scale, "paper");
+        assert_eq!(UnderReadings::of_most(&[], "a"), None);
     }
 
     #[test]

@@ -66,7 +66,9 @@ pub fn scoreboard_markdown(listing: &Listing, standings: &[StudyStanding]) -> St
                 line.judgement.published.clone(),
                 line.judgement.measured_text(),
                 format!("{}{}", line.judgement.verdict, scale_of(line, standings)),
-                line.readings.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
+                line.readings
+                    .as_ref()
+                    .map_or_else(|| "-".to_owned(), |readings| readings.beside(line.scale.as_deref())),
                 line.judgement.reason.clone(),
             ];
             let cells = cells.map(|text| piped(&text));
