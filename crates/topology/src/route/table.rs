@@ -50,6 +50,19 @@ impl Slice {
 /// Further away than any node; not a node.
 const NOWHERE: u32 = u32::MAX;
 
+/// Groups toward which the ways of a node are found one after the other: what is known of the node stays in the cache
+/// for them, and so do their distances.
+const AT_A_TIME: usize = 32;
+
+/// What is known of the ways toward a group.
+struct Search {
+    is_switch: bool,
+    /// The leaf that its host is known by, with the leaf's port.
+    leaf: Option<(u32, PortId)>,
+    /// From each node.
+    distance: Vec<u32>,
+}
+
 /// Where the hosts of a group are.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Root {
@@ -132,51 +145,60 @@ impl RoutingTable {
         let mut pool: Vec<PortId> = (0..nics).map(|nic| wired.ports[PortId(nic)].reverse).collect();
         pool.extend((0..nics).map(PortId));
         let mut slices = vec![Slice::NONE; nodes.len() * roots.len()];
-        let mut known: Vec<BTreeMap<Vec<PortId>, u32>> = vec![BTreeMap::new(); nodes.len()];
         let links = Links::new(wired, &nodes, &number, rules.cost, dead);
-        let mut set: Vec<PortId> = Vec::new();
-        for (to, &root) in roots.iter().enumerate() {
-            let root_number = match root {
-                Root::Switch(switch) => number(Node::Switch(switch)),
-                Root::Host(host) => number(Node::Host(host)),
+        // The sets of each node that are stored, by which of its links are in them: a bit for each of the first 64, and
+        // for the others, which few nodes have.
+        let mut known: Vec<BTreeMap<(u64, Box<[u64]>), Slice>> = vec![BTreeMap::new(); nodes.len()];
+        for first in (0..roots.len()).step_by(AT_A_TIME) {
+            let block = first..(first + AT_A_TIME).min(roots.len());
+            let search = |&root: &Root| {
+                let own = match root {
+                    Root::Switch(switch) => number(Node::Switch(switch)),
+                    Root::Host(host) => number(Node::Host(host)),
+                };
+                // A host that is known by its link with its leaf is as near as the leaf, while that link works.
+                let leaf_side = match root {
+                    Root::Host(host) => rules.at_leaf.get(&host).copied().filter(|&port| !dead(port)),
+                    Root::Switch(_) => None,
+                };
+                let leaf = leaf_side.map(|port| (number(wired.ports[port].owner), port));
+                let distance = links.distances(own, leaf.map(|(leaf, _)| leaf));
+                Search { is_switch: matches!(root, Root::Switch(_)), leaf, distance }
             };
-            // A host that is known by its link with its leaf is as near as the leaf, while that link works.
-            let leaf_side = match root {
-                Root::Host(host) => rules.at_leaf.get(&host).copied().filter(|&port| !dead(port)),
-                Root::Switch(_) => None,
-            };
-            let leaf = leaf_side.map(|port| number(wired.ports[port].owner));
-            let distance = links.distances(root_number, leaf);
-            for (at, &here) in distance.iter().enumerate() {
-                let slice = &mut slices[at * roots.len() + to];
-                set.clear();
-                if here == 0 {
-                    if let Root::Switch(_) = root {
-                        *slice = Slice::ATTACHED;
-                    }
-                    if leaf != Some(at as u32) {
+            let searches: Vec<Search> = roots[block.clone()].iter().map(search).collect();
+            for (at, known) in known.iter_mut().enumerate() {
+                let out = links.out(at);
+                for (to, Search { is_switch, leaf, distance }) in block.clone().zip(&searches) {
+                    let slice = &mut slices[at * roots.len() + to];
+                    let here = distance[at];
+                    if here == 0 {
+                        if *is_switch {
+                            *slice = Slice::ATTACHED;
+                        }
+                        if let Some((_, port)) = leaf.filter(|(leaf, _)| *leaf == at as u32) {
+                            *slice = Slice { first: pool.len() as u32, count: 1 };
+                            pool.push(port);
+                        }
                         continue;
                     }
-                    set.extend(leaf_side);
-                } else if here == NOWHERE {
-                    continue;
-                } else {
-                    let is_next = |&&(_, peer, cost): &&(PortId, u32, u32)| {
+                    if here == NOWHERE {
+                        continue;
+                    }
+                    let is_next = |&(_, peer, cost): &(PortId, u32, u32)| {
                         let beyond = distance[peer as usize];
                         here.checked_sub(cost) == Some(beyond) && (beyond == 0 || links.passes[peer as usize])
                     };
-                    set.extend(links.out(at).iter().filter(is_next).map(|&(port, ..)| port));
-                }
-                let first = match known[at].get(&set) {
-                    Some(&first) => first,
-                    None => {
+                    let bits = |links: &[(PortId, u32, u32)]| {
+                        let bits = links.iter().map(|link| u64::from(is_next(link))).enumerate();
+                        bits.fold(0, |set, (nth, bit)| set | bit << nth)
+                    };
+                    let (first, others) = out.split_at(out.len().min(64));
+                    *slice = *known.entry((bits(first), others.chunks(64).map(bits).collect())).or_insert_with(|| {
                         let first = pool.len() as u32;
-                        pool.extend(&set);
-                        known[at].insert(set.clone(), first);
-                        first
-                    }
-                };
-                *slice = Slice { first, count: set.len() as u32 };
+                        pool.extend(out.iter().filter(|link| is_next(link)).map(|&(port, ..)| port));
+                        Slice { first, count: pool.len() as u32 - first }
+                    });
+                }
             }
         }
         let mut fixed = BTreeMap::new();
