@@ -25,6 +25,11 @@ impl Picture {
         }
     }
 
+    /// The file name of the same picture as time passes, for a picture of what happens in time.
+    pub(crate) fn moving(&self) -> Option<String> {
+        matches!(self, Picture::Strips(_)).then(|| format!("{}-moving.svg", self.name()))
+    }
+
     /// What it shows, in words.
     pub(crate) fn words(&self) -> String {
         let (title, subtitle) = match self {

@@ -103,6 +103,7 @@ impl Strips {
         for at in (0..times).filter(|&at| strip.dropped[at]) {
             canvas.dot(Marker::Circle, (x(at), y(below[at])), 1.6, DROPS);
         }
+        canvas.curtain((left, top - 2.0), (width + 2.0, height + 2.0));
         canvas.line([(left, top), (left, bottom), (left + width, bottom)], AXIS, 1.0);
         canvas.text(&strip.scheme, (left + width - 3.0, top + 3.0), 11.0, INK, Across::Right, Up::Top);
         for value in [0.0, self.top()] {
@@ -135,5 +136,42 @@ impl Drawing for Strips {
         }
         canvas.text("time, ms", (WIDTH / 2.0, HEIGHT - 11.0), 12.0, INK, Across::Center, Up::Bottom);
         canvas.upward("waiting, MB", (12.0, (top + bottom) / 2.0), 12.0, INK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canvas::write_moving;
+    use crate::picture::Picture;
+
+    /// Every strip is uncovered at the same pace, and the still picture has nothing in the way.
+    #[test]
+    fn time_passes_in_all_strips_of_a_moving_picture_at_once() {
+        let strip = |scheme: &str| Strip {
+            scheme: scheme.to_owned(),
+            waiting: vec![vec![0.0, 1.0, 0.5], vec![0.0, 0.5, 0.0]],
+            threshold: vec![Some(1.0), None, Some(0.7)],
+            dropped: vec![false, true, false],
+        };
+        let strips = Picture::Strips(Strips {
+            name: "memory".to_owned(),
+            title: "one burst".to_owned(),
+            subtitle: String::new(),
+            ports: vec!["leaf0->host3".to_owned()],
+            time: (1.0, 2.0),
+            strips: ["dt", "edt", "fab", "smartbuf"].map(strip).into(),
+        });
+        assert_eq!(strips.moving().as_deref(), Some("memory-moving.svg"));
+        let folder = tempfile::tempdir().unwrap();
+        let [moving, still, png] = ["moving.svg", "still.svg", "still.png"].map(|name| folder.path().join(name));
+        write_moving(&strips, &moving).unwrap();
+        crate::canvas::write(&[&strips], &still, &png).unwrap();
+        let [moving, still] = [moving, still].map(|path| std::fs::read_to_string(path).unwrap());
+        let curtains: Vec<&str> = moving.lines().filter(|line| line.contains("<animate")).collect();
+        assert_eq!(curtains.len(), 4);
+        assert!(curtains.iter().all(|line| line.matches("dur=\"10s\"").count() == 2), "{curtains:?}");
+        let without: Vec<&str> = moving.lines().filter(|line| !line.contains("<animate")).collect();
+        assert_eq!(without, still.lines().collect::<Vec<_>>());
     }
 }

@@ -8,6 +8,7 @@ use tailcut_results::number::slug;
 use tailcut_results::{Analysis, ClassTable, Measurements, MissingPoint, OutputFolder, Row, RunInfo, csv, table};
 
 use crate::annotations::Annotations;
+use crate::canvas::write_moving;
 use crate::error::ReportError;
 use crate::memories;
 use crate::page::{PointFiles, page};
@@ -63,6 +64,11 @@ pub fn write_results(
     let mut pictures = pictures(&material);
     pictures.extend(memories::strips(dir, run, &analysis).into_iter().map(Picture::Strips));
     draw_all(&pictures, Picture::name, &mut files, stop)?;
+    for picture in &pictures {
+        if let Some(name) = picture.moving() {
+            write_moving(picture, &files.file(&format!("plots/{name}"))?)?;
+        }
+    }
     files.write("report.html", &page(&material, annotations, &tables, &pictures, &PointFiles::of(dir, run)))?;
     // Only what is listed is ever removed. The names are those of the scenario, so that what is written by a run that
     // is killed before this is replaced by the next one.

@@ -79,9 +79,16 @@ pub(crate) fn write<D: Drawing>(drawings: &[&D], svg: &Path, png: &Path) -> Resu
         drawing.draw(&mut canvas);
     }
     let size = (SIZE.0 * drawings.len() as u32, SIZE.1);
-    replace(svg, svg::of(&canvas.shapes, size).as_bytes())?;
+    replace(svg, svg::of(&canvas.shapes, size, svg::Curtains::Open).as_bytes())?;
     let picture = raster::png_of(&canvas.shapes, size).map_err(|message| ReportError::plot(png, message))?;
     Ok(replace(png, &picture)?)
+}
+
+/// Draws a picture that is uncovered again and again from left to right, as SVG.
+pub(crate) fn write_moving(drawing: &impl Drawing, svg: &Path) -> Result<(), ReportError> {
+    let mut canvas = Canvas::default();
+    drawing.draw(&mut canvas);
+    Ok(replace(svg, svg::of(&canvas.shapes, SIZE, svg::Curtains::Move).as_bytes())?)
 }
 
 /// One thing that is drawn.
@@ -93,10 +100,29 @@ struct Shape {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Form {
-    Line { points: Vec<(f64, f64)>, width: f64 },
-    Polygon { points: Vec<(f64, f64)> },
-    Circle { centre: (f64, f64), radius: f64 },
-    Text { text: String, baseline: (f64, f64), size: f64, across: Across, is_upward: bool },
+    Line {
+        points: Vec<(f64, f64)>,
+        width: f64,
+    },
+    Polygon {
+        points: Vec<(f64, f64)>,
+    },
+    Circle {
+        centre: (f64, f64),
+        radius: f64,
+    },
+    Text {
+        text: String,
+        baseline: (f64, f64),
+        size: f64,
+        across: Across,
+        is_upward: bool,
+    },
+    /// Covers what is below it in a picture that moves.
+    Curtain {
+        corner: (f64, f64),
+        size: (f64, f64),
+    },
 }
 
 /// A picture that is being drawn.
@@ -139,6 +165,12 @@ impl Canvas {
     pub(crate) fn line(&mut self, points: impl IntoIterator<Item = (f64, f64)>, colour: Colour, width: f64) {
         let points = self.places(points);
         self.push(colour, Form::Line { points, width: rounded(width) });
+    }
+
+    /// Covers a rectangle of a picture that moves, and uncovers it from left to right.
+    pub(crate) fn curtain(&mut self, corner: (f64, f64), (width, height): (f64, f64)) {
+        let corner = self.place(corner);
+        self.push(WHITE, Form::Curtain { corner, size: (rounded(width), rounded(height)) });
     }
 
     pub(crate) fn polygon(&mut self, points: impl IntoIterator<Item = (f64, f64)>, colour: Colour) {

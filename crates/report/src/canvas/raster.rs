@@ -53,6 +53,8 @@ fn pixels_of(shapes: &[Shape], size: (u32, u32)) -> Option<Pixmap> {
                     pixels.stroke_path(&path, &paint, &stroke, to_pixels, None);
                 }
             }
+            // A picture of pixels does not move.
+            Form::Curtain { .. } => {}
         }
     }
     Some(pixels)

@@ -7,14 +7,25 @@ use super::{Across, Colour, Form, Shape};
 /// The name of the font: a list, because an SVG is shown with the fonts of its reader.
 const FONT: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
 
+/// Whether what is behind a curtain is seen at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Curtains {
+    Open,
+    /// From left to right, and again.
+    Move,
+}
+
+/// For how long a curtain moves, and the part of it in which it is open at the end.
+const MOVES: &str = "dur=\"10s\" keyTimes=\"0;0.85;1\" repeatCount=\"indefinite\"";
+
 /// The shapes on white, as a file of `size` points.
-pub(super) fn of(shapes: &[Shape], size: (u32, u32)) -> String {
+pub(super) fn of(shapes: &[Shape], size: (u32, u32), curtains: Curtains) -> String {
     let mut svg = String::new();
-    write(&mut svg, shapes, size).expect("a text takes any text");
+    write(&mut svg, shapes, size, curtains).expect("a text takes any text");
     svg
 }
 
-fn write(svg: &mut String, shapes: &[Shape], (width, height): (u32, u32)) -> fmt::Result {
+fn write(svg: &mut String, shapes: &[Shape], (width, height): (u32, u32), curtains: Curtains) -> fmt::Result {
     writeln!(
         svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -44,6 +55,16 @@ fn write(svg: &mut String, shapes: &[Shape], (width, height): (u32, u32)) -> fmt
                 writeln!(
                     svg,
                     "<text {place} font-size=\"{size}\" text-anchor=\"{anchor}\" fill=\"{colour}\">{text}</text>"
+                )?;
+            }
+            Form::Curtain { .. } if curtains == Curtains::Open => {}
+            Form::Curtain { corner: (x, y), size: (width, height) } => {
+                let end = x + width;
+                writeln!(
+                    svg,
+                    "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{colour}\">\
+                     <animate attributeName=\"x\" values=\"{x};{end};{end}\" {MOVES}/>\
+                     <animate attributeName=\"width\" values=\"{width};0;0\" {MOVES}/></rect>"
                 )?;
             }
         }

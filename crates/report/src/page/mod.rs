@@ -91,6 +91,7 @@ struct Chart {
 
 struct PictureLink {
     name: String,
+    moving: Option<String>,
     words: String,
 }
 
@@ -130,7 +131,11 @@ impl<'a> Body<'a> {
     ) -> Body<'a> {
         let Material { run, analysis, .. } = *material;
         let (warnings, more_warnings) = analysis.warnings.split_at(analysis.warnings.len().min(WARNINGS));
-        let link = |picture: &Picture| PictureLink { name: picture.name().to_owned(), words: picture.words() };
+        let link = |picture: &Picture| PictureLink {
+            name: picture.name().to_owned(),
+            moving: picture.moving(),
+            words: picture.words(),
+        };
         Body {
             run,
             facts: facts(material),
