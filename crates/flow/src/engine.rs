@@ -309,8 +309,8 @@ impl Engine {
         rates
     }
 
-    /// The numbers of all flows that are under way and not stopped, with the bits that are left of them, in the order of
-    /// the numbers.
+    /// The numbers of all flows that are under way and not stopped, with the bits that are left of them, in the order
+    /// of the numbers.
     pub fn left(&mut self) -> Vec<(u32, f64)> {
         self.settle();
         let mut left: Vec<(u32, f64)> =

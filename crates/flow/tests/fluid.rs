@@ -73,8 +73,8 @@ fn a_flow_that_has_waited_resumes_late() {
     assert_eq!(ended, [1000, 3050]);
 }
 
-/// A flow of 3 Mb is stopped after 1 ms, for 2 ms, and goes on over another link, half as fast: 1 ms, 2 ms, and 4 ms. One
-/// of 4 Mb shares the first link with it for that first millisecond and has it for itself afterwards.
+/// A flow of 3 Mb is stopped after 1 ms, for 2 ms, and goes on over another link, half as fast: 1 ms, 2 ms, and 4 ms.
+/// One of 4 Mb shares the first link with it for that first millisecond and has it for itself afterwards.
 #[test]
 fn a_flow_that_is_stopped_goes_on_over_other_links() {
     let us = |us| Instant::ZERO + Span::from_us(us);

@@ -7,8 +7,8 @@
 
 use super::Step;
 
-/// Stairs between the largest weight and the smallest one. Each is an event of every flow that is long enough. With 8 of
-/// them means under web search are within 0.05 % of those with 4.
+/// Stairs between the largest weight and the smallest one. Each is an event of every flow that is long enough. With 8
+/// of them means under web search are within 0.05 % of those with 4.
 const STAIRS: u32 = 4;
 
 /// The weight of a flow by the bits that it has sent: level, then falling in a line, then level.

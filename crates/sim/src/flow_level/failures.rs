@@ -2,7 +2,8 @@
 //!
 //! A flow stands still from the moment at which a link on its way is down until the link is up again, or until the ways
 //! are known anew and lead it past. When they are, every flow takes the way that its packets would take. So it is with
-//! packets, but for what is on a link when it fails and for the timeouts of the flows that lose it: a fluid loses nothing.
+//! packets, but for what is on a link when it fails and for the timeouts of the flows that lose it: a fluid loses
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -10,7 +10,8 @@
 //! links are split all the same.
 //!
 //! Left out: queues, losses and retransmissions, marks, the time in which a discipline settles, ACKs on the links that
-//! they come back by, and what was on a link that fails. Refused are schemes without a discipline, and records of queues.
+//! they come back by, and what was on a link that fails. Refused are schemes without a discipline, and records of
+//! queues.
 
 mod failures;
 mod permission;

@@ -3,8 +3,8 @@
 //!
 //! A large flow asks when it starts, and is a fluid from when it hears that it may send until it hears that it may not.
 //! Messages take as long as with packets. Flows that may send at a time have links with room for all of them, so that
-//! each has the rate of its host less what small flows take, which go first. A flow that opens a connection does so when
-//! it is let go for the first time.
+//! each has the rate of its host less what small flows take, which go first. A flow that opens a connection does so
+//! when it is let go for the first time.
 
 use std::collections::BTreeMap;
 
