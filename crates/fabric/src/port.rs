@@ -336,6 +336,9 @@ impl Port {
         evicted: &mut Vec<PacketId>,
         gate: &mut impl Gate,
     ) -> Offered {
+        if self.is_fifo {
+            return self.offer_to_gated_fifo(now, arena, id, gate);
+        }
         self.offer_through(now, arena, id, evicted, gate)
     }
 
@@ -396,6 +399,24 @@ impl Port {
     /// As [`Port::offer`], in a port that is a FIFO.
     #[inline(never)]
     fn offer_to_fifo(&mut self, now: Instant, arena: &mut Arena, id: PacketId) -> Offered {
+        self.offer_to_fifo_through(now, arena, id, &mut Open)
+    }
+
+    /// As [`Port::offer_gated`], in a port that is a FIFO.
+    // A function of its own, as above.
+    #[inline(never)]
+    fn offer_to_gated_fifo(&mut self, now: Instant, arena: &mut Arena, id: PacketId, gate: &mut impl Gate) -> Offered {
+        self.offer_to_fifo_through(now, arena, id, gate)
+    }
+
+    #[inline(always)]
+    fn offer_to_fifo_through(
+        &mut self,
+        now: Instant,
+        arena: &mut Arena,
+        id: PacketId,
+        gate: &mut impl Gate,
+    ) -> Offered {
         while self.waiting > 0 && self.wire.is_free(now) {
             self.send_next_of_fifo(arena);
         }
@@ -405,6 +426,9 @@ impl Port {
             return self.refuse(DropReason::PortFull);
         }
         let occupancy = Occupancy { port: self.backlog, class: self.backlog, limit: self.limit };
+        if let Err(reason) = gate.admit(packet, 0, occupancy) {
+            return self.refuse(reason);
+        }
         if self.marker.mark(occupancy, 0, size) && packet.flags.has(Flags::ECT) {
             packet.flags.set(Flags::CE);
             packet.marks = packet.marks.saturating_add(1);
@@ -443,25 +467,25 @@ impl Port {
     /// Sends the next packet that waits, at the moment at which the transmitter became free for it.
     #[inline(never)]
     fn send_next(&mut self, arena: &mut Arena) -> Option<Instant> {
-        if self.is_fifo { self.send_next_of_fifo(arena) } else { self.send_next_of_any(arena) }
+        if self.is_fifo { self.send_next_of_fifo(arena).1 } else { self.send_next_of_any(arena) }
     }
 
     /// As [`Port::send_next`], in any port.
     // A function of its own: a FIFO needs few registers.
     #[inline(never)]
     fn send_next_of_any(&mut self, arena: &mut Arena) -> Option<Instant> {
-        self.send_waiting(arena).1
+        self.send_from_queues(arena).1
     }
 
     /// As [`Port::send_next`], in a port that is a FIFO.
     #[inline(always)]
-    fn send_next_of_fifo(&mut self, arena: &mut Arena) -> Option<Instant> {
+    fn send_next_of_fifo(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {
         let SchedulerSeat::Strict(queue) = &mut self.scheduler else { unreachable!("a FIFO has this scheduler") };
         let begins = self.wire.free_at();
         let id = queue.pop_only(arena);
         self.waiting -= 1;
         self.set_backlog(begins, self.backlog - u64::from(arena.get(id).size));
-        self.wire.transmit(begins, arena, id)
+        (id, self.wire.transmit(begins, arena, id))
     }
 
     /// Sends the next packet that waits, at the moment at which the transmitter became free for it. Returns the packet,
@@ -471,6 +495,11 @@ impl Port {
     /// If nothing waits.
     #[inline(always)]
     pub fn send_waiting(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {
+        if self.is_fifo { self.send_next_of_fifo(arena) } else { self.send_from_queues(arena) }
+    }
+
+    #[inline(always)]
+    fn send_from_queues(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {
         let begins = self.wire.free_at();
         let id = self.scheduler.pop(arena).expect("a packet waits");
         self.waiting -= 1;

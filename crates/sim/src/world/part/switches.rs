@@ -207,6 +207,7 @@ struct Shared<'m> {
 }
 
 impl Gate for Shared<'_> {
+    #[inline(always)]
     fn admit(&mut self, packet: &Packet, class: u8, occupancy: Occupancy) -> Result<(), DropReason> {
         let managed = &mut *self.managed;
         self.class = class;
@@ -529,6 +530,7 @@ impl Part<'_> {
     }
 
     /// Whether the link behind the port at `at` is down.
+    #[inline(always)]
     pub(super) fn is_down(&self, at: usize, now: Instant) -> bool {
         !self.outages.is_empty() && self.outages.is_down(self.ids[at], now)
     }
