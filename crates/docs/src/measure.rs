@@ -87,8 +87,8 @@ fn store_run(source: &Source, pages: &Pages) -> Result<(), String> {
         std::fs::read_to_string(&summary).map_err(|error| format!("cannot read {}: {error}", summary.display()))?;
     let figures = Figures::read_summary(&text)?;
     pages.ask(source, &figures)?;
+    // Those of a study as it is were stored by `tailcut reproduce --store`.
     if let Source::Scenario { .. } | Source::Study { changed: Some(_), .. } = source {
-        // Those of a study as it is were stored by `tailcut reproduce --store`.
         let info = RunInfo::read(&folder.join("run.json")).map_err(|error| error.to_string())?;
         let finished: Vec<PointSummary> = info
             .points
@@ -98,8 +98,9 @@ fn store_run(source: &Source, pages: &Pages) -> Result<(), String> {
         let (name, plan) = store.plan(source)?;
         let points = StoredPoints::of(name, &plan, &finished);
         points.write(&store.path(source, ".points.csv")).map_err(|error| error.to_string())?;
+        write(&store.path(source, ".figures.csv"), figures.asked()?.as_bytes())?;
     }
-    write(&store.path(source, ".figures.csv"), figures.asked()?.as_bytes())
+    Ok(())
 }
 
 /// Runs a command in a folder, and returns what it prints; what it says on its way is shown.

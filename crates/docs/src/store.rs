@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tailcut_claims::Standing;
 use tailcut_lab::{Plan, RunArguments, fingerprint};
-use tailcut_reproduce::{Scale, StoredPoints, Witness, digest_of_witness, standing, study, witness};
+use tailcut_reproduce::{
+    Scale, StoredPoints, Witness, digest_of_witness, read_summary, standing, stored_summary, study, witness,
+};
 use tailcut_sim::Problem;
 
 use crate::Finding;
@@ -90,13 +92,20 @@ impl Store {
         write(&self.root.join(MEASURED), text.as_bytes())
     }
 
-    /// A file of a source: `ending` is `.figures.csv`, `.points.csv` or `.txt`.
+    /// A file of a source: `ending` is `.figures.csv`, `.points.csv` or `.txt`. A study as it is has no figures of its
+    /// own: they stand in its summary.
     pub(crate) fn path(&self, source: &Source, ending: &str) -> PathBuf {
         self.root.join("results").join(source.name() + ending)
     }
 
     /// The statistics of a run that are stored.
     pub(crate) fn figures(&self, source: &Source) -> Result<Figures, String> {
+        // What the verdicts on a study are made of is what the pages show of it.
+        if let Source::Study { study, scale, reading, changed: None } = source {
+            let path = stored_summary(&self.root.join("results"), *scale, study, reading);
+            let text = read_summary(&path).map_err(|_| format!("nothing is stored of it: {}", again(source)))?;
+            return Figures::read_summary(&text);
+        }
         Figures::read(&self.text(source, ".figures.csv")?)
     }
 

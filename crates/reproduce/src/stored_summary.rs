@@ -1,9 +1,10 @@
 //! What a study measured, beside its verdicts: `SCALE/studies/STUDY.summary.csv.gz`, and of other readings than the
 //! base `SCALE/readings/STUDY/READING.summary.csv.gz`. Any verdict can be checked with it by hand, without a run.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use flate2::read::GzDecoder;
 use flate2::{Compression, GzBuilder};
 use tailcut_claims::ClaimsError;
 use tailcut_record::{RecordError, write_atomically};
@@ -18,6 +19,17 @@ pub fn stored_summary(results: &Path, scale: Scale, study: &str, reading: &Readi
         true => folder.join("studies").join(format!("{study}.summary.csv.gz")),
         false => folder.join("readings").join(study).join(format!("{reading}.summary.csv.gz")),
     }
+}
+
+/// The `summary.csv` that is kept in a file.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn read_summary(path: &Path) -> Result<String, ClaimsError> {
+    let wrong = |source| RecordError::Read { path: path.to_owned(), source };
+    let mut text = String::new();
+    GzDecoder::new(std::fs::File::open(path).map_err(wrong)?).read_to_string(&mut text).map_err(wrong)?;
+    Ok(text)
 }
 
 /// Keeps the `summary.csv` of a run folder in the file `to`, compressed. The same statistics give the same bytes.
@@ -39,10 +51,6 @@ pub fn store_summary(run: &Path, to: &Path) -> Result<(), ClaimsError> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-
-    use flate2::read::GzDecoder;
-
     use super::*;
 
     #[test]
@@ -59,9 +67,8 @@ mod tests {
         assert_eq!(base, "quick/studies/icon-ls400.summary.csv.gz");
         assert_eq!(other, "quick/readings/icon-ls400/jitter+kb.summary.csv.gz");
         assert_eq!(first, second);
-        let mut text = String::new();
-        GzDecoder::new(first.as_slice()).read_to_string(&mut text).unwrap();
-        assert_eq!(text, "scheme,value\ntcp,1\n");
+        assert_eq!(read_summary(&folder.path().join(base)).unwrap(), "scheme,value\ntcp,1\n");
+        assert!(read_summary(&folder.path().join("summary.csv")).is_err(), "it is not compressed");
         assert!(store_summary(&folder.path().join("empty"), &folder.path().join("x")).is_err());
     }
 }
