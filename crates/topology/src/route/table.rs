@@ -54,6 +54,9 @@ const NOWHERE: u32 = u32::MAX;
 /// for them, and so do their distances.
 const AT_A_TIME: usize = 32;
 
+/// Which links of a node are in a set: a bit for each of the first 64, and for the others, which few nodes have.
+type Set = (u64, Box<[u64]>);
+
 /// What is known of the ways toward a group.
 struct Search {
     is_switch: bool,
@@ -146,9 +149,8 @@ impl RoutingTable {
         pool.extend((0..nics).map(PortId));
         let mut slices = vec![Slice::NONE; nodes.len() * roots.len()];
         let links = Links::new(wired, &nodes, &number, rules.cost, dead);
-        // The sets of each node that are stored, by which of its links are in them: a bit for each of the first 64, and
-        // for the others, which few nodes have.
-        let mut known: Vec<BTreeMap<(u64, Box<[u64]>), Slice>> = vec![BTreeMap::new(); nodes.len()];
+        // The sets of each node that are stored.
+        let mut known: Vec<BTreeMap<Set, Slice>> = vec![BTreeMap::new(); nodes.len()];
         for first in (0..roots.len()).step_by(AT_A_TIME) {
             let block = first..(first + AT_A_TIME).min(roots.len());
             let search = |&root: &Root| {
