@@ -126,11 +126,7 @@ impl Engine {
         (flow.step, flow.level, flow.weight) = (0, level, first.weight);
         flow.before_left = new.deadline.map_or(u64::MAX, Instant::as_ps);
         (flow.bottleneck, flow.resume, flow.has_waited, flow.goal) = (NO_LINK, new.resume, false, Goal::End);
-        match &mut self.rates {
-            Rates::Levels(levels) => levels.insert(&self.flows, slot),
-            Rates::Strict(strict) => strict.insert(&mut self.flows, slot, at),
-        }
-        self.is_settled = false;
+        self.put_on(slot);
         Place(slot)
     }
 
@@ -167,11 +163,7 @@ impl Engine {
         assert!(flow.hops.is_empty(), "a flow that is not stopped cannot go on");
         flow.hops.extend_from_slice(hops);
         (flow.left_before, flow.since) = (flow.left, at);
-        match &mut self.rates {
-            Rates::Levels(levels) => levels.insert(&self.flows, slot),
-            Rates::Strict(strict) => strict.insert(&mut self.flows, slot, at),
-        }
-        self.is_settled = false;
+        self.put_on(slot);
     }
 
     /// Bits that are left of a flow at `now`, no earlier than the last event and no later than the next, and its rate
@@ -191,6 +183,15 @@ impl Engine {
             self.now = at;
         }
         self.events += 1;
+    }
+
+    /// Puts a flow on its links.
+    fn put_on(&mut self, slot: u32) {
+        match &mut self.rates {
+            Rates::Levels(levels) => levels.insert(&self.flows, slot),
+            Rates::Strict(strict) => strict.insert(&mut self.flows, slot, self.now),
+        }
+        self.is_settled = false;
     }
 
     /// Takes a flow off its links.

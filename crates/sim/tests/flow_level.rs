@@ -292,6 +292,22 @@ fn flows_stand_still_or_go_another_way_when_links_fail() {
         let sum = both.iter().map(|(_, bytes)| bytes).sum::<u64>();
         assert!(sum.abs_diff(*bytes) <= 2, "{both:?} together, and {bytes}");
     }
+    // One that sets out, or starts, while its way is down enters by the other as soon as that is known, and goes on
+    // through what fails and is mended later.
+    let failures = format!(
+        "[failures]\nconvergence = \"1ms\"\nlist = [{{ link = \"{way}\", at = \"2ms\", for = \"4ms\" }}, \
+         {{ link = \"{way}\", at = \"8ms\", for = \"1ms\" }}]\n"
+    );
+    for (scheme, start_ns) in [("tcp", 2_500_000), ("rcp", 1_999_000), ("rcp", 2_999_000)] {
+        let text = |failures: &str| format!("{network}{failures}{}", listed(&[(0, 2, 10_000_000, start_ns)]));
+        let (intact, outcome) = (fluid(scheme, &text(""), 1), fluid(scheme, &text(&failures), 1));
+        let added = (fct(&outcome)[0] - fct(&intact)[0]).as_secs_f64();
+        let known = 3e-3 - (start_ns as f64 * 1e-9).max(2e-3);
+        // The second failure comes while it is back on its own way, and that takes a millisecond too.
+        assert!((added - known - 1e-3).abs() < 1e-4, "{scheme} {start_ns}: {added} s");
+        assert_eq!(outcome.totals.received, 1);
+        assert!(used(&outcome).len() >= 2, "{scheme} {start_ns}: {:?}", used(&outcome));
+    }
     // A controller that gives ways does not know of it.
     let message = refused("hyline", &text(&failure(way, "2ms", "", "0us"))).unwrap();
     assert!(message.contains("links do not fail where a controller gives ways"), "{message}");

@@ -38,6 +38,7 @@ struct Routed {
     place: Option<Place>,
     /// What is to enter as soon as there is a way.
     held: Option<Entering>,
+    /// Whether it was stopped after that.
     stands: bool,
 }
 
@@ -63,11 +64,9 @@ impl Failing {
     }
 
     /// A flow is among the fluids, on these links.
-    pub(super) fn entered(&mut self, flow: u32, place: Place, hops: &[Hop]) {
+    pub(super) fn entered(&mut self, flow: u32, place: Place, hops: Vec<Hop>) {
         let routed = self.flows.get_mut(&flow).expect("it has started");
-        routed.place = Some(place);
-        routed.hops.clear();
-        routed.hops.extend_from_slice(hops);
+        (routed.place, routed.hops) = (Some(place), hops);
     }
 
     /// A flow has ended.
@@ -88,19 +87,17 @@ impl Run<'_> {
         self.scenario.outages().changes().get(failing.happened).map(|(at, _)| *at)
     }
 
-    /// Whether a flow cannot enter now; it is kept until it can.
-    pub(super) fn is_held_back(&mut self, entering: &Entering) -> bool {
-        let Some(failing) = &mut self.failing else { return false };
+    /// A flow that enters now, on the way that it has now: ways may have changed since it set out. `None` if it has none
+    /// on which all links are up; it is kept until it has.
+    pub(super) fn on_open_way(&mut self, mut entering: Entering) -> Option<Entering> {
+        let Some(failing) = &mut self.failing else { return Some(entering) };
         let routed = failing.flows.get_mut(&entering.flow).expect("it has started");
-        // It may have been on its way into the network while the ways changed.
-        let mut entering = entering.clone();
         self.ways.of(FlowId(entering.flow), &routed.spec, &mut entering.hops);
-        let is_open = Failing::is_open(&failing.down, &entering.hops);
-        if !is_open {
-            routed.stands = true;
-            routed.held = Some(entering);
+        if Failing::is_open(&failing.down, &entering.hops) {
+            return Some(entering);
         }
-        !is_open
+        routed.held = Some(entering);
+        None
     }
 
     /// Does to links and flows what happens at `now`.
@@ -148,7 +145,7 @@ impl Run<'_> {
             routed.hops = hops;
         }
         for entering in enter {
-            self.enter(&Entering { at: now, ..entering });
+            self.enter(Entering { at: now, ..entering });
         }
     }
 }

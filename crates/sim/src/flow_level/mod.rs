@@ -110,7 +110,6 @@ struct Open {
 }
 
 /// A flow on its way into the network.
-#[derive(Clone)]
 struct Entering {
     flow: u32,
     /// When it is there.
@@ -239,7 +238,7 @@ impl<'s> Run<'s> {
                 // One that was stopped on its way does not enter.
                 if self.held.get(&flow).is_some_and(|entering| entering.at == now) {
                     let entering = self.held.remove(&flow).expect("it has not entered");
-                    self.enter(&entering);
+                    self.enter(entering);
                 }
             }
         }
@@ -323,11 +322,12 @@ impl<'s> Run<'s> {
             self.ways.of(FlowId(flow), &spec, &mut hops);
         }
         let wire = wire_bytes(spec.size);
-        // What the flow takes alone on the links that it has, in which it may be split; the way that it will be given
-        // is like any other.
+        // What the flow takes alone on the links that it has, in which it may be split; a way that it gets later is like
+        // any other.
         let ports = self.scenario.network().ports();
         let rates = hops.iter().map(|hop| ports[PortId(hop.link)].rate.as_bps() as f64 / hop.share);
-        let rates = rates.chain(self.route.links.iter().filter(|_| is_large).map(|link| link.rate.as_bps() as f64));
+        let rates =
+            rates.chain(self.route.links.iter().filter(|_| hops.is_empty()).map(|link| link.rate.as_bps() as f64));
         let alone = Span::from_secs_f64(wire as f64 * 8.0 / rates.fold(f64::INFINITY, f64::min));
         let back = spec.path.rtt - self.route.packet_time(MTU_BYTES);
         let header_rtt = self.route.packet_time(HEADER_BYTES) + back;
@@ -369,19 +369,17 @@ impl<'s> Run<'s> {
     /// Lets a flow enter when it is there, which may be now.
     fn enter_at(&mut self, now: Instant, entering: Entering) {
         if entering.at == now {
-            self.enter(&entering);
+            self.enter(entering);
         } else {
             self.entering.push(Reverse((entering.at, entering.flow)));
             self.held.insert(entering.flow, entering);
         }
     }
 
-    fn enter(&mut self, entering: &Entering) {
-        if self.is_held_back(entering) {
-            return;
-        }
-        let &Entering { flow, at, bits, ref hops, deadline, resume } = entering;
-        let place = self.fluids.start(at, NewFlow { id: flow, bits, hops, deadline, resume });
+    fn enter(&mut self, entering: Entering) {
+        let Some(entering) = self.on_open_way(entering) else { return };
+        let Entering { flow, at, bits, hops, deadline, resume } = entering;
+        let place = self.fluids.start(at, NewFlow { id: flow, bits, hops: &hops, deadline, resume });
         if let Some(permissions) = &mut self.permissions {
             permissions.entered(flow, place, at);
         }
