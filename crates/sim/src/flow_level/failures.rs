@@ -87,8 +87,8 @@ impl Run<'_> {
         self.scenario.outages().changes().get(failing.happened).map(|(at, _)| *at)
     }
 
-    /// A flow that enters now, on the way that it has now: ways may have changed since it set out. `None` if it has none
-    /// on which all links are up; it is kept until it has.
+    /// A flow that enters now, on the way that it has now: ways may have changed since it set out. `None` if it has
+    /// none on which all links are up; it is kept until it has.
     pub(super) fn on_open_way(&mut self, mut entering: Entering) -> Option<Entering> {
         let Some(failing) = &mut self.failing else { return Some(entering) };
         let routed = failing.flows.get_mut(&entering.flow).expect("it has started");

@@ -274,10 +274,8 @@ impl<'s> Run<'s> {
             failing.end(id);
         }
         let large = self.permissions.as_mut().and_then(|permissions| permissions.end(id, at));
-        let (costs, fluid) = match &large {
-            Some(large) => (self.scheme.costs_of(flow.size), large.went),
-            None => (&self.scheme.costs, at.saturating_since(flow.entered)),
-        };
+        let fluid = large.as_ref().map_or_else(|| at.saturating_since(flow.entered), |large| large.went);
+        let costs = self.scheme.costs_of(flow.size);
         let idle = costs.windows.map_or(Span::ZERO, |windows| windows.idle(flow.size, fluid, flow.path));
         // Rounding is not to make it faster than it could be.
         let received = (at + flow.tail + idle).max(flow.start + flow.ideal);
@@ -322,8 +320,8 @@ impl<'s> Run<'s> {
             self.ways.of(FlowId(flow), &spec, &mut hops);
         }
         let wire = wire_bytes(spec.size);
-        // What the flow takes alone on the links that it has, in which it may be split; a way that it gets later is like
-        // any other.
+        // What the flow takes alone on the links that it has, in which it may be split; a way that it gets later is
+        // like any other.
         let ports = self.scenario.network().ports();
         let rates = hops.iter().map(|hop| ports[PortId(hop.link)].rate.as_bps() as f64 / hop.share);
         let rates =
