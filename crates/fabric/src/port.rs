@@ -148,6 +148,24 @@ impl Gate for Open {
     fn pushed_out(&mut self, _: u64, _: u8, _: Occupancy) {}
 }
 
+/// What is known of a port from the start: any of these, as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PortKind(u8);
+
+impl PortKind {
+    /// A FIFO: of one class, with tail drop, and nothing is lost by chance.
+    const FIFO: u8 = 1;
+    /// The memory that it shares with other ports has to let packets in as well.
+    const SHARES: u8 = 2;
+    /// It would let pass what finds it idle, if it did not share a memory.
+    const PASSES: u8 = 4;
+
+    #[inline(always)]
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+}
+
 /// An output port and the link behind it.
 ///
 /// Nothing need happen at the moment at which the transmitter becomes free: what waits then is what waited after the
@@ -165,8 +183,7 @@ impl Gate for Open {
 pub struct Port {
     waiting: u32,
     classes: u8,
-    /// Whether it is a FIFO: of one class, with tail drop, and nothing is lost by chance.
-    is_fifo: bool,
+    kind: PortKind,
     /// A packet of up to so many bytes that finds the port idle goes on as it came: nothing loses, refuses or marks it.
     passes_idle: u16,
     /// The transmitter and its link.
@@ -218,7 +235,7 @@ impl Port {
         let mut port = Port {
             wire: Wire::new(link),
             classes: config.classes,
-            is_fifo: false,
+            kind: PortKind(0),
             passes_idle: 0,
             waiting: 0,
             backlog: 0,
@@ -233,11 +250,21 @@ impl Port {
         };
         let loses_nothing = matches!(port.loss, LossSeat::Off(_));
         let has_one_queue = matches!(port.scheduler, SchedulerSeat::Strict(_)) && port.classes == 1;
-        port.is_fifo = loses_nothing && has_one_queue && matches!(port.buffer, BufferSeat::TailDrop(_));
+        if loses_nothing && has_one_queue && matches!(port.buffer, BufferSeat::TailDrop(_)) {
+            port.kind.0 |= PortKind::FIFO;
+        }
         if loses_nothing && port.buffer.takes_into_empty() && port.marker.spares_first() {
             port.passes_idle = tailcut_base::MTU_BYTES as u16;
         }
         Ok(port)
+    }
+
+    /// Says that the memory that it shares with other ports has to let packets in as well: no packet passes through it
+    /// unasked.
+    pub fn share_memory(&mut self) {
+        let passes = if self.passes_idle > 0 { PortKind::PASSES } else { 0 };
+        self.kind.0 |= PortKind::SHARES | passes;
+        self.passes_idle = 0;
     }
 
     /// Calls what an arriving packet needs of the port into the cache.
@@ -312,10 +339,39 @@ impl Port {
         if self.lets_pass(now, arena.get(id).size) {
             return Offered::Sent { land: self.wire.transmit(now, arena, id) };
         }
-        if self.is_fifo {
+        if self.kind == PortKind(PortKind::FIFO) {
             return self.offer_to_fifo(now, arena, id);
         }
         self.offer_to_any(now, arena, id, evicted)
+    }
+
+    /// Whether the memory that the port shares has to let packets in as well.
+    #[inline(always)]
+    pub fn has_to_ask(&self) -> bool {
+        self.kind != PortKind(PortKind::FIFO) && self.kind.has(PortKind::SHARES)
+    }
+
+    /// As [`Port::offer`], of a packet that the memory that the port shares lets in.
+    #[inline(always)]
+    pub fn offer_let_in(
+        &mut self,
+        now: Instant,
+        arena: &mut Arena,
+        id: PacketId,
+        evicted: &mut Vec<PacketId>,
+    ) -> Offered {
+        if self.waiting == 0 && self.wire.is_free(now) && self.kind.has(PortKind::PASSES) {
+            return Offered::Sent { land: self.wire.transmit(now, arena, id) };
+        }
+        if self.is_fifo() {
+            return self.offer_to_fifo(now, arena, id);
+        }
+        self.offer_to_any(now, arena, id, evicted)
+    }
+
+    #[inline(always)]
+    fn is_fifo(&self) -> bool {
+        self.kind.has(PortKind::FIFO)
     }
 
     /// As [`Port::offer`], in any port: every model is asked.
@@ -336,7 +392,7 @@ impl Port {
         evicted: &mut Vec<PacketId>,
         gate: &mut impl Gate,
     ) -> Offered {
-        if self.is_fifo {
+        if self.is_fifo() {
             return self.offer_to_gated_fifo(now, arena, id, gate);
         }
         self.offer_through(now, arena, id, evicted, gate)
@@ -467,7 +523,7 @@ impl Port {
     /// Sends the next packet that waits, at the moment at which the transmitter became free for it.
     #[inline(never)]
     fn send_next(&mut self, arena: &mut Arena) -> Option<Instant> {
-        if self.is_fifo { self.send_next_of_fifo(arena).1 } else { self.send_next_of_any(arena) }
+        if self.is_fifo() { self.send_next_of_fifo(arena).1 } else { self.send_next_of_any(arena) }
     }
 
     /// As [`Port::send_next`], in any port.
@@ -495,7 +551,7 @@ impl Port {
     /// If nothing waits.
     #[inline(always)]
     pub fn send_waiting(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {
-        if self.is_fifo { self.send_next_of_fifo(arena) } else { self.send_from_queues(arena) }
+        if self.is_fifo() { self.send_next_of_fifo(arena) } else { self.send_from_queues(arena) }
     }
 
     #[inline(always)]

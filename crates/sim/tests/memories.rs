@@ -389,6 +389,30 @@ proptest! {
     }
 }
 
+/// What waits behind a link that fails is lost, and leaves the memory at once: whether that is asked alone, and
+/// departures are counted late, or is told everything in the order of time.
+#[test]
+fn what_is_lost_with_its_link_leaves_the_memory() {
+    // Five hosts fill the queue of the sixth, whose link then fails twice; other queues need the memory meanwhile.
+    let to_sixth = (0..5).flat_map(|host| [(host, 5, 60_000, 0), (host, 5, 60_000, 2_400_000)]);
+    let to_fifth = (0..4).map(|host| (host, 4, 60_000, 300_000));
+    let flows: Vec<_> = to_sixth.chain(to_fifth).collect();
+    let failures = "[failures]\nlist = [\n  { link = \"switch0--host5\", at = \"60us\", for = \"1ms\" },\n  \
+                    { link = \"switch0--host5\", at = \"2500us\", for = \"1ms\" }]\n";
+    for memory in shared() {
+        let text = format!(
+            "{}[host.transport.tcp]\nmin_rto = \"1ms\"\n[port]\nlimit = \"1MB\"\n[switch]\n{memory}{failures}{}",
+            bottleneck(5, "10Gbps", "1us"),
+            listed(&flows)
+        );
+        let scenario = scenario("dctcp", &text, 1);
+        let outcome = on_threads(&scenario, 1);
+        assert!(outcome.totals.drops.get(DropReason::LinkDown) > 0, "{memory}");
+        let watched = on_threads(&logged(&scenario, &Logs::default()), 1);
+        assert_eq!((watched.engine.digest, &watched.totals), (outcome.engine.digest, &outcome.totals), "{memory}");
+    }
+}
+
 /// Every scheme that has to run over every memory.
 const SCHEMES: [&str; 8] = ["slytherin", "pias", "dctcp", "spq", "resqueue", "icon", "homa", "pfabric"];
 

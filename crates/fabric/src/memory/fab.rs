@@ -141,6 +141,10 @@ impl Memory for Model {
         false
     }
 
+    fn remembers(&self) -> bool {
+        true
+    }
+
     fn admit(&mut self, now: Instant, packet: &Packet, port: PortUse, pool: Pool) -> Result<(), DropReason> {
         let alpha = if self.is_short(now, packet) { self.alpha_short } else { self.alpha_long };
         super::within(super::dynamic(alpha, pool), packet, port)

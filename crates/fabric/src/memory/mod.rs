@@ -65,6 +65,10 @@ impl Memory for MemorySeat {
     fn looks_at_classes(&self) -> bool {
         match_memory!(self, model => model.looks_at_classes())
     }
+    fn remembers(&self) -> bool {
+        match_memory!(self, model => model.remembers())
+    }
+    #[inline]
     fn threshold(&self, now: Instant, port: PortUse, pool: Pool) -> u64 {
         match_memory!(self, model => model.threshold(now, port, pool))
     }

@@ -181,6 +181,10 @@ impl Memory for Model {
         false
     }
 
+    fn remembers(&self) -> bool {
+        self.count != Count::Constant
+    }
+
     fn admit(&mut self, now: Instant, packet: &Packet, port: PortUse, _: Pool) -> Result<(), DropReason> {
         if self.count != Count::Constant {
             let flows = &mut self.flows[port.port as usize];

@@ -89,8 +89,17 @@ pub trait Memory {
         let _ = (now, packet, port, pool);
     }
     /// Whether it wants to be told what comes, leaves and is dropped; otherwise it is only asked.
+    ///
+    /// A memory that is only asked must let in with less used what it lets in with more, and what is within
+    /// [`Memory::threshold`] unless the port alone decides. It may then be asked with more used than there is, if that
+    /// does not change its answer.
     fn listens(&self) -> bool {
         true
+    }
+    /// Whether what it is asked changes it, so that it has to be asked about each packet. Otherwise a memory that is
+    /// only asked is not, where its threshold says what it would answer.
+    fn remembers(&self) -> bool {
+        false
     }
     /// Whether it wants to know of which class a packet is.
     fn looks_at_classes(&self) -> bool {

@@ -1,9 +1,11 @@
-//! The four forms in which the loop of a part is compiled.
+//! The five forms in which the loop of a part is compiled.
 
 /// What is known of a network when its loop is compiled.
 pub(super) trait Loop {
     /// All hosts and switches are plain, and nothing is looked at closely.
     const PLAIN: bool;
+    /// Whether ports of switches share memories that count departures late, if all is plain; else that is asked.
+    const SHARES: bool = false;
     /// Whether delays are attributed, if they are plain; else that is asked.
     const ATTRIBUTES: bool = false;
     /// Whether what stands beside packets is called into the cache ahead of its use, if delays are attributed.
@@ -15,6 +17,9 @@ pub(super) struct Any;
 
 /// All is plain.
 pub(super) struct Plain;
+
+/// All is plain, but for memories that ports share and that count departures late.
+pub(super) struct Sharing;
 
 /// All is plain, and delays are attributed.
 pub(super) struct Attributed;
@@ -28,6 +33,11 @@ impl Loop for Any {
 
 impl Loop for Plain {
     const PLAIN: bool = true;
+}
+
+impl Loop for Sharing {
+    const PLAIN: bool = true;
+    const SHARES: bool = true;
 }
 
 impl Loop for Attributed {

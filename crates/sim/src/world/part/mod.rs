@@ -49,7 +49,7 @@ pub(super) use attribution::Whole;
 use delays::Delays;
 use hosts::Interfaces;
 use lens::Watch;
-use loops::{Any, Attributed, AttributedLarge, Loop, Plain};
+use loops::{Any, Attributed, AttributedLarge, Loop, Plain, Sharing};
 use measure::{Measured, Sampling};
 use pfc::Pfc;
 use switches::Managed;
@@ -82,6 +82,18 @@ struct Switch {
     path: Path,
     /// What its ports have in common, if they have anything.
     managed: Option<Box<Managed>>,
+}
+
+impl Switch {
+    /// What its ports have in common, if departures may be counted late there.
+    fn lenient(&self) -> Option<&Managed> {
+        self.managed.as_deref().filter(|managed| managed.is_lenient())
+    }
+
+    /// Whether its ports send in the order of time among all of them.
+    fn owes_departures(&self) -> bool {
+        self.managed.as_deref().is_some_and(|managed| !managed.is_lenient())
+    }
 }
 
 /// What a part has counted.
@@ -153,8 +165,10 @@ pub(super) struct Part<'s> {
     switches: Vec<Switch>,
     /// Whether the transport of the hosts is a program's own.
     has_custom_hosts: bool,
-    /// Whether the ports of a switch here have anything in common, or links fail.
-    is_managed: bool,
+    /// Whether the ports of a switch here share a memory that counts departures late.
+    shares_memory: bool,
+    /// Whether a switch here sends in the order of time among all its ports.
+    owes_departures: bool,
     /// Ports whose links end in another part: position, number, and which part.
     outward: Vec<(u32, PortId, u32)>,
     /// Whether the ports are too many for the processor's cache, so that it pays to look ahead.
@@ -188,13 +202,15 @@ impl Part<'_> {
     /// Returns how many were.
     pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
-        let has_plain_switches = !self.is_managed && !self.network.has_static_routes();
+        let has_plain_switches =
+            !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
         let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none() && self.pfc.is_none();
-        let handled = match (is_plain && self.lens.is_none(), &self.attribution) {
-            (true, None) => self.run::<Plain>(horizon, budget),
-            (true, Some(of)) if of.is_large() => self.run::<AttributedLarge>(horizon, budget),
-            (true, Some(_)) => self.run::<Attributed>(horizon, budget),
-            (false, _) => self.run::<Any>(horizon, budget),
+        let handled = match (is_plain && self.lens.is_none(), self.shares_memory, &self.attribution) {
+            (true, false, None) => self.run::<Plain>(horizon, budget),
+            (true, true, None) => self.run::<Sharing>(horizon, budget),
+            (true, false, Some(of)) if of.is_large() => self.run::<AttributedLarge>(horizon, budget),
+            (true, false, Some(_)) => self.run::<Attributed>(horizon, budget),
+            (true, true, Some(_)) | (false, ..) => self.run::<Any>(horizon, budget),
         };
         self.counts.handled += handled;
         self.counts.pending += handled * self.calendar.len() as u64;
@@ -311,7 +327,7 @@ impl Part<'_> {
         }
         let landed = if !L::PLAIN && self.pfc.is_some() {
             self.ports[at].wire.land(&mut self.arena)
-        } else if L::PLAIN || !self.is_managed {
+        } else if L::PLAIN || !self.owes_departures {
             self.ports[at].land(&mut self.arena)
         } else {
             self.land_managed(now, port, at)
@@ -379,6 +395,9 @@ impl Part<'_> {
                 self.push_landing::<L>(at, land);
             }
             return;
+        }
+        if L::SHARES && port.has_to_ask() {
+            return self.offer_to_lenient::<L>(now, at, switch, id);
         }
         let offered = port.offer(now, &mut self.arena, id, &mut self.evicted);
         self.see_to::<L>(now, at, id, offered);

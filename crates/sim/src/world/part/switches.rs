@@ -17,7 +17,7 @@ use tailcut_model::{Arena, Direction, Packet, PacketId};
 use tailcut_record::{BurstRow, MemoryPoint};
 use tailcut_topology::Node;
 
-use super::{Any, Part, Switch};
+use super::{Any, Loop, Part, Switch};
 use crate::event::Event;
 use crate::failures::Change;
 
@@ -33,7 +33,11 @@ pub(super) struct Managed {
     /// Whether it is told of them as well as asked.
     listens: bool,
     looks_at_classes: bool,
+    /// Whether it has to be asked about each packet.
+    remembers: bool,
     headrooms: Option<Headrooms>,
+    /// Bytes of each port that are in the pool, where its departures are counted late; see [`Managed::is_lenient`].
+    counted: Option<Vec<u64>>,
     pub(super) agent: AgentSeat,
     has_agent: bool,
     watches_departures: bool,
@@ -62,21 +66,32 @@ fn departure(begins: Instant, at: u32) -> Departure {
 }
 
 impl Managed {
-    /// `headroom` bytes of the memory are set apart for each of so many `ports`.
-    pub(super) fn new(first: u32, memory: MemorySeat, agent: AgentSeat, headroom: u64, ports: usize) -> Managed {
+    /// `headroom` bytes of the memory are set apart for each of so many `ports`. Where they are `held`, each departure
+    /// has an event.
+    pub(super) fn new(
+        first: u32,
+        memory: MemorySeat,
+        agent: AgentSeat,
+        headroom: u64,
+        ports: usize,
+        are_held: bool,
+    ) -> Managed {
         let size = memory.size().unwrap_or(u64::MAX);
         let has_memory = memory.size().is_some();
         let headrooms = (headroom > 0).then(|| Headrooms { size: headroom, used: vec![0; ports], takes: false });
         // A memory without an end has no less for what is set apart.
         let size = if size == u64::MAX { size } else { size - headroom * ports as u64 };
         let (has_agent, watches_departures) = (agent.is_on(), agent.is_on() && agent.watches_departures());
+        let is_lenient = has_memory && !memory.listens() && headrooms.is_none() && !has_agent && !are_held;
         Managed {
             first,
             pool: Pool { used: 0, size },
             has_memory,
             listens: memory.listens(),
             looks_at_classes: memory.looks_at_classes(),
+            remembers: memory.remembers(),
             headrooms,
+            counted: is_lenient.then(|| vec![0; ports]),
             memory,
             agent,
             has_agent,
@@ -92,11 +107,64 @@ impl Managed {
             + self.agent.heap_bytes()
             + self.departures.capacity() * size_of::<Reverse<Departure>>()
             + self.headrooms.as_ref().map_or(0, |rooms| size_of_val(&*rooms.used))
+            + self.counted.as_ref().map_or(0, |counted| size_of_val(&**counted))
+    }
+
+    /// Whether departures may be counted late: the memory is asked alone, and there is nobody else to be told. What the
+    /// pool counts is then at least what waits, and whoever is let in with that is let in.
+    pub(super) fn is_lenient(&self) -> bool {
+        self.counted.is_some()
+    }
+
+    /// The ports that share the memory, of all of the part, where departures are counted late.
+    pub(super) fn ports_of<'p>(&self, ports: &'p mut [Port]) -> impl Iterator<Item = &'p mut Port> {
+        let count = self.counted.as_ref().map_or(0, Vec::len);
+        ports[self.first as usize..].iter_mut().take(count)
+    }
+
+    /// Counts what waits in the port at `at` now, where departures are counted late.
+    #[inline(always)]
+    fn count(&mut self, at: u32, port: &Port) {
+        let first = self.first;
+        if let Some(counted) = &mut self.counted
+            && let counted = &mut counted[(at - first) as usize]
+            && *counted != port.backlog()
+        {
+            self.pool.used = self.pool.used - *counted + port.backlog();
+            *counted = port.backlog();
+        }
+    }
+
+    /// Whether a packet of `size` bytes for this port, which stands at `at`, is let in although the pool may count too
+    /// much: what is true of a memory that is as full as that is true of one that is less so.
+    #[inline(always)]
+    fn surely_takes(&self, now: Instant, size: u64, at: u32, port: &Port) -> bool {
+        if self.pool.used + size > self.pool.size {
+            return false;
+        }
+        let state = PortUse { port: at - self.first, bytes: port.backlog(), class: 0, class_bytes: 0 };
+        state.bytes + size <= self.memory.threshold(now, state, self.pool)
+    }
+
+    /// Sends what all ports were to send until `now`, where departures are counted late, and counts it.
+    #[inline(never)]
+    fn count_all(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
+        let Some(counted) = &mut self.counted else { return };
+        for (port, counted) in ports[self.first as usize..].iter_mut().zip(counted) {
+            if *counted > 0 {
+                port.catch_up(now, arena);
+                self.pool.used = self.pool.used - *counted + port.backlog();
+                *counted = port.backlog();
+            }
+        }
     }
 
     /// Sends what the ports were to send until `now`, in the order of time.
     #[inline(always)]
     fn settle(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
+        if self.is_lenient() {
+            return self.count_all(now, ports, arena);
+        }
         let is_due = |&Reverse(first): &Reverse<Departure>| first >> 32 <= u128::from(now.as_ps());
         if self.departures.peek().is_some_and(is_due) {
             self.send_due(now, ports, arena);
@@ -164,6 +232,9 @@ impl Managed {
 
     /// `size` bytes that waited in the port at `at` are lost with its link: all that waits there is.
     fn lost(&mut self, now: Instant, size: u64, at: u32) {
+        if let Some(counted) = &mut self.counted {
+            counted[(at - self.first) as usize] -= size;
+        }
         if let Some(rooms) = &mut self.headrooms {
             // The port is empty: so is its headroom, of which nothing is told any longer.
             let apart = std::mem::take(&mut rooms.used[(at - self.first) as usize]);
@@ -237,12 +308,62 @@ impl Gate for Shared<'_> {
     }
 }
 
+/// The memory of a switch where departures are counted late, asked about a packet for one of its ports.
+struct Lenient<'m> {
+    managed: &'m mut Managed,
+    now: Instant,
+    at: u32,
+}
+
+impl Gate for Lenient<'_> {
+    #[inline(always)]
+    fn admit(&mut self, packet: &Packet, _: u8, occupancy: Occupancy) -> Result<(), DropReason> {
+        let managed = &mut *self.managed;
+        let port = self.at - managed.first;
+        let counted = managed.counted.as_ref().map_or(0, |counted| counted[port as usize]);
+        let pool = Pool { used: managed.pool.used - counted + occupancy.port, ..managed.pool };
+        let port = PortUse { port, bytes: occupancy.port, class: 0, class_bytes: 0 };
+        let answer = managed.memory.admit(self.now, packet, port, pool);
+        let does_fit = pool.used + u64::from(packet.size) <= pool.size;
+        if does_fit { answer } else { Err(DropReason::MemoryFull) }
+    }
+
+    fn pushed_out(&mut self, _: u64, _: u8, _: Occupancy) {}
+}
+
 impl Part<'_> {
+    /// A packet for the port at `at` is at a switch whose memory counts departures late.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn offer_to_lenient<L: Loop>(&mut self, now: Instant, at: usize, switch: usize, id: PacketId) {
+        let managed = self.switches[switch].managed.as_deref_mut().expect("the caller has seen it");
+        let size = u64::from(self.arena.get(id).size);
+        let is_sure = managed.surely_takes(now, size, at as u32, &self.ports[at]);
+        if !is_sure {
+            managed.count_all(now, &mut self.ports, &mut self.arena);
+        }
+        let port = &mut self.ports[at];
+        let offered = if is_sure && !managed.remembers {
+            port.offer_let_in(now, &mut self.arena, id, &mut self.evicted)
+        } else {
+            let mut gate = Lenient { managed, now, at: at as u32 };
+            port.offer_gated(now, &mut self.arena, id, &mut self.evicted, &mut gate)
+        };
+        managed.count(at as u32, port);
+        self.see_to::<L>(now, at, id, offered);
+    }
+
     /// As [`Part::forward`], at a switch whose ports have something in common, or in a network whose links fail.
     #[inline(never)]
     pub(super) fn forward_managed(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
         if self.pfc.is_some() {
             return self.forward_held(now, from, switch, id);
+        }
+        if !self.switches[switch].owes_departures() {
+            return match self.way_on(now, from, switch, id) {
+                Ok(at) => self.offer_to_lenient::<Any>(now, at, switch, id),
+                Err((at, reason)) => self.drop_on_the_way(now, at, id, reason),
+            };
         }
         let mut managed = self.switches[switch].managed.take().expect("the caller has seen it");
         managed.settle(now, &mut self.ports, &mut self.arena);
@@ -256,12 +377,16 @@ impl Part<'_> {
                     self.arm_agent(switch, &mut managed);
                 }
             }
-            Err((at, reason)) => {
-                self.ports[at].count_drop(reason);
-                self.drop_packet(now, id, reason);
-            }
+            Err((at, reason)) => self.drop_on_the_way(now, at, id, reason),
         }
         self.switches[switch].managed = Some(managed);
+    }
+
+    /// A packet goes no further, and the port at `at` counts it.
+    #[cold]
+    fn drop_on_the_way(&mut self, now: Instant, at: usize, id: PacketId, reason: DropReason) {
+        self.ports[at].count_drop(reason);
+        self.drop_packet(now, id, reason);
     }
 
     /// The position of the port by which a packet goes on, or why it does not, with the port that counts it.
@@ -429,8 +554,10 @@ impl Part<'_> {
             && self.ports[at].wire.has_one_in_flight()
             && let owner @ Node::Switch(switch) = self.network.ports()[port].owner
             && self.cut.part_of(owner) == self.number
+            && let switch = self.positions.switch(switch)
+            && self.switches[switch].owes_departures()
         {
-            self.settle(now, self.positions.switch(switch));
+            self.settle(now, switch);
         }
         self.ports[at].land(&mut self.arena)
     }
