@@ -22,14 +22,15 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Done {
     names.into_iter().try_for_each(|name| program(root, name).run())
 }
 
-/// `cargo xtask speed [--all | --attribution | --threads | (--scale | --fidelity | --flow) [--plot FILE.svg]]`.
+/// `cargo xtask speed`, with one of `--all`, `--attribution`, `--memories` and `--threads`, or with one of `--scale`,
+/// `--fidelity` and `--flow`, which may be followed by `--plot FILE.svg`.
 pub(crate) fn speed(root: &Path, arguments: &[&str]) -> Done {
     match arguments {
         [] => {
             program(root, "speed").run_own()?;
             counts_if_possible(root)
         }
-        ["--all" | "--attribution"] => program(root, "speed").args(["--"]).args(arguments).run_own(),
+        ["--all" | "--attribution" | "--memories"] => program(root, "speed").args(["--"]).args(arguments).run_own(),
         ["--threads"] => program(root, "threads").run_own(),
         [what @ ("--scale" | "--fidelity" | "--flow")]
         | [what @ ("--scale" | "--fidelity" | "--flow"), "--plot", _] => {
@@ -37,8 +38,8 @@ pub(crate) fn speed(root: &Path, arguments: &[&str]) -> Done {
         }
         _ => {
             let given = arguments.join(" ");
-            let expected = "expected nothing, --all, --attribution, --threads, or one of --scale, --fidelity and --flow, \
-                            with --plot FILE.svg or without";
+            let expected = "expected nothing, --all, --attribution, --memories, --threads, or one of --scale, --fidelity \
+                            and --flow, with --plot FILE.svg or without";
             Err(Stop::Unusable(format!("`cargo xtask speed` knows no `{given}`: {expected}")))
         }
     }

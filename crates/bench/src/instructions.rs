@@ -39,9 +39,12 @@ const LARGE: [&str; 3] =
 /// Every switch shares a memory that is never full: what that costs, beside `dctcp`.
 const SHARED: [&str; 2] = ["workload.flows=500", "switch.memory.dt.size=100MB"];
 
+/// The same of a memory that is told what comes and leaves.
+const TOLD: [&str; 2] = ["workload.flows=500", "switch.memory.edt.size=100MB"];
+
 /// What is counted: every preset and variant on a busy fabric, DCTCP on the common work, without and with the delays of
-/// its flows attributed, and with switches whose ports share a memory, and DCTCP in a network whose ports no cache
-/// holds, where the loop reads ahead.
+/// its flows attributed, and with switches whose ports share a memory, asked alone or told as well, and DCTCP in a
+/// network whose ports no cache holds, where the loop reads ahead.
 pub fn cases() -> Vec<Case> {
     let case = |name: &str, scheme: String, file, set| Case { name: name.to_owned(), scheme, file, set };
     let mut cases: Vec<Case> = crate::presets::schemes()
@@ -52,6 +55,7 @@ pub fn cases() -> Vec<Case> {
     let attributed = &["workload.flows=120", "record.attribution=true"];
     cases.push(case("attribution", "dctcp".to_owned(), "scenarios/peers.toml", attributed));
     cases.push(case("shared-memory", "dctcp".to_owned(), BUSY, &SHARED));
+    cases.push(case("told-memory", "dctcp".to_owned(), BUSY, &TOLD));
     cases.push(case("large", "dctcp".to_owned(), "crates/bench/scenarios/scale.toml", &LARGE));
     cases
 }

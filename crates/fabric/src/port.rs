@@ -157,6 +157,8 @@ impl PortKind {
     const FIFO: u8 = 1;
     /// The memory that it shares with other ports has to let packets in as well.
     const SHARES: u8 = 2;
+    /// That memory is told of departures.
+    const TELLS: u8 = 8;
     /// It would let pass what finds it idle, if it did not share a memory.
     const PASSES: u8 = 4;
 
@@ -260,10 +262,10 @@ impl Port {
     }
 
     /// Says that the memory that it shares with other ports has to let packets in as well: no packet passes through it
-    /// unasked.
-    pub fn share_memory(&mut self) {
+    /// unasked. If it `tells` the memory of departures, whoever calls [`Port::land`] has to.
+    pub fn share_memory(&mut self, tells: bool) {
         let passes = if self.passes_idle > 0 { PortKind::PASSES } else { 0 };
-        self.kind.0 |= PortKind::SHARES | passes;
+        self.kind.0 |= PortKind::SHARES | passes | if tells { PortKind::TELLS } else { 0 };
         self.passes_idle = 0;
     }
 
@@ -351,7 +353,13 @@ impl Port {
         self.kind != PortKind(PortKind::FIFO) && self.kind.has(PortKind::SHARES)
     }
 
-    /// As [`Port::offer`], of a packet that the memory that the port shares lets in.
+    /// Whether [`Port::land`] will send a packet of which the memory that the port shares has to be told.
+    #[inline(always)]
+    pub fn has_to_tell(&self) -> bool {
+        self.kind.has(PortKind::TELLS) && self.waiting > 0 && self.wire.has_one_in_flight()
+    }
+
+    /// As [`Port::offer`], of a packet that the memory that the port shares lets in, and that does not find it idle.
     #[inline(always)]
     pub fn offer_let_in(
         &mut self,
@@ -360,17 +368,21 @@ impl Port {
         id: PacketId,
         evicted: &mut Vec<PacketId>,
     ) -> Offered {
-        if self.waiting == 0 && self.wire.is_free(now) && self.kind.has(PortKind::PASSES) {
-            return Offered::Sent { land: self.wire.transmit(now, arena, id) };
-        }
         if self.is_fifo() {
             return self.offer_to_fifo(now, arena, id);
         }
         self.offer_to_any(now, arena, id, evicted)
     }
 
+    /// Whether a packet that arrives now goes on at once and as it came, if the memory that the port shares lets it in.
     #[inline(always)]
-    fn is_fifo(&self) -> bool {
+    pub fn would_let_pass(&self, now: Instant) -> bool {
+        self.waiting == 0 && self.wire.is_free(now) && self.kind.has(PortKind::PASSES)
+    }
+
+    /// Whether it is a FIFO: of one class, with tail drop, and nothing is lost by chance.
+    #[inline(always)]
+    pub fn is_fifo(&self) -> bool {
         self.kind.has(PortKind::FIFO)
     }
 

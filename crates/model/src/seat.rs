@@ -25,7 +25,7 @@ use tailcut_base::{BitRate, HostId, Instant, Span};
 
 use crate::{Arena, FlowId, Header, Packet, PacketId};
 
-pub use memory::{Burst, Memory, Pool, PortUse};
+pub use memory::{Burst, HoldsMemory, Memory, Pool, PortUse};
 pub use pace::{Awareness, Leave, Outgoing, PaceView, Pacer};
 pub use transport::{Awaits, HostCx, Look, OpenConnection, Progress, Soon, Transport, Unfinished};
 

@@ -108,8 +108,9 @@ pub struct Model {
     queues: Vec<[Queue; MAX_CLASSES]>,
     /// n of each class.
     congested: [f64; MAX_CLASSES],
-    /// Number of the interval at hand.
+    /// Number of the interval at hand, and when it ends.
     nth: u64,
+    due: Instant,
 }
 
 impl Build for Model {
@@ -138,6 +139,7 @@ impl Build for Model {
             queues: vec![[quiet; MAX_CLASSES]; context.ports.len()],
             congested: [1.0; MAX_CLASSES],
             nth: 0,
+            due: Instant::ZERO + config.interval,
         })
     }
 
@@ -148,23 +150,30 @@ impl Build for Model {
 
 impl Model {
     /// Measures at the end of each interval.
+    #[inline]
     fn measure(&mut self, now: Instant) {
-        let nth = now.as_ps() / self.config.interval.as_ps();
-        if nth == self.nth {
-            return;
+        if now >= self.due {
+            self.measure_all(now);
         }
+    }
+
+    #[inline(never)]
+    fn measure_all(&mut self, now: Instant) {
+        let interval = self.config.interval.as_ps();
+        let nth = now.as_ps() / interval;
+        self.due = Instant::from_ps((nth + 1).saturating_mul(interval));
         // Of intervals in which nothing happened, only the last one counts.
         let just_ended = nth == self.nth + 1;
         self.nth = nth;
         for (rate, queues) in self.rates.iter().zip(&mut self.queues) {
             let whole = rate.as_bps() as f64 / 8.0 * self.config.interval.as_secs_f64();
-            for queue in queues {
+            for queue in &mut queues[..usize::from(self.classes)] {
                 let part = if just_ended { queue.sent as f64 / whole } else { 0.0 };
                 let counts = part >= 1.0 / f64::from(self.classes) && part <= 1.0;
                 (queue.drains, queue.sent) = (if counts { part } else { 1.0 }, 0);
             }
         }
-        for class in 0..MAX_CLASSES {
+        for class in 0..usize::from(self.classes) {
             let all: f64 = self.queues.iter().map(|queues| queues[class].congestion).sum();
             self.congested[class] = all.max(1.0);
         }
@@ -182,9 +191,13 @@ impl Memory for Model {
         Some(self.config.size.0)
     }
 
+    #[inline]
     fn admit(&mut self, now: Instant, packet: &Packet, port: PortUse, pool: Pool) -> Result<(), DropReason> {
         self.measure(now);
-        let congestion = (port.class_bytes as f64 / self.config.saturated.0 as f64).min(1.0);
+        let congestion = match port.class_bytes {
+            0 => 0.0,
+            bytes => (bytes as f64 / self.config.saturated.0 as f64).min(1.0),
+        };
         self.queues[port.port as usize][usize::from(port.class)].congestion = congestion;
         let is_first = packet.kind != Kind::DATA || packet.seq < self.config.unscheduled.0;
         let alpha =
@@ -194,6 +207,7 @@ impl Memory for Model {
         if after <= threshold { Ok(()) } else { Err(DropReason::OverThreshold) }
     }
 
+    #[inline(always)]
     fn on_dequeue(&mut self, now: Instant, size: u64, port: PortUse, _: Pool) {
         self.measure(now);
         self.queues[port.port as usize][usize::from(port.class)].sent += size;
@@ -203,8 +217,24 @@ impl Memory for Model {
         true
     }
 
+    fn is_patient(&self) -> bool {
+        true
+    }
+
+    fn remembers(&self) -> bool {
+        true
+    }
+
+    fn due(&self) -> Instant {
+        self.due
+    }
+
     fn threshold(&self, _: Instant, port: PortUse, pool: Pool) -> u64 {
-        self.threshold_by(self.config.alpha, port, pool)
+        let alpha = match self.config.unscheduled.0 {
+            0 => self.config.alpha,
+            _ => self.config.alpha.min(self.config.alpha_unscheduled),
+        };
+        self.threshold_by(alpha, port, pool)
     }
 }
 

@@ -93,13 +93,13 @@ struct Port {
     bytes: u64,
     at: Instant,
     gradient: f64,
-    at_detection: f64,
-    at_growth: f64,
     largest: f64,
     peak: u64,
     began: Option<Instant>,
     /// Whether it was above what makes a burst ever since its last one.
     follows_burst: bool,
+    at_detection: f64,
+    at_growth: f64,
     drops: u64,
     /// When the link would be done with all that has come.
     free_at: Instant,
@@ -150,12 +150,23 @@ impl Bursts {
         self.ports[port as usize].began.is_some()
     }
 
+    /// Whether a departure of a port in which so many bytes wait may begin a burst or end one, where one has more than
+    /// `least` bytes.
+    #[inline]
+    pub(super) fn may_be(&self, port: u32, bytes: u64, least: f64) -> bool {
+        bytes.max(self.ports[port as usize].peak) as f64 > least
+    }
+
     pub(super) fn gradient(&self, port: u32) -> f64 {
         self.ports[port as usize].gradient
     }
 
     /// Something has come for a port, and was let in or not.
+    #[inline(always)]
     pub(super) fn on_arrival(&mut self, now: Instant, port: u32, size: u64, is_dropped: bool) {
+        if !is_dropped && !self.follows_demand {
+            return;
+        }
         let (rate, port) = (self.rates[port as usize], &mut self.ports[port as usize]);
         port.drops += u64::from(is_dropped);
         if !self.follows_demand {
@@ -169,11 +180,13 @@ impl Bursts {
     }
 
     /// A packet has left a port, in which so many bytes wait now; a queue above `least` bytes is a burst.
+    #[inline(always)]
     pub(super) fn on_dequeue(&mut self, now: Instant, number: u32, bytes: u64, least: f64) -> Step {
         let (rate, port) = (self.rates[number as usize], &mut self.ports[number as usize]);
         if now > port.at {
             let change = (bytes as f64 - port.bytes as f64) * 8.0;
-            let new = change / now.saturating_since(port.at).as_secs_f64();
+            // Most ports are idle, and stay so.
+            let new = if change == 0.0 { 0.0 } else { change / now.saturating_since(port.at).as_secs_f64() };
             port.gradient = self.weight * new + (1.0 - self.weight) * port.gradient;
             port.largest = port.largest.max(port.gradient);
         }

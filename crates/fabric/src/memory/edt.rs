@@ -164,7 +164,14 @@ impl Model {
     }
 
     /// Ports that were uncontrolled for longer than may be are controlled, from the end of that time on.
+    #[inline(always)]
     fn expire(&mut self, now: Instant) {
+        if !self.uncontrolled.is_empty() {
+            self.expire_first(now);
+        }
+    }
+
+    fn expire_first(&mut self, now: Instant) {
         while let Some(&first) = self.uncontrolled.front()
             && !self.is_uncontrolled(now, first)
         {
@@ -187,6 +194,7 @@ impl Memory for Model {
         super::within(self.threshold(now, port, pool), packet, port)
     }
 
+    #[inline(always)]
     fn on_enqueue(&mut self, now: Instant, _: &Packet, port: PortUse, _: Pool) {
         let number = port.port;
         let port = &mut self.ports[number as usize];
@@ -204,6 +212,7 @@ impl Memory for Model {
         }
     }
 
+    #[inline(always)]
     fn on_dequeue(&mut self, now: Instant, _: u64, port: PortUse, _: Pool) {
         self.expire(now);
         let number = port.port;
@@ -237,7 +246,19 @@ impl Memory for Model {
         }
     }
 
+    fn is_patient(&self) -> bool {
+        true
+    }
+
     #[inline]
+    fn due(&self) -> Instant {
+        match self.uncontrolled.front() {
+            None => Instant::MAX,
+            Some(&first) => self.ports[first as usize].uncontrolled.map_or(Instant::ZERO, |since| since + self.config.t2),
+        }
+    }
+
+    #[inline(always)]
     fn threshold(&self, now: Instant, port: PortUse, pool: Pool) -> u64 {
         if !self.is_uncontrolled(now, port.port) {
             return super::dynamic(self.config.alpha, pool);

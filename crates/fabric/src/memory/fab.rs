@@ -6,8 +6,7 @@
 //!
 //! A flow is known by its number and its sender, so that the ACKs of a flow are another one.
 
-use std::collections::BTreeMap;
-
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, HostId, Instant, Span};
@@ -81,7 +80,7 @@ pub struct Model {
     alpha_long: f64,
     threshold: u64,
     window: Span,
-    flows: BTreeMap<(FlowId, HostId), Seen>,
+    flows: FxHashMap<(FlowId, HostId), Seen>,
     /// When flows are looked through next for those that begin anew anyway.
     next_sweep: Instant,
 }
@@ -104,13 +103,13 @@ impl Build for Model {
             alpha_long: config.alpha_long,
             threshold: config.threshold.0,
             window: config.window,
-            flows: BTreeMap::new(),
+            flows: FxHashMap::default(),
             next_sweep: Instant::ZERO,
         })
     }
 
     fn heap_bytes(&self) -> usize {
-        self.flows.len() * size_of::<((FlowId, HostId), Seen)>()
+        self.flows.capacity() * size_of::<((FlowId, HostId), Seen)>()
     }
 }
 
@@ -122,7 +121,11 @@ impl Model {
             self.flows.retain(|_, seen| now.saturating_since(seen.last) <= window);
             self.next_sweep = now + window;
         }
-        let seen = self.flows.entry((packet.flow, packet.src)).or_insert(Seen { bytes: 0, last: now });
+        let which = (packet.flow, packet.src);
+        let seen = match self.flows.get_mut(&which) {
+            Some(seen) => seen,
+            None => self.flows.entry(which).or_insert(Seen { bytes: 0, last: now }),
+        };
         if now.saturating_since(seen.last) > window {
             seen.bytes = 0;
         }

@@ -4,7 +4,7 @@
 //! packet has to be let in by its port first and then by the memory; nothing is pushed out of another port.
 
 use tailcut_base::{Bytes, Instant, MTU_BYTES};
-use tailcut_model::seat::{Burst, DropReason, Memory, Pool, PortUse};
+use tailcut_model::seat::{Burst, DropReason, HoldsMemory, Memory, Pool, PortUse};
 use tailcut_model::{Around, Invalid, Packet, register};
 
 use crate::SwitchContext;
@@ -40,6 +40,22 @@ register! {
     Unbounded in unbounded,
 }
 
+/// Something that is done with a memory and compiled for each of them.
+pub trait WithMemory {
+    /// What comes of it.
+    type Output;
+    /// Does it.
+    fn call<M: Memory + ?Sized>(self, memory: &mut M) -> Self::Output;
+}
+
+impl MemorySeat {
+    /// Does something with the memory that needs it more than once, and so need not ask each time which it is.
+    #[inline(always)]
+    pub fn with<W: WithMemory>(&mut self, what: W) -> W::Output {
+        match_memory!(self, model => what.call(model.memory()))
+    }
+}
+
 impl Memory for MemorySeat {
     fn size(&self) -> Option<u64> {
         match_memory!(self, model => model.size())
@@ -67,6 +83,17 @@ impl Memory for MemorySeat {
     }
     fn remembers(&self) -> bool {
         match_memory!(self, model => model.remembers())
+    }
+    fn is_patient(&self) -> bool {
+        match_memory!(self, model => model.is_patient())
+    }
+    #[inline]
+    fn minds(&self, port: PortUse) -> bool {
+        match_memory!(self, model => model.minds(port))
+    }
+    #[inline]
+    fn due(&self) -> Instant {
+        match_memory!(self, model => model.due())
     }
     #[inline]
     fn threshold(&self, now: Instant, port: PortUse, pool: Pool) -> u64 {

@@ -5,8 +5,9 @@
 //! switch by it, and does not say what N is: `count` does. No port has less than a packet of 1500 B; the parts of all
 //! ports may add up to more than the memory, which is then full before.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Bytes, Instant, MTU_BYTES, Span};
@@ -86,26 +87,36 @@ impl Parameters for Config {
 /// The flows that sent data through a port lately.
 #[derive(Debug, Default)]
 struct Flows {
-    last: BTreeMap<FlowId, Instant>,
-    /// When which flow sent, oldest first; what is older than its flow's last is void.
-    sent: VecDeque<(Instant, FlowId)>,
+    /// When each did so last.
+    last: FxHashMap<FlowId, Instant>,
+    /// Each of them once, with a time at which it did, in the order of these times: it is looked at again when that is
+    /// long ago.
+    looks: VecDeque<(Instant, FlowId)>,
 }
 
 impl Flows {
     fn saw(&mut self, now: Instant, flow: FlowId) {
-        if self.last.insert(flow, now) != Some(now) {
-            self.sent.push_back((now, flow));
+        if let Some(last) = self.last.get_mut(&flow) {
+            *last = now;
+            return;
         }
+        self.last.insert(flow, now);
+        self.looks.push_back((now, flow));
     }
 
     /// Forgets who has not sent for `window`.
+    #[inline]
     fn forget(&mut self, now: Instant, window: Span) {
-        while let Some(&(at, flow)) = self.sent.front()
+        while let Some(&(at, flow)) = self.looks.front()
             && now.saturating_since(at) > window
         {
-            self.sent.pop_front();
-            if self.last.get(&flow) == Some(&at) {
+            self.looks.pop_front();
+            let last = self.last[&flow];
+            if now.saturating_since(last) > window {
                 self.last.remove(&flow);
+            } else {
+                let place = self.looks.partition_point(|&(at, _)| at <= last);
+                self.looks.insert(place, (last, flow));
             }
         }
     }
@@ -120,8 +131,9 @@ pub struct Model {
     window: Span,
     /// RTT x C in bytes, by port.
     bdp: Vec<f64>,
-    constant: u32,
     flows: Vec<Flows>,
+    /// The part of each port.
+    parts: Vec<u64>,
 }
 
 impl Build for Model {
@@ -140,36 +152,31 @@ impl Build for Model {
         }
         let window = config.rtt.as_ps().checked_mul(u64::from(config.recent)).map(Span::from_ps);
         let bdp = |rate: &BitRate| rate.as_bps() as f64 / 8.0 * config.rtt.as_secs_f64();
+        let bdp: Vec<f64> = context.ports.iter().map(bdp).collect();
+        let n = if config.count == Count::Constant { config.n as usize } else { 1 };
         Ok(Model {
             size: config.size.0,
             count: config.count,
             long: config.long.0,
             window: window.unwrap_or(Span::from_ps(u64::MAX)),
-            bdp: context.ports.iter().map(bdp).collect(),
-            constant: config.n,
+            parts: bdp.iter().map(|&bdp| part(bdp, n)).collect(),
+            bdp,
             flows: context.ports.iter().map(|_| Flows::default()).collect(),
         })
     }
 
     fn heap_bytes(&self) -> usize {
         let of = |flows: &Flows| {
-            flows.last.len() * size_of::<(FlowId, Instant)>()
-                + flows.sent.capacity() * size_of::<(Instant, FlowId)>()
-                + size_of::<Flows>()
+            (flows.last.capacity() + flows.looks.capacity()) * size_of::<(Instant, FlowId)>() + size_of::<Flows>()
         };
-        self.bdp.capacity() * size_of::<f64>() + self.flows.iter().map(of).sum::<usize>()
+        size_of_val(&*self.bdp) + size_of_val(&*self.parts) + self.flows.iter().map(of).sum::<usize>()
     }
 }
 
-impl Model {
-    fn part(&self, port: u32) -> u64 {
-        let n = match self.count {
-            Count::Constant => self.constant as usize,
-            Count::Long | Count::All => self.flows[port as usize].last.len().max(1),
-        };
-        // What is no whole byte is cut off; the sum of a product may be a hair below one.
-        ((self.bdp[port as usize] / (n as f64).sqrt() + 1e-6) as u64).max(MTU_BYTES)
-    }
+/// The part of a port whose RTT x C is `bdp` bytes, with `n` flows.
+fn part(bdp: f64, n: usize) -> u64 {
+    // What is no whole byte is cut off; the sum of a product may be a hair below one.
+    ((bdp / (n as f64).sqrt() + 1e-6) as u64).max(MTU_BYTES)
 }
 
 impl Memory for Model {
@@ -187,19 +194,24 @@ impl Memory for Model {
 
     fn admit(&mut self, now: Instant, packet: &Packet, port: PortUse, _: Pool) -> Result<(), DropReason> {
         if self.count != Count::Constant {
-            let flows = &mut self.flows[port.port as usize];
+            let at = port.port as usize;
+            let flows = &mut self.flows[at];
+            let before = flows.last.len();
             // What a flow has sent stands in its packets: the offset of their last byte.
             let is_long = || packet.seq + u64::from(packet.payload) > self.long;
             if packet.kind == Kind::DATA && (self.count == Count::All || is_long()) {
                 flows.saw(now, packet.flow);
             }
             flows.forget(now, self.window);
+            if flows.last.len() != before {
+                self.parts[at] = part(self.bdp[at], flows.last.len().max(1));
+            }
         }
-        super::within(self.part(port.port), packet, port)
+        super::within(self.parts[port.port as usize], packet, port)
     }
 
     fn threshold(&self, _: Instant, port: PortUse, pool: Pool) -> u64 {
-        self.part(port.port).min(pool.size)
+        self.parts[port.port as usize].min(pool.size)
     }
 }
 

@@ -429,10 +429,12 @@ impl Memory for Model {
         super::within(self.threshold(now, port, pool), packet, port)
     }
 
+    #[inline(always)]
     fn on_enqueue(&mut self, now: Instant, packet: &Packet, port: PortUse, _: Pool) {
         self.bursts.on_arrival(now, port.port, u64::from(packet.size), false);
     }
 
+    #[inline(always)]
     fn on_dequeue(&mut self, now: Instant, _: u64, port: PortUse, pool: Pool) {
         let least = pool.size as f64 / self.config.sigma;
         match (self.bursts.on_dequeue(now, port.port, port.bytes, least), self.config.allocate) {
@@ -450,6 +452,15 @@ impl Memory for Model {
 
     fn on_drop(&mut self, now: Instant, packet: &Packet, port: PortUse, _: Pool) {
         self.bursts.on_arrival(now, port.port, u64::from(packet.size), true);
+    }
+
+    fn is_patient(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn minds(&self, port: PortUse) -> bool {
+        self.bursts.may_be(port.port, port.bytes, self.config.size.0 as f64 / self.config.sigma)
     }
 
     #[inline]

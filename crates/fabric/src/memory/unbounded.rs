@@ -76,10 +76,12 @@ impl Memory for Model {
         Ok(())
     }
 
+    #[inline(always)]
     fn on_enqueue(&mut self, now: Instant, packet: &Packet, port: PortUse, _: Pool) {
         self.bursts.on_arrival(now, port.port, u64::from(packet.size), false);
     }
 
+    #[inline(always)]
     fn on_dequeue(&mut self, now: Instant, _: u64, port: PortUse, _: Pool) {
         if let Step::Ends(ended) = self.bursts.on_dequeue(now, port.port, port.bytes, self.least) {
             self.bursts.close(now, port.port, ended, None, false, 0);
@@ -88,6 +90,14 @@ impl Memory for Model {
 
     fn on_drop(&mut self, now: Instant, packet: &Packet, port: PortUse, _: Pool) {
         self.bursts.on_arrival(now, port.port, u64::from(packet.size), true);
+    }
+
+    fn is_patient(&self) -> bool {
+        true
+    }
+
+    fn minds(&self, port: PortUse) -> bool {
+        self.bursts.may_be(port.port, port.bytes, self.least)
     }
 
     fn state(&self, _: Instant, port: u32) -> &'static str {

@@ -3,7 +3,7 @@
 use tailcut_base::Instant;
 
 use super::DropReason;
-use crate::Packet;
+use crate::{Made, Packet};
 
 /// What waits in one port of a switch, for its memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,10 +62,10 @@ pub struct Burst {
 
 /// Shares the memory of a switch among its ports. What a port allows itself, its buffer policy says before.
 ///
-/// Everything is told in the order of time: the departures of all ports before the arrival that comes after them, and
-/// those of one moment in the order of the ports. Of each packet that comes to a port, either `on_enqueue` or `on_drop`
-/// is told, but for those that a port's headroom takes in. A packet that finds its port idle passes through the memory:
-/// it is asked for, enqueued, and at the same moment dequeued.
+/// Everything is told in the order of time, unless a memory is patient: the departures of all ports before the arrival
+/// that comes after them, and those of one moment in the order of the ports. Of each packet that comes to a port,
+/// either `on_enqueue` or `on_drop` is told, but for those that a port's headroom takes in. A packet that finds its
+/// port idle passes through the memory: it is asked for, enqueued, and at the same moment dequeued.
 pub trait Memory {
     /// Bytes of the memory, `u64::MAX` if there is no end of them; `None` if each port has its own, and the memory
     /// decides nothing.
@@ -89,17 +89,34 @@ pub trait Memory {
         let _ = (now, packet, port, pool);
     }
     /// Whether it wants to be told what comes, leaves and is dropped; otherwise it is only asked.
-    ///
-    /// A memory that is only asked must let in with less used what it lets in with more, and what is within
-    /// [`Memory::threshold`] unless the port alone decides. It may then be asked with more used than there is, if that
-    /// does not change its answer.
     fn listens(&self) -> bool {
         true
     }
-    /// Whether what it is asked changes it, so that it has to be asked about each packet. Otherwise a memory that is
-    /// only asked is not, where its threshold says what it would answer.
+    /// Whether what it is asked changes it, so that it has to be asked about each packet. A patient memory is not asked
+    /// otherwise, where its threshold says what it would answer.
     fn remembers(&self) -> bool {
         false
+    }
+    /// Whether it may be told late of departures, which is faster: of those of a port before the next thing that
+    /// happens there, and of all before it is asked about a packet that it might refuse. Until then more is used than
+    /// there is.
+    ///
+    /// Such a memory lets in with less used what it lets in with more, and what is within [`Memory::threshold`] unless
+    /// the port alone decides. What it is told of one port changes nothing for the others, but as [`Memory::minds`] and
+    /// [`Memory::due`] say, and but that they may have less than it seems. It looks at what is used when it is asked,
+    /// and when a packet is dropped that did not fit.
+    fn is_patient(&self) -> bool {
+        !self.listens()
+    }
+    /// Whether a patient memory has to be told of the next departure of a port in the order of time. That does not
+    /// begin at a departure.
+    fn minds(&self, port: PortUse) -> bool {
+        let _ = port;
+        false
+    }
+    /// When a patient memory has to be told of all departures before anything else.
+    fn due(&self) -> Instant {
+        Instant::MAX
     }
     /// Whether it wants to know of which class a packet is.
     fn looks_at_classes(&self) -> bool {
@@ -126,5 +143,28 @@ pub trait Memory {
     /// The bursts that were over since the last call, in the order of their ends.
     fn take_bursts(&mut self) -> Vec<Burst> {
         Vec::new()
+    }
+}
+
+/// What is a memory or holds one: the models of the seat, and what a program puts there.
+pub trait HoldsMemory {
+    /// The memory.
+    type Memory: Memory + ?Sized;
+    /// The memory itself.
+    fn memory(&mut self) -> &mut Self::Memory;
+}
+
+impl<M: Memory> HoldsMemory for M {
+    type Memory = M;
+    #[inline(always)]
+    fn memory(&mut self) -> &mut M {
+        self
+    }
+}
+
+impl HoldsMemory for Made<dyn Memory + Send> {
+    type Memory = dyn Memory + Send;
+    fn memory(&mut self) -> &mut (dyn Memory + Send + 'static) {
+        &mut **self
     }
 }

@@ -100,9 +100,8 @@ impl<'s> Part<'s> {
             Switch { id, path: path(Node::Switch(id)), managed }
         };
         let switches: Vec<Switch> = switch_ids.iter().map(switch).collect();
-        for managed in switches.iter().filter_map(Switch::lenient) {
-            managed.ports_of(&mut ports).for_each(Port::share_memory);
-        }
+        let late = switches.iter().filter_map(Switch::late);
+        late.for_each(|late| late.share_memory(&mut ports));
         let landing = |&id: &PortId| {
             let peer = specs[id].peer;
             let end = match peer {
@@ -144,7 +143,8 @@ impl<'s> Part<'s> {
             has_custom_hosts: hosts.iter().any(|host| host.transport.is_custom()),
             hosts,
             control_class: scenario.facts().class_of_control(),
-            shares_memory: switches.iter().any(|switch| switch.lenient().is_some()),
+            is_managed: switches.iter().any(|switch| switch.managed.is_some()),
+            shares_memory: switches.iter().any(|switch| switch.late().is_some()),
             owes_departures: switches.iter().any(Switch::owes_departures),
             switches,
             outward,
@@ -194,8 +194,8 @@ fn managed_switch(scenario: &Scenario, switch: SwitchId, first: u32) -> Option<B
     }
     let agent = config.agent.build(&context).expect(VALID);
     let is_needed = memory.size().is_some() || agent.is_on() || !scenario.outages().is_empty();
-    let (headroom, ports, are_held) = (config.headroom.0, context.ports.len(), scenario.has_pfc());
-    is_needed.then(|| Box::new(Managed::new(first, memory, agent, headroom, ports, are_held)))
+    let (ports, are_held) = ((context.ports.len(), context.classes), scenario.has_pfc());
+    is_needed.then(|| Box::new(Managed::new(first, memory, agent, config.headroom.0, ports, are_held)))
 }
 
 /// The interfaces of these hosts, if hosts are not plain.

@@ -16,6 +16,7 @@ mod build;
 mod delays;
 mod host_agents;
 mod hosts;
+mod lenient;
 mod lens;
 mod loops;
 mod mail;
@@ -29,14 +30,13 @@ mod wishes;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use tailcut_base::{HostId, Instant, PortId, SwitchId};
+use tailcut_base::{HostId, Instant, PortId};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::{Offered, Port};
 use tailcut_host::transport::TransportSeat;
 use tailcut_model::seat::{DropReason, HostCx, Message, Transport, Unfinished, Wish};
 use tailcut_model::{Arena, FlowId, FlowTable, Header, Kind, List, PacketId};
 use tailcut_record::Throughput;
-use tailcut_topology::path::Path;
 use tailcut_topology::{Network, Node, Router};
 
 use super::cut::{Cut, Positions};
@@ -52,7 +52,7 @@ use lens::Watch;
 use loops::{Any, Attributed, AttributedLarge, Loop, Plain, Sharing};
 use measure::{Measured, Sampling};
 use pfc::Pfc;
-use switches::Managed;
+use switches::Switch;
 use ties::Ties;
 
 /// A host: its transport, and the control packets that wait for its NIC.
@@ -74,25 +74,6 @@ impl Host {
     #[inline]
     fn has_more(&self) -> bool {
         !self.control.is_empty() || self.wants_to_send
-    }
-}
-
-struct Switch {
-    id: SwitchId,
-    path: Path,
-    /// What its ports have in common, if they have anything.
-    managed: Option<Box<Managed>>,
-}
-
-impl Switch {
-    /// What its ports have in common, if departures may be counted late there.
-    fn lenient(&self) -> Option<&Managed> {
-        self.managed.as_deref().filter(|managed| managed.is_lenient())
-    }
-
-    /// Whether its ports send in the order of time among all of them.
-    fn owes_departures(&self) -> bool {
-        self.managed.as_deref().is_some_and(|managed| !managed.is_lenient())
     }
 }
 
@@ -167,6 +148,8 @@ pub(super) struct Part<'s> {
     has_custom_hosts: bool,
     /// Whether the ports of a switch here share a memory that counts departures late.
     shares_memory: bool,
+    /// Whether the ports of a switch here have anything in common, or links fail.
+    is_managed: bool,
     /// Whether a switch here sends in the order of time among all its ports.
     owes_departures: bool,
     /// Ports whose links end in another part: position, number, and which part.
@@ -202,8 +185,7 @@ impl Part<'_> {
     /// Returns how many were.
     pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
-        let has_plain_switches =
-            !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
+        let has_plain_switches = !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
         let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none() && self.pfc.is_none();
         let handled = match (is_plain && self.lens.is_none(), self.shares_memory, &self.attribution) {
             (true, false, None) => self.run::<Plain>(horizon, budget),
@@ -327,10 +309,10 @@ impl Part<'_> {
         }
         let landed = if !L::PLAIN && self.pfc.is_some() {
             self.ports[at].wire.land(&mut self.arena)
-        } else if L::PLAIN || !self.owes_departures {
-            self.ports[at].land(&mut self.arena)
-        } else {
+        } else if L::SHARES && self.ports[at].has_to_tell() || !L::PLAIN && self.is_managed {
             self.land_managed(now, port, at)
+        } else {
+            self.ports[at].land(&mut self.arena)
         };
         let (id, next) = landed;
         if let Some(next) = next {

@@ -1,8 +1,8 @@
 //! Switches whose ports share something, and links that fail.
 //!
-//! Ports send what waits when they are next looked at. Where the ports of a switch share a memory, or an agent looks at
-//! them, each arrival has to see what has left until then, in the order of time: the switch keeps when each of its
-//! ports sends next, and catches up with all of them first.
+//! Ports send what waits when they are next looked at. Where an agent looks at the ports of a switch, or a memory that
+//! they share minds the order, each arrival has to see what has left until then, in the order of time: the switch keeps
+//! when each of its ports sends next, and catches up with all of them first. Most memories do not ([`super::lenient`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,10 +16,32 @@ use tailcut_model::seat::{Agent, AgentPort, Burst, Crossing, DropReason, Memory,
 use tailcut_model::{Arena, Direction, Packet, PacketId};
 use tailcut_record::{BurstRow, MemoryPoint};
 use tailcut_topology::Node;
+use tailcut_topology::path::Path;
 
-use super::{Any, Loop, Part, Switch};
+use super::lenient::Late;
+use super::{Any, Part};
 use crate::event::Event;
 use crate::failures::Change;
+
+/// A switch of the part.
+pub(super) struct Switch {
+    pub(super) id: SwitchId,
+    pub(super) path: Path,
+    /// What its ports have in common, if they have anything.
+    pub(super) managed: Option<Box<Managed>>,
+}
+
+impl Switch {
+    /// What is known of its ports if they share a memory that may be told late of departures.
+    pub(super) fn late(&self) -> Option<&Late> {
+        self.managed.as_deref()?.late.as_ref()
+    }
+
+    /// Whether its ports send in the order of time among all of them.
+    pub(super) fn owes_departures(&self) -> bool {
+        self.managed.as_deref().is_some_and(|managed| !managed.is_lenient())
+    }
+}
 
 /// What the ports of a switch have in common.
 pub(super) struct Managed {
@@ -33,11 +55,9 @@ pub(super) struct Managed {
     /// Whether it is told of them as well as asked.
     listens: bool,
     looks_at_classes: bool,
-    /// Whether it has to be asked about each packet.
-    remembers: bool,
     headrooms: Option<Headrooms>,
-    /// Bytes of each port that are in the pool, where its departures are counted late; see [`Managed::is_lenient`].
-    counted: Option<Vec<u64>>,
+    /// What is known of the ports if the memory may be told late of departures.
+    pub(super) late: Option<Late>,
     pub(super) agent: AgentSeat,
     has_agent: bool,
     watches_departures: bool,
@@ -59,21 +79,21 @@ struct Headrooms {
 }
 
 /// When a port sends next, in picoseconds, and in the low 32 bits the port's position: one comparison orders them.
-type Departure = u128;
+pub(super) type Departure = u128;
 
-fn departure(begins: Instant, at: u32) -> Departure {
+pub(super) fn departure(begins: Instant, at: u32) -> Departure {
     u128::from(begins.as_ps()) << 32 | u128::from(at)
 }
 
 impl Managed {
-    /// `headroom` bytes of the memory are set apart for each of so many `ports`. Where they are `held`, each departure
-    /// has an event.
+    /// `headroom` bytes of the memory are set apart for each of so many `ports` of up to so many classes. Where they
+    /// are `held`, each departure has an event.
     pub(super) fn new(
         first: u32,
         memory: MemorySeat,
         agent: AgentSeat,
         headroom: u64,
-        ports: usize,
+        (ports, classes): (usize, u8),
         are_held: bool,
     ) -> Managed {
         let size = memory.size().unwrap_or(u64::MAX);
@@ -82,16 +102,15 @@ impl Managed {
         // A memory without an end has no less for what is set apart.
         let size = if size == u64::MAX { size } else { size - headroom * ports as u64 };
         let (has_agent, watches_departures) = (agent.is_on(), agent.is_on() && agent.watches_departures());
-        let is_lenient = has_memory && !memory.listens() && headrooms.is_none() && !has_agent && !are_held;
+        let is_alone = has_memory && headrooms.is_none() && !has_agent && !are_held;
         Managed {
             first,
             pool: Pool { used: 0, size },
             has_memory,
             listens: memory.listens(),
             looks_at_classes: memory.looks_at_classes(),
-            remembers: memory.remembers(),
             headrooms,
-            counted: is_lenient.then(|| vec![0; ports]),
+            late: is_alone.then(|| Late::new(&memory, first, ports, classes)).flatten(),
             memory,
             agent,
             has_agent,
@@ -107,64 +126,20 @@ impl Managed {
             + self.agent.heap_bytes()
             + self.departures.capacity() * size_of::<Reverse<Departure>>()
             + self.headrooms.as_ref().map_or(0, |rooms| size_of_val(&*rooms.used))
-            + self.counted.as_ref().map_or(0, |counted| size_of_val(&**counted))
+            + self.late.as_ref().map_or(0, Late::heap_bytes)
     }
 
-    /// Whether departures may be counted late: the memory is asked alone, and there is nobody else to be told. What the
-    /// pool counts is then at least what waits, and whoever is let in with that is let in.
-    pub(super) fn is_lenient(&self) -> bool {
-        self.counted.is_some()
-    }
-
-    /// The ports that share the memory, of all of the part, where departures are counted late.
-    pub(super) fn ports_of<'p>(&self, ports: &'p mut [Port]) -> impl Iterator<Item = &'p mut Port> {
-        let count = self.counted.as_ref().map_or(0, Vec::len);
-        ports[self.first as usize..].iter_mut().take(count)
-    }
-
-    /// Counts what waits in the port at `at` now, where departures are counted late.
-    #[inline(always)]
-    fn count(&mut self, at: u32, port: &Port) {
-        let first = self.first;
-        if let Some(counted) = &mut self.counted
-            && let counted = &mut counted[(at - first) as usize]
-            && *counted != port.backlog()
-        {
-            self.pool.used = self.pool.used - *counted + port.backlog();
-            *counted = port.backlog();
-        }
-    }
-
-    /// Whether a packet of `size` bytes for this port, which stands at `at`, is let in although the pool may count too
-    /// much: what is true of a memory that is as full as that is true of one that is less so.
-    #[inline(always)]
-    fn surely_takes(&self, now: Instant, size: u64, at: u32, port: &Port) -> bool {
-        if self.pool.used + size > self.pool.size {
-            return false;
-        }
-        let state = PortUse { port: at - self.first, bytes: port.backlog(), class: 0, class_bytes: 0 };
-        state.bytes + size <= self.memory.threshold(now, state, self.pool)
-    }
-
-    /// Sends what all ports were to send until `now`, where departures are counted late, and counts it.
-    #[inline(never)]
-    fn count_all(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
-        let Some(counted) = &mut self.counted else { return };
-        for (port, counted) in ports[self.first as usize..].iter_mut().zip(counted) {
-            if *counted > 0 {
-                port.catch_up(now, arena);
-                self.pool.used = self.pool.used - *counted + port.backlog();
-                *counted = port.backlog();
-            }
-        }
-    }
-
-    /// Sends what the ports were to send until `now`, in the order of time.
-    #[inline(always)]
+    /// Sends what the ports were to send until `now`.
     fn settle(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
-        if self.is_lenient() {
-            return self.count_all(now, ports, arena);
+        match self.is_lenient() {
+            true => self.settle_late(now, ports, arena),
+            false => self.settle_in_order(now, ports, arena),
         }
+    }
+
+    /// The same, in the order of time, where a memory or an agent has to be told so.
+    #[inline(always)]
+    fn settle_in_order(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
         let is_due = |&Reverse(first): &Reverse<Departure>| first >> 32 <= u128::from(now.as_ps());
         if self.departures.peek().is_some_and(is_due) {
             self.send_due(now, ports, arena);
@@ -232,8 +207,8 @@ impl Managed {
 
     /// `size` bytes that waited in the port at `at` are lost with its link: all that waits there is.
     fn lost(&mut self, now: Instant, size: u64, at: u32) {
-        if let Some(counted) = &mut self.counted {
-            counted[(at - self.first) as usize] -= size;
+        if let Some(late) = &mut self.late {
+            late.lost(size, at);
         }
         if let Some(rooms) = &mut self.headrooms {
             // The port is empty: so is its headroom, of which nothing is told any longer.
@@ -308,65 +283,19 @@ impl Gate for Shared<'_> {
     }
 }
 
-/// The memory of a switch where departures are counted late, asked about a packet for one of its ports.
-struct Lenient<'m> {
-    managed: &'m mut Managed,
-    now: Instant,
-    at: u32,
-}
-
-impl Gate for Lenient<'_> {
-    #[inline(always)]
-    fn admit(&mut self, packet: &Packet, _: u8, occupancy: Occupancy) -> Result<(), DropReason> {
-        let managed = &mut *self.managed;
-        let port = self.at - managed.first;
-        let counted = managed.counted.as_ref().map_or(0, |counted| counted[port as usize]);
-        let pool = Pool { used: managed.pool.used - counted + occupancy.port, ..managed.pool };
-        let port = PortUse { port, bytes: occupancy.port, class: 0, class_bytes: 0 };
-        let answer = managed.memory.admit(self.now, packet, port, pool);
-        let does_fit = pool.used + u64::from(packet.size) <= pool.size;
-        if does_fit { answer } else { Err(DropReason::MemoryFull) }
-    }
-
-    fn pushed_out(&mut self, _: u64, _: u8, _: Occupancy) {}
-}
-
 impl Part<'_> {
-    /// A packet for the port at `at` is at a switch whose memory counts departures late.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn offer_to_lenient<L: Loop>(&mut self, now: Instant, at: usize, switch: usize, id: PacketId) {
-        let managed = self.switches[switch].managed.as_deref_mut().expect("the caller has seen it");
-        let size = u64::from(self.arena.get(id).size);
-        let is_sure = managed.surely_takes(now, size, at as u32, &self.ports[at]);
-        if !is_sure {
-            managed.count_all(now, &mut self.ports, &mut self.arena);
-        }
-        let port = &mut self.ports[at];
-        let offered = if is_sure && !managed.remembers {
-            port.offer_let_in(now, &mut self.arena, id, &mut self.evicted)
-        } else {
-            let mut gate = Lenient { managed, now, at: at as u32 };
-            port.offer_gated(now, &mut self.arena, id, &mut self.evicted, &mut gate)
-        };
-        managed.count(at as u32, port);
-        self.see_to::<L>(now, at, id, offered);
-    }
-
     /// As [`Part::forward`], at a switch whose ports have something in common, or in a network whose links fail.
     #[inline(never)]
     pub(super) fn forward_managed(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
         if self.pfc.is_some() {
             return self.forward_held(now, from, switch, id);
         }
-        if !self.switches[switch].owes_departures() {
-            return match self.way_on(now, from, switch, id) {
-                Ok(at) => self.offer_to_lenient::<Any>(now, at, switch, id),
-                Err((at, reason)) => self.drop_on_the_way(now, at, id, reason),
-            };
-        }
         let mut managed = self.switches[switch].managed.take().expect("the caller has seen it");
-        managed.settle(now, &mut self.ports, &mut self.arena);
+        if managed.is_lenient() {
+            self.switches[switch].managed = Some(managed);
+            return self.forward_lenient(now, from, switch, id);
+        }
+        managed.settle_in_order(now, &mut self.ports, &mut self.arena);
         match self.way_on(now, from, switch, id) {
             Ok(at) => {
                 if managed.has_agent {
@@ -382,6 +311,15 @@ impl Part<'_> {
         self.switches[switch].managed = Some(managed);
     }
 
+    /// As [`Part::forward_managed`], where the ports share a memory that may be told late of departures.
+    #[inline(never)]
+    fn forward_lenient(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
+        match self.way_on(now, from, switch, id) {
+            Ok(at) => self.offer_to_lenient::<Any>(now, at, switch, id),
+            Err((at, reason)) => self.drop_on_the_way(now, at, id, reason),
+        }
+    }
+
     /// A packet goes no further, and the port at `at` counts it.
     #[cold]
     fn drop_on_the_way(&mut self, now: Instant, at: usize, id: PacketId, reason: DropReason) {
@@ -390,6 +328,7 @@ impl Part<'_> {
     }
 
     /// The position of the port by which a packet goes on, or why it does not, with the port that counts it.
+    #[inline(always)]
     fn way_on(
         &mut self,
         now: Instant,
@@ -398,7 +337,7 @@ impl Part<'_> {
         id: PacketId,
     ) -> Result<usize, (usize, DropReason)> {
         let packet = self.arena.get(id);
-        let super::Switch { id: number, path, .. } = &mut self.switches[switch];
+        let Switch { id: number, path, .. } = &mut self.switches[switch];
         let hops = self.router.next_hops_from(*number, packet.src, packet.dst);
         let choice = match hops.count {
             0 => {
@@ -555,9 +494,13 @@ impl Part<'_> {
             && let owner @ Node::Switch(switch) = self.network.ports()[port].owner
             && self.cut.part_of(owner) == self.number
             && let switch = self.positions.switch(switch)
-            && self.switches[switch].owes_departures()
         {
-            self.settle(now, switch);
+            match &mut self.switches[switch].managed {
+                Some(managed) if managed.late.is_none() => {
+                    managed.settle_in_order(now, &mut self.ports, &mut self.arena);
+                }
+                _ => self.tell_late(now, at, switch),
+            }
         }
         self.ports[at].land(&mut self.arena)
     }

@@ -1,0 +1,385 @@
+//! Memories that ports share and that may be told late of departures.
+//!
+//! A port sends what waits when it is next looked at. A memory that minds the order of all departures has to be told of
+//! them before each arrival ([`super::switches`]). Most need not be: they let in with less used what they let in with
+//! more. Where they are told late, the pool counts too much, never too little. Who is let in with that is let in; only
+//! who would not be is asked about again, once all ports are looked at.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use tailcut_base::Instant;
+use tailcut_fabric::memory::{MemorySeat, WithMemory};
+use tailcut_fabric::{Gate, Offered, Port};
+use tailcut_model::seat::{DropReason, Memory, Occupancy, Pool, PortUse};
+use tailcut_model::{Arena, Packet, PacketId};
+
+use super::switches::{Departure, Managed, departure};
+use super::{Loop, Part};
+
+/// What is known of the ports of a switch whose memory may be told late of departures.
+pub(super) struct Late {
+    /// Position of the switch's first port.
+    first: u32,
+    /// Whether the memory is told of departures at all: of those of a port before anything else happens there.
+    is_told: bool,
+    /// Bytes of each port that are in the pool, if the memory is not told of departures. Otherwise what waits in the
+    /// port is.
+    counted: Vec<u64>,
+    /// Whether the next departure of each port stands in `departures`.
+    is_ordered: Vec<bool>,
+    /// When those ports send next whose departures are told in the order of time, as at other switches.
+    departures: BinaryHeap<Reverse<Departure>>,
+}
+
+impl Late {
+    /// None if the memory is told of everything in the order of time.
+    pub(super) fn new(memory: &MemorySeat, first: u32, ports: usize, classes: u8) -> Option<Late> {
+        let is_late = memory.is_patient() && (classes == 1 || !memory.looks_at_classes());
+        is_late.then(|| Late {
+            first,
+            is_told: memory.listens(),
+            counted: vec![0; ports],
+            is_ordered: vec![false; ports],
+            departures: BinaryHeap::new(),
+        })
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        size_of_val(&*self.counted)
+            + size_of_val(&*self.is_ordered)
+            + self.departures.capacity() * size_of::<Reverse<Departure>>()
+    }
+
+    /// Says to the ports of the switch, of all of the part, that they share a memory.
+    pub(super) fn share_memory(&self, ports: &mut [Port]) {
+        let ports = ports[self.first as usize..].iter_mut().take(self.counted.len());
+        ports.for_each(|port| port.share_memory(self.is_told));
+    }
+
+    /// `size` bytes that waited in the port at `at` are lost with its link.
+    pub(super) fn lost(&mut self, size: u64, at: u32) {
+        if !self.is_told {
+            self.counted[(at - self.first) as usize] -= size;
+        }
+    }
+}
+
+/// A memory that may be told late of departures, with what is known of its ports.
+struct Lenient<'m, M: ?Sized> {
+    memory: &'m mut M,
+    pool: &'m mut Pool,
+    late: &'m mut Late,
+}
+
+impl<M: Memory + ?Sized> Lenient<'_, M> {
+    /// What the memory is told of the port at `at`, in which so many bytes wait.
+    #[inline(always)]
+    fn state(&self, at: u32, bytes: u64) -> PortUse {
+        let class_bytes = if self.memory.looks_at_classes() { bytes } else { 0 };
+        PortUse { port: at - self.late.first, bytes, class: 0, class_bytes }
+    }
+
+    /// Whether a packet of `size` bytes for this port, which stands at `at`, is let in although the pool may count too
+    /// much.
+    #[inline(always)]
+    fn surely_takes(&self, now: Instant, size: u64, at: u32, port: &Port) -> bool {
+        let bytes = port.backlog();
+        self.pool.used + size <= self.pool.size
+            && bytes + size <= self.memory.threshold(now, self.state(at, bytes), *self.pool)
+    }
+
+    /// Counts what waits in the port at `at` now, of a memory that is not told of departures.
+    #[inline(always)]
+    fn count(&mut self, at: u32, port: &Port) {
+        let counted = &mut self.late.counted[(at - self.late.first) as usize];
+        self.pool.used = self.pool.used - *counted + port.backlog();
+        *counted = port.backlog();
+    }
+
+    /// Sends what all ports were to send until `now`, and counts it.
+    #[inline(never)]
+    fn settle(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
+        if self.memory.listens() {
+            return self.tell_all(now, ports, arena);
+        }
+        for nth in 0..self.late.counted.len() {
+            if self.late.counted[nth] > 0 {
+                let at = self.late.first + nth as u32;
+                ports[at as usize].catch_up(now, arena);
+                self.count(at, &ports[at as usize]);
+            }
+        }
+    }
+
+    /// The same, in the order of time, of a memory that is told of departures.
+    fn tell_all(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
+        let first = self.late.first;
+        loop {
+            let own = (first..).zip(&ports[first as usize..]).take(self.late.counted.len());
+            let waiting = own.filter(|(_, port)| port.waiting() > 0);
+            let due = waiting.map(|(at, port)| (port.wire.free_at(), at)).min();
+            match due {
+                Some((begins, at)) if begins <= now => self.send_and_tell(at, &mut ports[at as usize], arena),
+                _ => return,
+            }
+        }
+    }
+
+    /// Sends the next packet of a port that stands at `at`, and tells the memory.
+    #[inline(always)]
+    fn send_and_tell(&mut self, at: u32, port: &mut Port, arena: &mut Arena) {
+        let begins = port.wire.free_at();
+        let (id, land) = port.send_waiting(arena);
+        debug_assert!(land.is_none(), "the packet in front lands later than this one begins");
+        let size = u64::from(arena.get(id).size);
+        self.pool.used -= size;
+        let state = self.state(at, port.backlog());
+        self.memory.on_dequeue(begins, size, state, *self.pool);
+    }
+
+    /// Sends what the port at `at` was to send until `now`, and what those were whose departures are told in the order
+    /// of time: all, if it is time to tell the memory all. Whether it was.
+    #[inline(always)]
+    fn tell(&mut self, now: Instant, at: u32, ports: &mut [Port], arena: &mut Arena) -> bool {
+        if now >= self.memory.due() {
+            self.tell_all(now, ports, arena);
+            return true;
+        }
+        if !self.late.departures.is_empty() {
+            self.send_ordered(now, ports, arena);
+        }
+        let port = &mut ports[at as usize];
+        while port.waiting() > 0 && port.wire.is_free(now) {
+            self.send_and_tell(at, port, arena);
+        }
+        false
+    }
+
+    /// Sends what the ports were to send until `now` whose departures are told in the order of time.
+    #[inline(never)]
+    fn send_ordered(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
+        while let Some(&Reverse(first)) = self.late.departures.peek() {
+            let (begins, at) = (Instant::from_ps((first >> 32) as u64), first as u32);
+            if begins > now {
+                return;
+            }
+            self.late.departures.pop();
+            self.late.is_ordered[(at - self.late.first) as usize] = false;
+            let port = &mut ports[at as usize];
+            // What waited may be lost with its link.
+            if port.waiting() > 0 && port.wire.free_at() == begins {
+                self.send_and_tell(at, port, arena);
+            }
+            self.order(at, port);
+        }
+    }
+
+    /// Notes when the port at `at` sends next, if that has to be told in the order of time.
+    #[inline(always)]
+    fn order(&mut self, at: u32, port: &Port) {
+        let state = self.state(at, port.backlog());
+        if port.waiting() > 0
+            && self.memory.minds(state)
+            && !std::mem::replace(&mut self.late.is_ordered[state.port as usize], true)
+        {
+            self.late.departures.push(Reverse(departure(port.wire.free_at(), at)));
+        }
+    }
+
+    /// Asks about a packet for the port at `at`, in which so many bytes wait now.
+    #[inline(always)]
+    fn ask(&mut self, now: Instant, packet: &Packet, at: u32, bytes: u64) -> Result<(), DropReason> {
+        let state = self.state(at, bytes);
+        // What has left the port since it was counted.
+        let owed = if self.memory.listens() { 0 } else { self.late.counted[state.port as usize] - bytes };
+        let pool = Pool { used: self.pool.used - owed, ..*self.pool };
+        let answer = self.memory.admit(now, packet, state, pool);
+        let does_fit = pool.used + u64::from(packet.size) <= pool.size;
+        if does_fit { answer } else { Err(DropReason::MemoryFull) }
+    }
+
+    /// A packet found the port at `at` idle, and has passed through the memory.
+    #[inline(always)]
+    fn passed(&mut self, now: Instant, packet: &Packet, at: u32) {
+        let size = u64::from(packet.size);
+        let with = Pool { used: self.pool.used + size, ..*self.pool };
+        let (full, empty) = (self.state(at, size), self.state(at, 0));
+        self.memory.on_enqueue(now, packet, full, with);
+        self.memory.on_dequeue(now, size, empty, *self.pool);
+    }
+}
+
+/// Sends what all ports of a switch were to send until `now`.
+struct Settle<'a> {
+    now: Instant,
+    pool: &'a mut Pool,
+    late: &'a mut Late,
+    ports: &'a mut [Port],
+    arena: &'a mut Arena,
+}
+
+impl WithMemory for Settle<'_> {
+    type Output = ();
+    fn call<M: Memory + ?Sized>(self, memory: &mut M) {
+        Lenient { memory, pool: self.pool, late: self.late }.settle(self.now, self.ports, self.arena);
+    }
+}
+
+/// Sends what the port at `at` was to send until `now`, and tells the memory.
+struct Tell<'a> {
+    now: Instant,
+    at: u32,
+    pool: &'a mut Pool,
+    late: &'a mut Late,
+    ports: &'a mut [Port],
+    arena: &'a mut Arena,
+}
+
+impl WithMemory for Tell<'_> {
+    type Output = ();
+    fn call<M: Memory + ?Sized>(self, memory: &mut M) {
+        Lenient { memory, pool: self.pool, late: self.late }.tell(self.now, self.at, self.ports, self.arena);
+    }
+}
+
+/// Offers a packet to the port at `at`.
+struct Offer<'a> {
+    now: Instant,
+    at: u32,
+    id: PacketId,
+    pool: &'a mut Pool,
+    late: &'a mut Late,
+    ports: &'a mut [Port],
+    arena: &'a mut Arena,
+    evicted: &'a mut Vec<PacketId>,
+}
+
+impl WithMemory for Offer<'_> {
+    type Output = Offered;
+    #[inline(never)]
+    fn call<M: Memory + ?Sized>(self, memory: &mut M) -> Offered {
+        let Offer { now, at, id, pool, late, ports, arena, evicted } = self;
+        let mut lenient = Lenient { memory, pool, late };
+        let is_told = lenient.memory.listens();
+        let was_due = is_told && lenient.tell(now, at, ports, arena);
+        let size = u64::from(arena.get(id).size);
+        let mut is_sure = !was_due && lenient.surely_takes(now, size, at, &ports[at as usize]);
+        if !is_sure && !is_told {
+            ports[at as usize].catch_up(now, arena);
+            lenient.count(at, &ports[at as usize]);
+            is_sure = lenient.surely_takes(now, size, at, &ports[at as usize]);
+        }
+        if !is_sure {
+            lenient.settle(now, ports, arena);
+        }
+        let is_known = is_sure && !lenient.memory.remembers();
+        let port = &mut ports[at as usize];
+        let offered = if is_sure && port.would_let_pass(now) {
+            // The memory alone might refuse it.
+            let answer = if is_known { Ok(()) } else { lenient.ask(now, arena.get(id), at, port.backlog()) };
+            match answer {
+                Ok(()) => {
+                    if is_told {
+                        lenient.passed(now, arena.get(id), at);
+                    }
+                    return Offered::Sent { land: port.wire.transmit(now, arena, id) };
+                }
+                Err(reason) => {
+                    port.count_drop(reason);
+                    Offered::Dropped(reason)
+                }
+            }
+        } else if is_known && (!is_told || port.is_fifo()) {
+            // A FIFO pushes nothing out of which a memory would have to be told.
+            port.offer_let_in(now, arena, id, evicted)
+        } else {
+            let mut gate = Asked { lenient: &mut lenient, now, at, is_known };
+            port.offer_gated(now, arena, id, evicted, &mut gate)
+        };
+        if !is_told {
+            lenient.count(at, port);
+            return offered;
+        }
+        let (packet, bytes) = (arena.get(id), port.backlog());
+        match offered {
+            Offered::Queued => {
+                lenient.pool.used += size;
+                let state = lenient.state(at, bytes);
+                lenient.memory.on_enqueue(now, packet, state, *lenient.pool);
+                lenient.order(at, port);
+            }
+            Offered::Sent { .. } => lenient.passed(now, packet, at),
+            Offered::Dropped(_) => {
+                let state = lenient.state(at, bytes);
+                lenient.memory.on_drop(now, packet, state, *lenient.pool);
+            }
+        }
+        offered
+    }
+}
+
+/// A memory that may be told late of departures, asked about a packet for the port at `at`.
+struct Asked<'l, 'm, M: ?Sized> {
+    lenient: &'l mut Lenient<'m, M>,
+    now: Instant,
+    at: u32,
+    /// Whether it is known that the packet is let in.
+    is_known: bool,
+}
+
+impl<M: Memory + ?Sized> Gate for Asked<'_, '_, M> {
+    #[inline(always)]
+    fn admit(&mut self, packet: &Packet, _: u8, occupancy: Occupancy) -> Result<(), DropReason> {
+        if self.is_known {
+            return Ok(());
+        }
+        self.lenient.ask(self.now, packet, self.at, occupancy.port)
+    }
+
+    fn pushed_out(&mut self, size: u64, _: u8, occupancy: Occupancy) {
+        let state = self.lenient.state(self.at, occupancy.port);
+        let Lenient { memory, pool, .. } = &mut *self.lenient;
+        if memory.listens() {
+            pool.used -= size;
+            memory.on_dequeue(self.now, size, state, **pool);
+        }
+    }
+}
+
+impl Managed {
+    /// Whether the memory may be told late of departures.
+    pub(super) fn is_lenient(&self) -> bool {
+        self.late.is_some()
+    }
+
+    /// Sends what all ports were to send until `now`, where the memory may be told late.
+    pub(super) fn settle_late(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
+        if let Managed { memory, pool, late: Some(late), .. } = self {
+            memory.with(Settle { now, pool, late, ports, arena });
+        }
+    }
+}
+
+impl Part<'_> {
+    /// A packet for the port at `at` is at a switch whose memory may be told late of departures.
+    #[inline(always)]
+    pub(super) fn offer_to_lenient<L: Loop>(&mut self, now: Instant, at: usize, switch: usize, id: PacketId) {
+        let Some(Managed { memory, pool, late: Some(late), .. }) = self.switches[switch].managed.as_deref_mut() else {
+            unreachable!("the caller has seen it")
+        };
+        let (ports, arena, evicted) = (&mut *self.ports, &mut self.arena, &mut self.evicted);
+        let offered = memory.with(Offer { now, at: at as u32, id, pool, late, ports, arena, evicted });
+        self.see_to::<L>(now, at, id, offered);
+    }
+
+    /// The next packet of the port at `at` follows the one that lands: the memory of its switch is told before.
+    #[inline(never)]
+    pub(super) fn tell_late(&mut self, now: Instant, at: usize, switch: usize) {
+        if let Some(Managed { memory, pool, late: Some(late), .. }) = self.switches[switch].managed.as_deref_mut()
+            && late.is_told
+        {
+            memory.with(Tell { now, at: at as u32, pool, late, ports: &mut self.ports, arena: &mut self.arena });
+        }
+    }
+}
