@@ -389,6 +389,22 @@ proptest! {
     }
 }
 
+/// A memory that may be told late of departures answers as if it were told in the order of time, where queues come and
+/// go at many ports: what it learns at one of them, or how long it has measured, is then what decides at another.
+#[test]
+fn a_patient_memory_answers_as_one_that_is_told_in_the_order_of_time() {
+    let mix = slytherin_mix(0.9, "3ms");
+    for memory in shared() {
+        for seed in 1..3 {
+            let text = format!("{SMALL}[port]\nlimit = \"1MB\"\n[switch]\n{memory}{mix}");
+            let scenario = scenario("dctcp", &text, seed);
+            let outcome = on_threads(&scenario, 1);
+            let watched = on_threads(&logged(&scenario, &Logs::default()), 1);
+            assert_eq!((watched.engine.digest, &watched.totals), (outcome.engine.digest, &outcome.totals), "{memory}");
+        }
+    }
+}
+
 /// What waits behind a link that fails is lost, and leaves the memory at once: whether that is asked alone, and
 /// departures are counted late, or is told everything in the order of time.
 #[test]
