@@ -189,6 +189,8 @@ fn all_memories() -> Result<(), String> {
     for model in &seat.models {
         let memory = match model.name.as_str() {
             "private" | "unbounded" => format!("switch.memory.{}={{}}", model.name),
+            // As long as flows count by default, in one round trip: ten times the parts.
+            "rtt" => "switch.memory.rtt={size=\"100MB\",rtt=\"800us\",recent=1}".to_owned(),
             name => format!("switch.memory.{name}.size=100MB"),
         };
         let set: Vec<&str> = PEERS.set.iter().copied().chain([memory.as_str()]).collect();

@@ -350,7 +350,7 @@ impl Port {
     /// Whether the memory that the port shares has to let packets in as well.
     #[inline(always)]
     pub fn has_to_ask(&self) -> bool {
-        self.kind != PortKind(PortKind::FIFO) && self.kind.has(PortKind::SHARES)
+        self.kind.has(PortKind::SHARES)
     }
 
     /// Whether [`Port::land`] will send a packet of which the memory that the port shares has to be told.

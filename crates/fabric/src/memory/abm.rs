@@ -26,6 +26,7 @@ use tailcut_base::{BitRate, Bytes, Instant, Span};
 use tailcut_model::seat::{DropReason, MAX_CLASSES, Memory, Pool, PortUse};
 use tailcut_model::{Around, Build, Facts, Invalid, Kind, Packet, Parameters, Thing};
 
+use super::float;
 use crate::SwitchContext;
 
 /// A memory that is shared by what is free, who is congested, and who drains.
@@ -98,6 +99,23 @@ struct Queue {
     drains: f64,
 }
 
+/// Alpha over n, the number of queues of a class that are congested.
+#[derive(Clone, Copy, Debug)]
+struct Shares {
+    unscheduled: f64,
+    others: f64,
+    /// That of those packets that have the least.
+    least: f64,
+}
+
+impl Shares {
+    fn new(config: &Config, congested: f64) -> Shares {
+        let (unscheduled, others) = (config.alpha_unscheduled / congested, config.alpha / congested);
+        let least = if config.unscheduled.0 > 0 { unscheduled.min(others) } else { others };
+        Shares { unscheduled, others, least }
+    }
+}
+
 /// The memory of one switch.
 #[derive(Debug)]
 pub struct Model {
@@ -106,8 +124,8 @@ pub struct Model {
     classes: u8,
     /// By port and class.
     queues: Vec<[Queue; MAX_CLASSES]>,
-    /// n of each class.
-    congested: [f64; MAX_CLASSES],
+    /// Alpha over n of each class, for what is unscheduled and for the rest.
+    shares: [Shares; MAX_CLASSES],
     /// Number of the interval at hand, and when it ends.
     nth: u64,
     due: Instant,
@@ -137,7 +155,7 @@ impl Build for Model {
             rates: context.ports.clone(),
             classes: context.classes,
             queues: vec![[quiet; MAX_CLASSES]; context.ports.len()],
-            congested: [1.0; MAX_CLASSES],
+            shares: [Shares::new(config, 1.0); MAX_CLASSES],
             nth: 0,
             due: Instant::ZERO + config.interval,
         })
@@ -175,14 +193,15 @@ impl Model {
         }
         for class in 0..usize::from(self.classes) {
             let all: f64 = self.queues.iter().map(|queues| queues[class].congestion).sum();
-            self.congested[class] = all.max(1.0);
+            self.shares[class] = Shares::new(&self.config, all.max(1.0));
         }
     }
 
-    fn threshold_by(&self, alpha: f64, port: PortUse, pool: Pool) -> u64 {
+    #[inline]
+    fn threshold_by(&self, share: impl FnOnce(&Shares) -> f64, port: PortUse, pool: Pool) -> u64 {
         let class = usize::from(port.class);
         let drains = self.queues[port.port as usize][class].drains;
-        super::dynamic(alpha / self.congested[class] * drains, pool)
+        super::dynamic(share(&self.shares[class]) * drains, pool)
     }
 }
 
@@ -196,13 +215,13 @@ impl Memory for Model {
         self.measure(now);
         let congestion = match port.class_bytes {
             0 => 0.0,
-            bytes => (bytes as f64 / self.config.saturated.0 as f64).min(1.0),
+            bytes => (float(bytes) / float(self.config.saturated.0)).min(1.0),
         };
         self.queues[port.port as usize][usize::from(port.class)].congestion = congestion;
         let is_first = packet.kind != Kind::DATA || packet.seq < self.config.unscheduled.0;
-        let alpha =
-            if is_first && self.config.unscheduled.0 > 0 { self.config.alpha_unscheduled } else { self.config.alpha };
-        let threshold = self.threshold_by(alpha, port, pool);
+        let has_own = is_first && self.config.unscheduled.0 > 0;
+        let share = |shares: &Shares| if has_own { shares.unscheduled } else { shares.others };
+        let threshold = self.threshold_by(share, port, pool);
         let after = port.class_bytes + u64::from(packet.size);
         if after <= threshold { Ok(()) } else { Err(DropReason::OverThreshold) }
     }
@@ -230,11 +249,7 @@ impl Memory for Model {
     }
 
     fn threshold(&self, _: Instant, port: PortUse, pool: Pool) -> u64 {
-        let alpha = match self.config.unscheduled.0 {
-            0 => self.config.alpha,
-            _ => self.config.alpha.min(self.config.alpha_unscheduled),
-        };
-        self.threshold_by(alpha, port, pool)
+        self.threshold_by(|shares| shares.least, port, pool)
     }
 }
 

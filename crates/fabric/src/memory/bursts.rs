@@ -8,6 +8,8 @@ use tailcut_base::{BitRate, Instant};
 use tailcut_model::Invalid;
 use tailcut_model::seat::Burst;
 
+use super::float;
+
 /// Refuses what describes no burst.
 pub(super) fn check(sigma: f64, beta: f64, weight: f64) -> Result<(), Invalid> {
     let refuse = |path: &str, value: f64, what: &str, help: &str| {
@@ -182,25 +184,30 @@ impl Bursts {
     /// A packet has left a port, in which so many bytes wait now; a queue above `least` bytes is a burst.
     #[inline(always)]
     pub(super) fn on_dequeue(&mut self, now: Instant, number: u32, bytes: u64, least: f64) -> Step {
-        let (rate, port) = (self.rates[number as usize], &mut self.ports[number as usize]);
+        let port = &mut self.ports[number as usize];
         if now > port.at {
-            let change = (bytes as f64 - port.bytes as f64) * 8.0;
+            let change = (float(bytes) - float(port.bytes)) * 8.0;
             // Most ports are idle, and stay so.
             let new = if change == 0.0 { 0.0 } else { change / now.saturating_since(port.at).as_secs_f64() };
             port.gradient = self.weight * new + (1.0 - self.weight) * port.gradient;
             port.largest = port.largest.max(port.gradient);
         }
         (port.bytes, port.at) = (bytes, now);
+        if bytes == 0 && port.peak == 0 {
+            // Nothing has waited since the port was at rest.
+            port.follows_burst = false;
+            return Step::None;
+        }
         port.follows_burst &= match self.rearm {
             Rearm::AtOnce => false,
-            Rearm::Growing => bytes as f64 > least && port.gradient <= 0.0,
-            Rearm::AtRest => bytes as f64 > least,
+            Rearm::Growing => float(bytes) > least && port.gradient <= 0.0,
+            Rearm::AtRest => float(bytes) > least,
         };
         if bytes > port.peak && !port.follows_burst {
             (port.peak, port.at_growth) = (bytes, port.gradient);
         }
-        let is_above = port.peak as f64 > least;
-        let is_below = (bytes as f64) < self.beta * port.peak as f64;
+        let is_above = float(port.peak) > least;
+        let is_below = float(bytes) < self.beta * float(port.peak);
         if port.began.is_none() && is_above && !is_below {
             (port.began, port.at_detection) = (Some(now), port.gradient);
             return Step::Begins(port.gradient);
@@ -209,7 +216,7 @@ impl Bursts {
             return Step::None;
         }
         if port.began.is_none() && (self.resets || !is_above) {
-            port.rest(now, rate);
+            port.rest(now, self.rates[number as usize]);
             return Step::Rests;
         }
         let key = match self.key {

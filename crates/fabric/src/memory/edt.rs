@@ -254,7 +254,9 @@ impl Memory for Model {
     fn due(&self) -> Instant {
         match self.uncontrolled.front() {
             None => Instant::MAX,
-            Some(&first) => self.ports[first as usize].uncontrolled.map_or(Instant::ZERO, |since| since + self.config.t2),
+            Some(&first) => {
+                self.ports[first as usize].uncontrolled.map_or(Instant::ZERO, |since| since + self.config.t2)
+            }
         }
     }
 

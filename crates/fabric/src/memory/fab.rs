@@ -9,9 +9,9 @@
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, HostId, Instant, Span};
+use tailcut_base::{Bytes, Instant, Span};
 use tailcut_model::seat::{DropReason, Memory, Pool, PortUse};
-use tailcut_model::{Around, Build, Facts, FlowId, Invalid, Packet, Parameters, Thing};
+use tailcut_model::{Around, Build, Facts, Invalid, Packet, Parameters, Thing};
 
 use crate::SwitchContext;
 
@@ -80,7 +80,8 @@ pub struct Model {
     alpha_long: f64,
     threshold: u64,
     window: Span,
-    flows: FxHashMap<(FlowId, HostId), Seen>,
+    /// By flow and sender: its ACKs come from its receiver.
+    flows: FxHashMap<u64, Seen>,
     /// When flows are looked through next for those that begin anew anyway.
     next_sweep: Instant,
 }
@@ -109,7 +110,7 @@ impl Build for Model {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.flows.capacity() * size_of::<((FlowId, HostId), Seen)>()
+        self.flows.capacity() * size_of::<(u64, Seen)>()
     }
 }
 
@@ -121,7 +122,7 @@ impl Model {
             self.flows.retain(|_, seen| now.saturating_since(seen.last) <= window);
             self.next_sweep = now + window;
         }
-        let which = (packet.flow, packet.src);
+        let which = u64::from(packet.flow.0) << 32 | u64::from(packet.src.0);
         let seen = match self.flows.get_mut(&which) {
             Some(seen) => seen,
             None => self.flows.entry(which).or_insert(Seen { bytes: 0, last: now }),

@@ -152,5 +152,11 @@ fn within(threshold: u64, packet: &Packet, port: PortUse) -> Result<(), DropReas
 #[inline]
 fn dynamic(alpha: f64, pool: Pool) -> u64 {
     // A cast of what is too large gives the largest number.
-    (alpha * pool.free() as f64) as u64
+    (alpha * float(pool.free())) as i64 as u64
+}
+
+/// Bytes as a float. No memory has 2^63 of them, and a signed number is converted in one instruction.
+#[inline(always)]
+fn float(bytes: u64) -> f64 {
+    bytes as i64 as f64
 }

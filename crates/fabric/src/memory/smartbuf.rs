@@ -27,6 +27,7 @@ use tailcut_model::seat::{Burst, DropReason, Memory, Pool, PortUse};
 use tailcut_model::{Around, Build, Facts, Invalid, Packet, Parameters, Thing};
 
 use super::bursts::{self, Bursts, Ended, Key, Rearm, Step};
+use super::float;
 use crate::SwitchContext;
 
 /// A memory that learns what bursts need.
@@ -344,6 +345,8 @@ pub struct Model {
     /// When the learning phase is over.
     real: Instant,
     bursts: Bursts,
+    /// A queue above so many bytes of the whole memory is a burst.
+    least: f64,
     grants: Vec<Grant>,
     map: Map,
 }
@@ -375,6 +378,7 @@ impl Build for Model {
             config: config.clone(),
             real: Instant::ZERO + warm,
             bursts,
+            least: float(config.size.0) / config.sigma,
             grants: vec![Grant::default(); context.ports.len()],
             map: Map::default(),
         })
@@ -436,7 +440,8 @@ impl Memory for Model {
 
     #[inline(always)]
     fn on_dequeue(&mut self, now: Instant, _: u64, port: PortUse, pool: Pool) {
-        let least = pool.size as f64 / self.config.sigma;
+        // Without headrooms the memory is as large as it was made.
+        let least = if pool.size == self.config.size.0 { self.least } else { float(pool.size) / self.config.sigma };
         match (self.bursts.on_dequeue(now, port.port, port.bytes, least), self.config.allocate) {
             (Step::Begins(gradient), Allocate::Detection | Allocate::EachDeparture) => {
                 self.grant(now, port.port, gradient);
@@ -460,7 +465,7 @@ impl Memory for Model {
 
     #[inline]
     fn minds(&self, port: PortUse) -> bool {
-        self.bursts.may_be(port.port, port.bytes, self.config.size.0 as f64 / self.config.sigma)
+        self.bursts.may_be(port.port, port.bytes, self.least)
     }
 
     #[inline]

@@ -372,14 +372,14 @@ impl Part<'_> {
         };
         let at = self.positions.port(self.router.port(hops, choice));
         let port = &mut self.ports[at];
+        if L::SHARES && port.has_to_ask() {
+            return self.offer_to_lenient::<L>(now, at, switch, id);
+        }
         if L::PLAIN && port.lets_pass(now, packet.size) {
             if let Some(land) = port.wire.transmit(now, &mut self.arena, id) {
                 self.push_landing::<L>(at, land);
             }
             return;
-        }
-        if L::SHARES && port.has_to_ask() {
-            return self.offer_to_lenient::<L>(now, at, switch, id);
         }
         let offered = port.offer(now, &mut self.arena, id, &mut self.evicted);
         self.see_to::<L>(now, at, id, offered);
