@@ -100,8 +100,8 @@ impl<'s> Part<'s> {
             Switch { id, path: path(Node::Switch(id)), managed }
         };
         let switches: Vec<Switch> = switch_ids.iter().map(switch).collect();
-        let late = switches.iter().filter_map(Switch::late);
-        late.for_each(|late| late.share_memory(&mut ports));
+        let sharing = switches.iter().filter_map(Switch::patient);
+        sharing.for_each(|switch| switch.share_memory(&mut ports));
         let landing = |&id: &PortId| {
             let peer = specs[id].peer;
             let end = match peer {
@@ -144,7 +144,7 @@ impl<'s> Part<'s> {
             hosts,
             control_class: scenario.facts().class_of_control(),
             is_managed: switches.iter().any(|switch| switch.managed.is_some()),
-            shares_memory: switches.iter().any(|switch| switch.late().is_some()),
+            shares_memory: switches.iter().any(|switch| switch.patient().is_some()),
             owes_departures: switches.iter().any(Switch::owes_departures),
             switches,
             outward,

@@ -4,7 +4,7 @@
 pub(super) trait Loop {
     /// All hosts and switches are plain, and nothing is looked at closely.
     const PLAIN: bool;
-    /// Whether ports of switches share memories that count departures late, if all is plain; else that is asked.
+    /// Whether ports of switches share memories that are patient, if all is plain; else that is asked.
     const SHARES: bool = false;
     /// Whether delays are attributed, if they are plain; else that is asked.
     const ATTRIBUTES: bool = false;
@@ -18,7 +18,7 @@ pub(super) struct Any;
 /// All is plain.
 pub(super) struct Plain;
 
-/// All is plain, but for memories that ports share and that count departures late.
+/// All is plain, but for patient memories that ports share.
 pub(super) struct Sharing;
 
 /// All is plain, and delays are attributed.

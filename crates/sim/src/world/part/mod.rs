@@ -16,12 +16,12 @@ mod build;
 mod delays;
 mod host_agents;
 mod hosts;
-mod lenient;
 mod lens;
 mod loops;
 mod mail;
 mod measure;
 mod messages;
+mod patient;
 mod pfc;
 pub(super) mod stall;
 mod switches;
@@ -146,7 +146,7 @@ pub(super) struct Part<'s> {
     switches: Vec<Switch>,
     /// Whether the transport of the hosts is a program's own.
     has_custom_hosts: bool,
-    /// Whether the ports of a switch here share a memory that counts departures late.
+    /// Whether the ports of a switch here share a memory that is patient.
     shares_memory: bool,
     /// Whether the ports of a switch here have anything in common, or links fail.
     is_managed: bool,
@@ -373,7 +373,7 @@ impl Part<'_> {
         let at = self.positions.port(self.router.port(hops, choice));
         let port = &mut self.ports[at];
         if L::SHARES && port.has_to_ask() {
-            return self.offer_to_lenient::<L>(now, at, switch, id);
+            return self.offer_to_patient::<L>(now, at, switch, id);
         }
         if L::PLAIN && port.lets_pass(now, packet.size) {
             if let Some(land) = port.wire.transmit(now, &mut self.arena, id) {

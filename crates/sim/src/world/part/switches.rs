@@ -2,7 +2,7 @@
 //!
 //! Ports send what waits when they are next looked at. Where an agent looks at the ports of a switch, or a memory that
 //! they share minds the order, each arrival has to see what has left until then, in the order of time: the switch keeps
-//! when each of its ports sends next, and catches up with all of them first. Most memories do not ([`super::lenient`]).
+//! when each of its ports sends next, and catches up with all of them first. Most memories do not ([`super::patient`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,7 +18,7 @@ use tailcut_record::{BurstRow, MemoryPoint};
 use tailcut_topology::Node;
 use tailcut_topology::path::Path;
 
-use super::lenient::Late;
+use super::patient::PatientPorts;
 use super::{Any, Part};
 use crate::event::Event;
 use crate::failures::Change;
@@ -32,14 +32,14 @@ pub(super) struct Switch {
 }
 
 impl Switch {
-    /// What is known of its ports if they share a memory that may be told late of departures.
-    pub(super) fn late(&self) -> Option<&Late> {
-        self.managed.as_deref()?.late.as_ref()
+    /// What is known of its ports if they share a memory that is patient.
+    pub(super) fn patient(&self) -> Option<&PatientPorts> {
+        self.managed.as_deref()?.patient.as_ref()
     }
 
     /// Whether its ports send in the order of time among all of them.
     pub(super) fn owes_departures(&self) -> bool {
-        self.managed.as_deref().is_some_and(|managed| !managed.is_lenient())
+        self.managed.as_deref().is_some_and(|managed| !managed.is_patient())
     }
 }
 
@@ -56,8 +56,8 @@ pub(super) struct Managed {
     listens: bool,
     looks_at_classes: bool,
     headrooms: Option<Headrooms>,
-    /// What is known of the ports if the memory may be told late of departures.
-    pub(super) late: Option<Late>,
+    /// What is known of the ports if the memory is patient.
+    pub(super) patient: Option<PatientPorts>,
     pub(super) agent: AgentSeat,
     has_agent: bool,
     watches_departures: bool,
@@ -110,7 +110,7 @@ impl Managed {
             listens: memory.listens(),
             looks_at_classes: memory.looks_at_classes(),
             headrooms,
-            late: is_alone.then(|| Late::new(&memory, first, ports, classes)).flatten(),
+            patient: is_alone.then(|| PatientPorts::new(&memory, first, ports, classes)).flatten(),
             memory,
             agent,
             has_agent,
@@ -126,13 +126,13 @@ impl Managed {
             + self.agent.heap_bytes()
             + self.departures.capacity() * size_of::<Reverse<Departure>>()
             + self.headrooms.as_ref().map_or(0, |rooms| size_of_val(&*rooms.used))
-            + self.late.as_ref().map_or(0, Late::heap_bytes)
+            + self.patient.as_ref().map_or(0, PatientPorts::heap_bytes)
     }
 
     /// Sends what the ports were to send until `now`.
     fn settle(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
-        match self.is_lenient() {
-            true => self.settle_late(now, ports, arena),
+        match self.is_patient() {
+            true => self.settle_patient(now, ports, arena),
             false => self.settle_in_order(now, ports, arena),
         }
     }
@@ -207,8 +207,8 @@ impl Managed {
 
     /// `size` bytes that waited in the port at `at` are lost with its link: all that waits there is.
     fn lost(&mut self, now: Instant, size: u64, at: u32) {
-        if let Some(late) = &mut self.late {
-            late.lost(size, at);
+        if let Some(ports) = &mut self.patient {
+            ports.lost(size, at);
         }
         if let Some(rooms) = &mut self.headrooms {
             // The port is empty: so is its headroom, of which nothing is told any longer.
@@ -291,9 +291,9 @@ impl Part<'_> {
             return self.forward_held(now, from, switch, id);
         }
         let mut managed = self.switches[switch].managed.take().expect("the caller has seen it");
-        if managed.is_lenient() {
+        if managed.is_patient() {
             self.switches[switch].managed = Some(managed);
-            return self.forward_lenient(now, from, switch, id);
+            return self.forward_patient(now, from, switch, id);
         }
         managed.settle_in_order(now, &mut self.ports, &mut self.arena);
         match self.way_on(now, from, switch, id) {
@@ -311,11 +311,11 @@ impl Part<'_> {
         self.switches[switch].managed = Some(managed);
     }
 
-    /// As [`Part::forward_managed`], where the ports share a memory that may be told late of departures.
+    /// As [`Part::forward_managed`], where the ports share a memory that is patient.
     #[inline(never)]
-    fn forward_lenient(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
+    fn forward_patient(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
         match self.way_on(now, from, switch, id) {
-            Ok(at) => self.offer_to_lenient::<Any>(now, at, switch, id),
+            Ok(at) => self.offer_to_patient::<Any>(now, at, switch, id),
             Err((at, reason)) => self.drop_on_the_way(now, at, id, reason),
         }
     }
@@ -493,13 +493,13 @@ impl Part<'_> {
             && self.ports[at].wire.has_one_in_flight()
             && let owner @ Node::Switch(switch) = self.network.ports()[port].owner
             && self.cut.part_of(owner) == self.number
-            && let switch = self.positions.switch(switch)
         {
+            let switch = self.positions.switch(switch);
             match &mut self.switches[switch].managed {
-                Some(managed) if managed.late.is_none() => {
+                Some(managed) if managed.patient.is_none() => {
                     managed.settle_in_order(now, &mut self.ports, &mut self.arena);
                 }
-                _ => self.tell_late(now, at, switch),
+                _ => self.tell_patient(now, at, switch),
             }
         }
         self.ports[at].land(&mut self.arena)

@@ -1,4 +1,4 @@
-//! Memories that ports share and that may be told late of departures.
+//! Patient memories: ports share them, and they may be told late of departures (`Memory::is_patient`).
 //!
 //! A port sends what waits when it is next looked at. A memory that minds the order of all departures has to be told of
 //! them before each arrival ([`super::switches`]). Most need not be: they let in with less used what they let in with
@@ -17,8 +17,8 @@ use tailcut_model::{Arena, Packet, PacketId};
 use super::switches::{Departure, Managed, departure};
 use super::{Loop, Part};
 
-/// What is known of the ports of a switch whose memory may be told late of departures.
-pub(super) struct Late {
+/// What is known of the ports of a switch whose memory is patient.
+pub(super) struct PatientPorts {
     /// Position of the switch's first port.
     first: u32,
     /// Whether the memory is told of departures at all: of those of a port before anything else happens there.
@@ -32,11 +32,11 @@ pub(super) struct Late {
     departures: BinaryHeap<Reverse<Departure>>,
 }
 
-impl Late {
+impl PatientPorts {
     /// None if the memory is told of everything in the order of time.
-    pub(super) fn new(memory: &MemorySeat, first: u32, ports: usize, classes: u8) -> Option<Late> {
-        let is_late = memory.is_patient() && (classes == 1 || !memory.looks_at_classes());
-        is_late.then(|| Late {
+    pub(super) fn new(memory: &MemorySeat, first: u32, ports: usize, classes: u8) -> Option<PatientPorts> {
+        let is_patient = memory.is_patient() && (classes == 1 || !memory.looks_at_classes());
+        is_patient.then(|| PatientPorts {
             first,
             is_told: memory.listens(),
             counted: vec![0; ports],
@@ -65,19 +65,19 @@ impl Late {
     }
 }
 
-/// A memory that may be told late of departures, with what is known of its ports.
-struct Lenient<'m, M: ?Sized> {
+/// A patient memory, with what is known of its ports.
+struct PatientMemory<'m, M: ?Sized> {
     memory: &'m mut M,
     pool: &'m mut Pool,
-    late: &'m mut Late,
+    own: &'m mut PatientPorts,
 }
 
-impl<M: Memory + ?Sized> Lenient<'_, M> {
+impl<M: Memory + ?Sized> PatientMemory<'_, M> {
     /// What the memory is told of the port at `at`, in which so many bytes wait.
     #[inline(always)]
     fn state(&self, at: u32, bytes: u64) -> PortUse {
         let class_bytes = if self.memory.looks_at_classes() { bytes } else { 0 };
-        PortUse { port: at - self.late.first, bytes, class: 0, class_bytes }
+        PortUse { port: at - self.own.first, bytes, class: 0, class_bytes }
     }
 
     /// Whether a packet of `size` bytes for this port, which stands at `at`, is let in although the pool may count too
@@ -92,7 +92,7 @@ impl<M: Memory + ?Sized> Lenient<'_, M> {
     /// Counts what waits in the port at `at` now, of a memory that is not told of departures.
     #[inline(always)]
     fn count(&mut self, at: u32, port: &Port) {
-        let counted = &mut self.late.counted[(at - self.late.first) as usize];
+        let counted = &mut self.own.counted[(at - self.own.first) as usize];
         self.pool.used = self.pool.used - *counted + port.backlog();
         *counted = port.backlog();
     }
@@ -103,9 +103,9 @@ impl<M: Memory + ?Sized> Lenient<'_, M> {
         if self.memory.listens() {
             return self.tell_all(now, ports, arena);
         }
-        for nth in 0..self.late.counted.len() {
-            if self.late.counted[nth] > 0 {
-                let at = self.late.first + nth as u32;
+        for nth in 0..self.own.counted.len() {
+            if self.own.counted[nth] > 0 {
+                let at = self.own.first + nth as u32;
                 ports[at as usize].catch_up(now, arena);
                 self.count(at, &ports[at as usize]);
             }
@@ -114,9 +114,9 @@ impl<M: Memory + ?Sized> Lenient<'_, M> {
 
     /// The same, in the order of time, of a memory that is told of departures.
     fn tell_all(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
-        let first = self.late.first;
+        let first = self.own.first;
         loop {
-            let own = (first..).zip(&ports[first as usize..]).take(self.late.counted.len());
+            let own = (first..).zip(&ports[first as usize..]).take(self.own.counted.len());
             let waiting = own.filter(|(_, port)| port.waiting() > 0);
             let due = waiting.map(|(at, port)| (port.wire.free_at(), at)).min();
             match due {
@@ -146,7 +146,7 @@ impl<M: Memory + ?Sized> Lenient<'_, M> {
             self.tell_all(now, ports, arena);
             return true;
         }
-        if !self.late.departures.is_empty() {
+        if !self.own.departures.is_empty() {
             self.send_ordered(now, ports, arena);
         }
         let port = &mut ports[at as usize];
@@ -159,13 +159,13 @@ impl<M: Memory + ?Sized> Lenient<'_, M> {
     /// Sends what the ports were to send until `now` whose departures are told in the order of time.
     #[inline(never)]
     fn send_ordered(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
-        while let Some(&Reverse(first)) = self.late.departures.peek() {
+        while let Some(&Reverse(first)) = self.own.departures.peek() {
             let (begins, at) = (Instant::from_ps((first >> 32) as u64), first as u32);
             if begins > now {
                 return;
             }
-            self.late.departures.pop();
-            self.late.is_ordered[(at - self.late.first) as usize] = false;
+            self.own.departures.pop();
+            self.own.is_ordered[(at - self.own.first) as usize] = false;
             let port = &mut ports[at as usize];
             // What waited may be lost with its link.
             if port.waiting() > 0 && port.wire.free_at() == begins {
@@ -181,9 +181,9 @@ impl<M: Memory + ?Sized> Lenient<'_, M> {
         let state = self.state(at, port.backlog());
         if port.waiting() > 0
             && self.memory.minds(state)
-            && !std::mem::replace(&mut self.late.is_ordered[state.port as usize], true)
+            && !std::mem::replace(&mut self.own.is_ordered[state.port as usize], true)
         {
-            self.late.departures.push(Reverse(departure(port.wire.free_at(), at)));
+            self.own.departures.push(Reverse(departure(port.wire.free_at(), at)));
         }
     }
 
@@ -192,7 +192,7 @@ impl<M: Memory + ?Sized> Lenient<'_, M> {
     fn ask(&mut self, now: Instant, packet: &Packet, at: u32, bytes: u64) -> Result<(), DropReason> {
         let state = self.state(at, bytes);
         // What has left the port since it was counted.
-        let owed = if self.memory.listens() { 0 } else { self.late.counted[state.port as usize] - bytes };
+        let owed = if self.memory.listens() { 0 } else { self.own.counted[state.port as usize] - bytes };
         let pool = Pool { used: self.pool.used - owed, ..*self.pool };
         let answer = self.memory.admit(now, packet, state, pool);
         let does_fit = pool.used + u64::from(packet.size) <= pool.size;
@@ -214,7 +214,7 @@ impl<M: Memory + ?Sized> Lenient<'_, M> {
 struct Settle<'a> {
     now: Instant,
     pool: &'a mut Pool,
-    late: &'a mut Late,
+    own: &'a mut PatientPorts,
     ports: &'a mut [Port],
     arena: &'a mut Arena,
 }
@@ -222,7 +222,7 @@ struct Settle<'a> {
 impl WithMemory for Settle<'_> {
     type Output = ();
     fn call<M: Memory + ?Sized>(self, memory: &mut M) {
-        Lenient { memory, pool: self.pool, late: self.late }.settle(self.now, self.ports, self.arena);
+        PatientMemory { memory, pool: self.pool, own: self.own }.settle(self.now, self.ports, self.arena);
     }
 }
 
@@ -231,7 +231,7 @@ struct Tell<'a> {
     now: Instant,
     at: u32,
     pool: &'a mut Pool,
-    late: &'a mut Late,
+    own: &'a mut PatientPorts,
     ports: &'a mut [Port],
     arena: &'a mut Arena,
 }
@@ -239,7 +239,7 @@ struct Tell<'a> {
 impl WithMemory for Tell<'_> {
     type Output = ();
     fn call<M: Memory + ?Sized>(self, memory: &mut M) {
-        Lenient { memory, pool: self.pool, late: self.late }.tell(self.now, self.at, self.ports, self.arena);
+        PatientMemory { memory, pool: self.pool, own: self.own }.tell(self.now, self.at, self.ports, self.arena);
     }
 }
 
@@ -249,7 +249,7 @@ struct Offer<'a> {
     at: u32,
     id: PacketId,
     pool: &'a mut Pool,
-    late: &'a mut Late,
+    own: &'a mut PatientPorts,
     ports: &'a mut [Port],
     arena: &'a mut Arena,
     evicted: &'a mut Vec<PacketId>,
@@ -259,29 +259,29 @@ impl WithMemory for Offer<'_> {
     type Output = Offered;
     #[inline(never)]
     fn call<M: Memory + ?Sized>(self, memory: &mut M) -> Offered {
-        let Offer { now, at, id, pool, late, ports, arena, evicted } = self;
-        let mut lenient = Lenient { memory, pool, late };
-        let is_told = lenient.memory.listens();
-        let was_due = is_told && lenient.tell(now, at, ports, arena);
+        let Offer { now, at, id, pool, own, ports, arena, evicted } = self;
+        let mut patient = PatientMemory { memory, pool, own };
+        let is_told = patient.memory.listens();
+        let was_due = is_told && patient.tell(now, at, ports, arena);
         let size = u64::from(arena.get(id).size);
-        let mut is_sure = !was_due && lenient.surely_takes(now, size, at, &ports[at as usize]);
+        let mut is_sure = !was_due && patient.surely_takes(now, size, at, &ports[at as usize]);
         if !is_sure && !is_told {
             ports[at as usize].catch_up(now, arena);
-            lenient.count(at, &ports[at as usize]);
-            is_sure = lenient.surely_takes(now, size, at, &ports[at as usize]);
+            patient.count(at, &ports[at as usize]);
+            is_sure = patient.surely_takes(now, size, at, &ports[at as usize]);
         }
         if !is_sure {
-            lenient.settle(now, ports, arena);
+            patient.settle(now, ports, arena);
         }
-        let is_known = is_sure && !lenient.memory.remembers();
+        let is_known = is_sure && !patient.memory.remembers();
         let port = &mut ports[at as usize];
         let offered = if is_sure && port.would_let_pass(now) {
             // The memory alone might refuse it.
-            let answer = if is_known { Ok(()) } else { lenient.ask(now, arena.get(id), at, port.backlog()) };
+            let answer = if is_known { Ok(()) } else { patient.ask(now, arena.get(id), at, port.backlog()) };
             match answer {
                 Ok(()) => {
                     if is_told {
-                        lenient.passed(now, arena.get(id), at);
+                        patient.passed(now, arena.get(id), at);
                     }
                     return Offered::Sent { land: port.wire.transmit(now, arena, id) };
                 }
@@ -294,34 +294,34 @@ impl WithMemory for Offer<'_> {
             // A FIFO pushes nothing out of which a memory would have to be told.
             port.offer_let_in(now, arena, id, evicted)
         } else {
-            let mut gate = Asked { lenient: &mut lenient, now, at, is_known };
+            let mut gate = Asked { patient: &mut patient, now, at, is_known };
             port.offer_gated(now, arena, id, evicted, &mut gate)
         };
         if !is_told {
-            lenient.count(at, port);
+            patient.count(at, port);
             return offered;
         }
         let (packet, bytes) = (arena.get(id), port.backlog());
         match offered {
             Offered::Queued => {
-                lenient.pool.used += size;
-                let state = lenient.state(at, bytes);
-                lenient.memory.on_enqueue(now, packet, state, *lenient.pool);
-                lenient.order(at, port);
+                patient.pool.used += size;
+                let state = patient.state(at, bytes);
+                patient.memory.on_enqueue(now, packet, state, *patient.pool);
+                patient.order(at, port);
             }
-            Offered::Sent { .. } => lenient.passed(now, packet, at),
+            Offered::Sent { .. } => patient.passed(now, packet, at),
             Offered::Dropped(_) => {
-                let state = lenient.state(at, bytes);
-                lenient.memory.on_drop(now, packet, state, *lenient.pool);
+                let state = patient.state(at, bytes);
+                patient.memory.on_drop(now, packet, state, *patient.pool);
             }
         }
         offered
     }
 }
 
-/// A memory that may be told late of departures, asked about a packet for the port at `at`.
+/// A patient memory, asked about a packet for the port at `at`.
 struct Asked<'l, 'm, M: ?Sized> {
-    lenient: &'l mut Lenient<'m, M>,
+    patient: &'l mut PatientMemory<'m, M>,
     now: Instant,
     at: u32,
     /// Whether it is known that the packet is let in.
@@ -334,12 +334,12 @@ impl<M: Memory + ?Sized> Gate for Asked<'_, '_, M> {
         if self.is_known {
             return Ok(());
         }
-        self.lenient.ask(self.now, packet, self.at, occupancy.port)
+        self.patient.ask(self.now, packet, self.at, occupancy.port)
     }
 
     fn pushed_out(&mut self, size: u64, _: u8, occupancy: Occupancy) {
-        let state = self.lenient.state(self.at, occupancy.port);
-        let Lenient { memory, pool, .. } = &mut *self.lenient;
+        let state = self.patient.state(self.at, occupancy.port);
+        let PatientMemory { memory, pool, .. } = &mut *self.patient;
         if memory.listens() {
             pool.used -= size;
             memory.on_dequeue(self.now, size, state, **pool);
@@ -348,38 +348,39 @@ impl<M: Memory + ?Sized> Gate for Asked<'_, '_, M> {
 }
 
 impl Managed {
-    /// Whether the memory may be told late of departures.
-    pub(super) fn is_lenient(&self) -> bool {
-        self.late.is_some()
+    /// Whether the memory is patient.
+    pub(super) fn is_patient(&self) -> bool {
+        self.patient.is_some()
     }
 
-    /// Sends what all ports were to send until `now`, where the memory may be told late.
-    pub(super) fn settle_late(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
-        if let Managed { memory, pool, late: Some(late), .. } = self {
-            memory.with(Settle { now, pool, late, ports, arena });
+    /// Sends what all ports were to send until `now`, where the memory is patient.
+    pub(super) fn settle_patient(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
+        if let Managed { memory, pool, patient: Some(own), .. } = self {
+            memory.with(Settle { now, pool, own, ports, arena });
         }
     }
 }
 
 impl Part<'_> {
-    /// A packet for the port at `at` is at a switch whose memory may be told late of departures.
+    /// A packet for the port at `at` is at a switch whose memory is patient.
     #[inline(always)]
-    pub(super) fn offer_to_lenient<L: Loop>(&mut self, now: Instant, at: usize, switch: usize, id: PacketId) {
-        let Some(Managed { memory, pool, late: Some(late), .. }) = self.switches[switch].managed.as_deref_mut() else {
+    pub(super) fn offer_to_patient<L: Loop>(&mut self, now: Instant, at: usize, switch: usize, id: PacketId) {
+        let Some(Managed { memory, pool, patient: Some(own), .. }) = self.switches[switch].managed.as_deref_mut()
+        else {
             unreachable!("the caller has seen it")
         };
         let (ports, arena, evicted) = (&mut *self.ports, &mut self.arena, &mut self.evicted);
-        let offered = memory.with(Offer { now, at: at as u32, id, pool, late, ports, arena, evicted });
+        let offered = memory.with(Offer { now, at: at as u32, id, pool, own, ports, arena, evicted });
         self.see_to::<L>(now, at, id, offered);
     }
 
     /// The next packet of the port at `at` follows the one that lands: the memory of its switch is told before.
     #[inline(never)]
-    pub(super) fn tell_late(&mut self, now: Instant, at: usize, switch: usize) {
-        if let Some(Managed { memory, pool, late: Some(late), .. }) = self.switches[switch].managed.as_deref_mut()
-            && late.is_told
+    pub(super) fn tell_patient(&mut self, now: Instant, at: usize, switch: usize) {
+        if let Some(Managed { memory, pool, patient: Some(own), .. }) = self.switches[switch].managed.as_deref_mut()
+            && own.is_told
         {
-            memory.with(Tell { now, at: at as u32, pool, late, ports: &mut self.ports, arena: &mut self.arena });
+            memory.with(Tell { now, at: at as u32, pool, own, ports: &mut self.ports, arena: &mut self.arena });
         }
     }
 }
