@@ -157,10 +157,10 @@ impl PortKind {
     const FIFO: u8 = 1;
     /// The memory that it shares with other ports has to let packets in as well.
     const SHARES: u8 = 2;
-    /// That memory is told of departures.
-    const TELLS: u8 = 8;
     /// It would let pass what finds it idle, if it did not share a memory.
     const PASSES: u8 = 4;
+    /// The memory that it shares is told of departures.
+    const TELLS: u8 = 8;
 
     #[inline(always)]
     fn has(self, bit: u8) -> bool {

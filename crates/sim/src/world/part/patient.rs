@@ -210,36 +210,28 @@ impl<M: Memory + ?Sized> PatientMemory<'_, M> {
     }
 }
 
-/// Sends what all ports of a switch were to send until `now`.
-struct Settle<'a> {
+/// Sends what the ports of a switch were to send until `now`: all of them, or the one at this position and those whose
+/// departures are told in the order of time.
+struct CatchUp<'a> {
     now: Instant,
+    only: Option<u32>,
     pool: &'a mut Pool,
     own: &'a mut PatientPorts,
     ports: &'a mut [Port],
     arena: &'a mut Arena,
 }
 
-impl WithMemory for Settle<'_> {
+impl WithMemory for CatchUp<'_> {
     type Output = ();
     fn call<M: Memory + ?Sized>(self, memory: &mut M) {
-        PatientMemory { memory, pool: self.pool, own: self.own }.settle(self.now, self.ports, self.arena);
-    }
-}
-
-/// Sends what the port at `at` was to send until `now`, and tells the memory.
-struct Tell<'a> {
-    now: Instant,
-    at: u32,
-    pool: &'a mut Pool,
-    own: &'a mut PatientPorts,
-    ports: &'a mut [Port],
-    arena: &'a mut Arena,
-}
-
-impl WithMemory for Tell<'_> {
-    type Output = ();
-    fn call<M: Memory + ?Sized>(self, memory: &mut M) {
-        PatientMemory { memory, pool: self.pool, own: self.own }.tell(self.now, self.at, self.ports, self.arena);
+        let CatchUp { now, only, pool, own, ports, arena } = self;
+        let mut patient = PatientMemory { memory, pool, own };
+        match only {
+            None => patient.settle(now, ports, arena),
+            Some(at) => {
+                patient.tell(now, at, ports, arena);
+            }
+        }
     }
 }
 
@@ -356,7 +348,7 @@ impl Managed {
     /// Sends what all ports were to send until `now`, where the memory is patient.
     pub(super) fn settle_patient(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
         if let Managed { memory, pool, patient: Some(own), .. } = self {
-            memory.with(Settle { now, pool, own, ports, arena });
+            memory.with(CatchUp { now, only: None, pool, own, ports, arena });
         }
     }
 }
@@ -380,7 +372,8 @@ impl Part<'_> {
         if let Some(Managed { memory, pool, patient: Some(own), .. }) = self.switches[switch].managed.as_deref_mut()
             && own.is_told
         {
-            memory.with(Tell { now, at: at as u32, pool, own, ports: &mut self.ports, arena: &mut self.arena });
+            let (ports, arena) = (&mut *self.ports, &mut self.arena);
+            memory.with(CatchUp { now, only: Some(at as u32), pool, own, ports, arena });
         }
     }
 }
