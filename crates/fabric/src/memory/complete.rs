@@ -55,6 +55,10 @@ impl Memory for Model {
         false
     }
 
+    fn is_patient(&self) -> bool {
+        true
+    }
+
     fn admit(&mut self, _: Instant, _: &Packet, _: PortUse, _: Pool) -> Result<(), DropReason> {
         Ok(())
     }

@@ -72,6 +72,10 @@ impl Memory for Model {
         false
     }
 
+    fn is_patient(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn admit(&mut self, _: Instant, packet: &Packet, port: PortUse, pool: Pool) -> Result<(), DropReason> {
         super::within(super::dynamic(self.alpha, pool), packet, port)

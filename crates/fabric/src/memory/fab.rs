@@ -145,6 +145,10 @@ impl Memory for Model {
         false
     }
 
+    fn is_patient(&self) -> bool {
+        true
+    }
+
     fn remembers(&self) -> bool {
         true
     }

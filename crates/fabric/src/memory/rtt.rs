@@ -188,6 +188,10 @@ impl Memory for Model {
         false
     }
 
+    fn is_patient(&self) -> bool {
+        true
+    }
+
     fn remembers(&self) -> bool {
         self.count != Count::Constant
     }

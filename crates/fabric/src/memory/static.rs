@@ -62,6 +62,10 @@ impl Memory for Model {
         false
     }
 
+    fn is_patient(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn admit(&mut self, now: Instant, packet: &Packet, port: PortUse, pool: Pool) -> Result<(), DropReason> {
         super::within(self.threshold(now, port, pool), packet, port)

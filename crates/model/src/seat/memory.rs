@@ -106,7 +106,7 @@ pub trait Memory {
     /// [`Memory::due`] say, and but that they may have less than it seems. It looks at what is used when it is asked,
     /// and when a packet is dropped that did not fit.
     fn is_patient(&self) -> bool {
-        !self.listens()
+        false
     }
     /// Whether a patient memory has to be told of the next departure of a port in the order of time. That does not
     /// begin at a departure.
