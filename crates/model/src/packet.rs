@@ -391,6 +391,16 @@ impl Arena {
         prefetch(&self.links[id.index()]);
     }
 
+    /// Calls the packet behind this one in its list into the cache.
+    #[inline]
+    pub fn prefetch_behind(&self, id: PacketId) {
+        let next = self.links[id.index()].next.index();
+        if let (Some(link), Some(packet)) = (self.links.get(next), self.packets.get(next)) {
+            prefetch(link);
+            prefetch(packet);
+        }
+    }
+
     /// Calls into the cache when the packet behind this one in its list arrives.
     #[inline]
     pub fn prefetch_next(&self, id: PacketId) {

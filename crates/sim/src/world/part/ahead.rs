@@ -11,6 +11,9 @@ use tailcut_model::seat::{PathChoice, Soon, Transport};
 use super::{Host, Loop, Part, Switch};
 use crate::event::{End, Event};
 
+/// More packets at a time than a core's own cache holds, with room for everything else.
+pub(super) const MANY_PACKETS: usize = 16_384;
+
 impl Part<'_> {
     /// Calls into the cache what the events of the next buckets will touch, when a bucket has come into use: four
     /// buckets ahead ports and hosts, three ahead the packet that lands, two ahead where that goes, and one ahead the
@@ -75,10 +78,21 @@ impl Part<'_> {
         }
     }
 
+    /// Calls the packet into the cache that lands behind the port at `at` after the one that lands next: until then is
+    /// time enough.
+    #[inline(always)]
+    pub(super) fn fetch_behind<L: Loop>(&self, at: usize) {
+        if L::FETCHES_PACKETS
+            && let Some(next) = self.ports[at].wire.first_in_flight()
+        {
+            self.arena.prefetch_behind(next);
+        }
+    }
+
     /// Calls what stands beside the packet into the cache that lands next behind the port at `at`.
     #[inline(always)]
     pub(super) fn fetch_account<L: Loop>(&self, at: usize) {
-        if L::FETCHES_ACCOUNTS
+        if L::FETCHES_PACKETS
             && let Some(attribution) = &self.attribution
             && let Some(next) = self.ports[at].wire.first_in_flight()
         {
@@ -89,11 +103,12 @@ impl Part<'_> {
     /// Calls what the arrival of a packet will touch of its account into the cache, if it arrives at a host.
     #[inline(always)]
     pub(super) fn fetch_ends<L: Loop>(&self, end: End, id: PacketId) {
-        if L::FETCHES_ACCOUNTS
+        if L::FETCHES_PACKETS
             && let Some(attribution) = &self.attribution
             && matches!(end, End::Host(_))
         {
-            attribution.prefetch_ends(id, self.arena.get(id).flow);
+            let packet = self.arena.get(id);
+            attribution.prefetch_ends(id, packet.flow, packet.kind);
         }
     }
 

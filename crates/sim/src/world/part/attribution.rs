@@ -16,7 +16,7 @@ mod accounts;
 
 use std::collections::VecDeque;
 
-use tailcut_base::{HostId, Instant, PortId, Span};
+use tailcut_base::{HostId, Instant, PortId, Span, prefer_large_pages};
 use tailcut_model::seat::Transport;
 use tailcut_model::{Breakdown, Component, Flags, FlowId, Kind, PacketId};
 use tailcut_record::Completion;
@@ -27,9 +27,7 @@ use super::{Host, Part};
 use crate::world::exchange::{FlowEvent, LogEntry};
 use crate::{NicConfig, Scenario};
 pub(in crate::world) use accounts::Whole;
-use accounts::{
-    AtHand, By, Chain, Ends, FIRST_QUEUE, Left, Line, NOWHERE, Receiving, Sending, Sent, Shared, UnderWay, Which,
-};
+use accounts::{AtHand, By, Chain, Ends, Left, NOWHERE, Receiving, Sending, Sent, Shared, UnderWay, Which};
 
 /// The accounts of a part.
 pub(super) struct Attribution {
@@ -44,7 +42,7 @@ pub(super) struct Attribution {
     /// By the ids of packets: of data, the account that it had when it left its host, and what came to it since; of
     /// others, those of the data that they answer. The account is held until the packet is delivered, or, if it is
     /// lost, until another one has its id.
-    under_way: Vec<Line>,
+    under_way: Vec<UnderWay>,
     /// For how long the class of each packet had been stopped in the port where it waits, when it came there.
     stopped: Vec<Span>,
     senders: Ends<Sending>,
@@ -99,7 +97,7 @@ impl Attribution {
         size_of::<Attribution>()
             + self.queues.capacity()
             + self.shared.heap_bytes()
-            + self.under_way.capacity() * size_of::<Line>()
+            + self.under_way.capacity() * size_of::<UnderWay>()
             + self.stopped.capacity() * size_of::<Span>()
             + self.senders.heap_bytes()
             + self.receivers.heap_bytes()
@@ -109,7 +107,7 @@ impl Attribution {
 
     /// The account of a packet.
     pub(super) fn account(&self, id: PacketId) -> Whole {
-        self.shared.whole(&self.shared.of_packet(&self.under_way[id.index()].0))
+        self.shared.whole(&self.shared.of_packet(&self.under_way[id.index()]))
     }
 
     /// A packet has this account from now on.
@@ -125,13 +123,13 @@ impl Attribution {
         if self.under_way.len() <= at {
             self.make_room(at);
         }
-        self.shared.release(std::mem::replace(&mut self.under_way[at].0, way).left);
+        self.shared.release(std::mem::replace(&mut self.under_way[at], way).left);
     }
 
     /// What a packet that is delivered has: whoever takes it holds the account.
     #[inline]
     fn take(&mut self, id: PacketId) -> UnderWay {
-        let way = &mut self.under_way[id.index()].0;
+        let way = &mut self.under_way[id.index()];
         let taken = *way;
         way.left = NOWHERE;
         taken
@@ -140,17 +138,21 @@ impl Attribution {
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, at: usize) {
-        self.under_way.resize(at + 1, Line(UnderWay::begin(NOWHERE, Instant::ZERO)));
+        let room = self.under_way.capacity();
+        self.under_way.resize(at + 1, UnderWay::begin(NOWHERE, Instant::ZERO));
+        if self.under_way.capacity() > room {
+            prefer_large_pages(&self.under_way);
+        }
     }
 
-    /// Time that a packet of data under way spent otherwise than in the queues of switches. What it had when it left is
+    /// Time that a packet of data under way spent for which there is no room beside it. What it had when it left is
     /// shared, and stays as it is.
     #[cold]
     fn add(&mut self, id: PacketId, component: Component, time: Span) {
-        let before = self.under_way[id.index()].0.left;
+        let before = self.under_way[id.index()].left;
         let mut account = self.shared.draft(before);
         account.split(component, time);
-        self.under_way[id.index()].0.left = self.shared.add(&account, 1);
+        self.under_way[id.index()].left = self.shared.add(&account, 1);
         self.shared.release(before);
     }
 
@@ -164,10 +166,13 @@ impl Attribution {
 
     /// Calls what the arrival of a packet at a host will touch into the cache.
     #[inline]
-    pub(super) fn prefetch_ends(&self, id: PacketId, flow: FlowId) {
-        self.shared.prefetch(self.under_way[id.index()].0.left);
-        self.receivers.prefetch(flow);
-        self.senders.prefetch(flow);
+    pub(super) fn prefetch_ends(&self, id: PacketId, flow: FlowId, kind: Kind) {
+        if kind == Kind::DATA {
+            self.receivers.prefetch(flow);
+        } else {
+            self.shared.prefetch(self.under_way[id.index()].left);
+            self.senders.prefetch(flow);
+        }
     }
 
     /// Whether a cache holds little of what stands beside packets: where it holds it, reading ahead only costs time.
@@ -278,16 +283,14 @@ impl Part<'_> {
         let wire = &self.ports[at].wire;
         let (sending, delay) = (wire.tx_time(packet.size), wire.link().delay);
         let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
-        let under_way = &mut attribution.under_way[id.index()].0;
+        let under_way = &mut attribution.under_way[id.index()];
         // The calendar's time only goes on: what is not waiting is on the link.
         let waited = Span::from_ps(now.as_ps() - under_way.at.as_ps() - (sending + delay).as_ps());
+        let queue = attribution.queues[at];
         under_way.at = now;
-        under_way.on_links += delay;
-        if waited > Span::ZERO {
-            match attribution.queues[at] {
-                Component::QueueHost => attribution.add(id, Component::QueueHost, waited),
-                queue => under_way.waiting[queue as usize - FIRST_QUEUE] += waited,
-            }
+        if !under_way.add(delay, queue, waited) {
+            attribution.add(id, Component::Propagation, delay);
+            attribution.add(id, queue, waited);
         }
     }
 
@@ -319,13 +322,14 @@ impl Part<'_> {
             return self.account_control_arrival(now, host, id, (flow, kind, seq));
         }
         let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
-        let came = attribution.under_way[id.index()].0.at;
+        let came = attribution.under_way[id.index()].at;
         if came < now {
             // The host took its time.
             attribution.add(id, Component::Processing, now.since(came).unwrap_or(Span::ZERO));
         }
-        let way = attribution.take(id);
-        let chain = Chain { way: UnderWay { at: now, ..way }, back: (Component::Window, Span::ZERO) };
+        let mut way = attribution.take(id);
+        way.at = now;
+        let chain = Chain { way, back: (Component::Window, Span::ZERO) };
         let slot = attribution.receivers.slot(flow);
         let end = slot.and_then(|slot| attribution.receivers.ends[slot as usize].as_mut().map(|end| (slot, end)));
         let (which, last) = match end {
@@ -478,7 +482,7 @@ impl Part<'_> {
         let left = attribution.shared.add(&account, 2);
         sender.note_sent(Sent { seq, account: left }, &mut attribution.shared);
         let end = if pushes { now } else { now + sending };
-        sender.left = Some(Left { seq, end });
+        sender.left = Some(Left { seq, end, account: left });
         sender.ready = is_ready.then_some((end, By::Packets));
         attribution.put(id, UnderWay::begin(left, now));
         if self.lens.is_some() {
@@ -520,7 +524,7 @@ impl Part<'_> {
         if paused > Span::ZERO && self.arena.get(id).kind == Kind::DATA {
             let attribution = self.attribution();
             attribution.add(id, Component::Paused, paused);
-            let way = &mut attribution.under_way[id.index()].0;
+            let way = &mut attribution.under_way[id.index()];
             way.at = way.at + paused;
             if self.lens.is_some() {
                 self.watch_held(now, at, id, paused);

@@ -1,4 +1,4 @@
-//! The five forms in which the loop of a part is compiled.
+//! The seven forms in which the loop of a part is compiled.
 
 /// What is known of a network when its loop is compiled.
 pub(super) trait Loop {
@@ -8,8 +8,10 @@ pub(super) trait Loop {
     const SHARES: bool = false;
     /// Whether delays are attributed, if they are plain; else that is asked.
     const ATTRIBUTES: bool = false;
-    /// Whether what stands beside packets is called into the cache ahead of its use, if delays are attributed.
-    const FETCHES_ACCOUNTS: bool = false;
+    /// Whether there may be so many ports that what the next events touch is called into the cache.
+    const MAY_BE_LARGE: bool = true;
+    /// Whether the packets behind a link are called into the cache ahead of their landings.
+    const FETCHES_PACKETS: bool = false;
 }
 
 /// Nothing is known.
@@ -18,13 +20,19 @@ pub(super) struct Any;
 /// All is plain.
 pub(super) struct Plain;
 
+/// All is plain, with so many ports that no cache holds them.
+pub(super) struct PlainLarge;
+
+/// All is plain, with so many packets that no cache holds them.
+pub(super) struct PlainDeep;
+
 /// All is plain, but for patient memories that ports share.
 pub(super) struct Sharing;
 
 /// All is plain, and delays are attributed.
 pub(super) struct Attributed;
 
-/// The same, of so many packets that no cache holds what stands beside them.
+/// The same, of so many packets that no cache holds them and what stands beside them.
 pub(super) struct AttributedLarge;
 
 impl Loop for Any {
@@ -33,6 +41,17 @@ impl Loop for Any {
 
 impl Loop for Plain {
     const PLAIN: bool = true;
+    const MAY_BE_LARGE: bool = false;
+}
+
+impl Loop for PlainLarge {
+    const PLAIN: bool = true;
+}
+
+impl Loop for PlainDeep {
+    const PLAIN: bool = true;
+    const MAY_BE_LARGE: bool = false;
+    const FETCHES_PACKETS: bool = true;
 }
 
 impl Loop for Sharing {
@@ -48,5 +67,5 @@ impl Loop for Attributed {
 impl Loop for AttributedLarge {
     const PLAIN: bool = true;
     const ATTRIBUTES: bool = true;
-    const FETCHES_ACCOUNTS: bool = true;
+    const FETCHES_PACKETS: bool = true;
 }

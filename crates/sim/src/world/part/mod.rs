@@ -44,12 +44,13 @@ use super::exchange::{FlowEvent, LogEntry, Start};
 use crate::controller::Told;
 use crate::event::{End, Event};
 use crate::failures::Outages;
+use ahead::MANY_PACKETS;
 use attribution::Attribution;
 pub(super) use attribution::Whole;
 use delays::Delays;
 use hosts::Interfaces;
 use lens::Watch;
-use loops::{Any, Attributed, AttributedLarge, Loop, Plain, Sharing};
+use loops::{Any, Attributed, AttributedLarge, Loop, Plain, PlainDeep, PlainLarge, Sharing};
 use measure::{Measured, Sampling};
 use pfc::Pfc;
 use switches::Switch;
@@ -188,6 +189,8 @@ impl Part<'_> {
         let has_plain_switches = !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
         let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none() && self.pfc.is_none();
         let handled = match (is_plain && self.lens.is_none(), self.shares_memory, &self.attribution) {
+            (true, false, None) if self.is_large => self.run::<PlainLarge>(horizon, budget),
+            (true, false, None) if self.arena.peak() > MANY_PACKETS => self.run::<PlainDeep>(horizon, budget),
             (true, false, None) => self.run::<Plain>(horizon, budget),
             (true, true, None) => self.run::<Sharing>(horizon, budget),
             (true, false, Some(of)) if of.is_large() => self.run::<AttributedLarge>(horizon, budget),
@@ -205,7 +208,7 @@ impl Part<'_> {
         let mut left = budget;
         while let Some((now, key)) = self.calendar.pop_before(horizon) {
             self.key = key;
-            if self.is_large && (L::PLAIN || self.ties.is_none()) {
+            if L::MAY_BE_LARGE && self.is_large && (L::PLAIN || self.ties.is_none()) {
                 self.fetch_ahead::<L>();
             }
             let event = match &self.ties {
@@ -319,6 +322,7 @@ impl Part<'_> {
             if L::PLAIN {
                 // The event of the next packet behind the same port is the one at hand, at another time.
                 self.calendar.push(next, self.key);
+                self.fetch_behind::<L>(at);
                 self.fetch_account::<L>(at);
             } else {
                 self.push_landing::<L>(at, next);
