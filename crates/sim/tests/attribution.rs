@@ -87,6 +87,15 @@ fn two_flows_wait_for_each_other_in_a_port_or_in_their_host() {
     assert_eq!(queue, [alone.clone(), with(QueueHost)]);
 }
 
+// Longer than what stands beside a packet has room for.
+#[test]
+fn long_links_and_long_queues_add_up_too() {
+    let text = bottleneck(3, "1Mbps", "5ms") + &listed(&[(0, 3, MSS, 0), (1, 3, MSS, 0), (2, 3, MSS, 0)]);
+    let alone = vec![(Transmission, 2 * 12_000 * US), (Propagation, 2 * 5_000 * US)];
+    let behind = |packets: u64| vec![alone[0], alone[1], (QueueLeafDown, packets * 12_000 * US)];
+    assert_eq!(of("tcp", &text), [alone.clone(), behind(1), behind(2)]);
+}
+
 // Ports hold a packet beside the one that is being sent: of three that come at once, the last is dropped, and sent
 // again 10 ms after it was sent first.
 #[test]

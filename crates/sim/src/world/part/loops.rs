@@ -1,4 +1,4 @@
-//! The seven forms in which the loop of a part is compiled.
+//! The eight forms in which the loop of a part is compiled.
 
 /// What is known of a network when its loop is compiled.
 pub(super) trait Loop {
@@ -29,6 +29,9 @@ pub(super) struct PlainDeep;
 /// All is plain, but for patient memories that ports share.
 pub(super) struct Sharing;
 
+/// The same, with so many ports that no cache holds them.
+pub(super) struct SharingLarge;
+
 /// All is plain, and delays are attributed.
 pub(super) struct Attributed;
 
@@ -55,6 +58,12 @@ impl Loop for PlainDeep {
 }
 
 impl Loop for Sharing {
+    const PLAIN: bool = true;
+    const SHARES: bool = true;
+    const MAY_BE_LARGE: bool = false;
+}
+
+impl Loop for SharingLarge {
     const PLAIN: bool = true;
     const SHARES: bool = true;
 }
