@@ -394,10 +394,9 @@ impl Arena {
     /// Calls the packet behind this one in its list into the cache.
     #[inline]
     pub fn prefetch_behind(&self, id: PacketId) {
-        let next = self.links[id.index()].next.index();
-        if let (Some(link), Some(packet)) = (self.links.get(next), self.packets.get(next)) {
-            prefetch(link);
-            prefetch(packet);
+        let next = self.links[id.index()].next;
+        if next != PacketId::NONE {
+            self.prefetch(next);
         }
     }
 

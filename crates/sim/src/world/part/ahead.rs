@@ -3,6 +3,9 @@
 //! It pays in networks whose tables no cache holds, and costs time where one does. The events of a bucket of the
 //! calendar are known long before it comes into use; what is left of the bucket in use is too little, and too late, for
 //! memory that takes a hundred nanoseconds.
+//!
+//! Where a cache holds the ports and hosts but not the packets, buckets cost more than they save. There the packet is
+//! called that lands after the next one behind the same link, at each landing.
 
 use tailcut_base::{PortId, prefetch, prefetch_all};
 use tailcut_model::PacketId;

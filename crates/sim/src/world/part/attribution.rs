@@ -8,7 +8,7 @@
 //!
 //! The same account is asked for at several places: it is written once, when a packet leaves its host, in one cache
 //! line, and shared from then on. Components to which few packets add stand apart, and most packets of a flow share
-//! them. What the packet and its answer add until a packet leaves again stands beside them, in a cache line as well.
+//! them. What the packet and its answer add until a packet leaves again stands beside them, in half a cache line.
 //!
 //! All of it stands beside the simulation, and only while delays are attributed: no decision depends on it.
 
@@ -176,7 +176,7 @@ impl Attribution {
     }
 
     /// Whether a cache holds little of what stands beside packets: where it holds it, reading ahead only costs time.
-    pub(super) fn is_large(&self) -> bool {
+    pub(super) fn is_deep(&self) -> bool {
         /// The common work has half as many.
         const MANY: usize = 8192;
         self.under_way.len() > MANY

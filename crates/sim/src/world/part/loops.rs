@@ -35,8 +35,8 @@ pub(super) struct SharingLarge;
 /// All is plain, and delays are attributed.
 pub(super) struct Attributed;
 
-/// The same, of so many packets that no cache holds them and what stands beside them.
-pub(super) struct AttributedLarge;
+/// The same, with so many packets that no cache holds them and what stands beside them.
+pub(super) struct AttributedDeep;
 
 impl Loop for Any {
     const PLAIN: bool = false;
@@ -73,7 +73,7 @@ impl Loop for Attributed {
     const ATTRIBUTES: bool = true;
 }
 
-impl Loop for AttributedLarge {
+impl Loop for AttributedDeep {
     const PLAIN: bool = true;
     const ATTRIBUTES: bool = true;
     const FETCHES_PACKETS: bool = true;

@@ -50,7 +50,7 @@ pub(super) use attribution::Whole;
 use delays::Delays;
 use hosts::Interfaces;
 use lens::Watch;
-use loops::{Any, Attributed, AttributedLarge, Loop, Plain, PlainDeep, PlainLarge, Sharing, SharingLarge};
+use loops::{Any, Attributed, AttributedDeep, Loop, Plain, PlainDeep, PlainLarge, Sharing, SharingLarge};
 use measure::{Measured, Sampling};
 use pfc::Pfc;
 use switches::Switch;
@@ -194,7 +194,7 @@ impl Part<'_> {
             (true, false, None) => self.run::<Plain>(horizon, budget),
             (true, true, None) if self.is_large => self.run::<SharingLarge>(horizon, budget),
             (true, true, None) => self.run::<Sharing>(horizon, budget),
-            (true, false, Some(of)) if of.is_large() => self.run::<AttributedLarge>(horizon, budget),
+            (true, false, Some(of)) if of.is_deep() => self.run::<AttributedDeep>(horizon, budget),
             (true, false, Some(_)) => self.run::<Attributed>(horizon, budget),
             (true, true, Some(_)) | (false, ..) => self.run::<Any>(horizon, budget),
         };

@@ -103,7 +103,8 @@ impl Draft {
     }
 }
 
-/// The components to which the ways of packets of data through a network of two tiers add.
+/// The components to which ways of packets of data add beside the packet: all of a network of two tiers, and of one of
+/// three all but one queue ([`Component::QueueSpineUp`]), for which there is no room.
 const ON_THE_WAY: [Component; 5] = [
     // At `ON_LINKS`.
     Component::Propagation,
