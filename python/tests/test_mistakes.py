@@ -58,6 +58,7 @@ MISTAKES = [
     Mistake("load of zero", "0.4, 0.8", "«0.0», 0.8", "a load of 0", "expected a fraction"),
     Mistake("load that is no number", "0.4, 0.8", "«nan», 0.8", "a load of ", "expected a fraction"),
     Mistake("load in words", "0.4, 0.8", '0.4, «"high"»', "high", "expected a number"),
+    Mistake("rate of bits", "share = 0.70", 'rate = «"200Mbps"»', "200Mbps", "expected a number of flows (with `incast`: of queries)"),
     Mistake(
         "shares that do not sum to one",
         "[workload.traffic.short]\nshare = 0.15",
@@ -71,6 +72,7 @@ MISTAKES = [
     Mistake("class twice in a set", '"short+incast" = ["short", "incast"]', '"short+incast" = ["short", «"short"»]', "`short` is there twice", ""),
     Mistake("incast of more hosts than there are", "degree = 8", "degree = «16»", "degree of 16", "expected 1 to 15"),
     Mistake("degrees of no host", "degree = 8", "degree.«uniform» = { min = 0, max = 8 }", "degree of 0", "expected 1 to 15"),
+    Mistake("one aggregator without brackets", "aggregators = 4", "aggregators.hosts = «1»", "the number 1", "expected a list, such as [1]"),
     Mistake("degree in words", "degree = 8", 'degree = «"many"»', "many", "expected a number of hosts"),
     Mistake("unknown kind of degree", "degree = 8", "degree.«normal» = { mean = 8 }", "`normal`", "expected `uniform`"),
     Mistake("slack of queries", DEADLINE, "deadline.slack = «4.0»", "no ideal", "`exponential`"),

@@ -109,6 +109,36 @@ pub enum LoadBytes {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrafficList(pub Vec<(String, Traffic)>);
 
+/// Reads the number of arrivals in a second; the name of the key makes many write a rate of bits.
+fn per_second<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    struct Arrivals;
+
+    impl Visitor<'_> for Arrivals {
+        type Value = f64;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str(
+                "a number of flows (with `incast`: of queries) that start in a second, such as 5000; \
+                 bits are offered by `share`, of a `load`",
+            )
+        }
+
+        fn visit_f64<E>(self, number: f64) -> Result<f64, E> {
+            Ok(number)
+        }
+
+        fn visit_i64<E>(self, number: i64) -> Result<f64, E> {
+            Ok(number as f64)
+        }
+
+        fn visit_u64<E>(self, number: u64) -> Result<f64, E> {
+            Ok(number as f64)
+        }
+    }
+
+    deserializer.deserialize_f64(Arrivals).map(Some)
+}
+
 /// One class of flows: generated (`sizes`, and `share` or `rate`), or explicit (`file` or `list`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
@@ -117,7 +147,7 @@ pub struct Traffic {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
     /// Flows per second in the whole network (with `incast`: events per second) instead of a share of the load.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "per_second")]
     pub rate: Option<f64>,
     /// From when on flows (with `incast`: queries) of it arrive; from the start if not given. For a `rate` in a
     /// `duration`.

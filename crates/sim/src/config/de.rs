@@ -29,7 +29,17 @@ impl de::Error for Problem {
     }
 
     fn invalid_type(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Problem {
-        Problem::new(format!("this is {}", found(unexpected))).help(format!("expected {}", in_words(expected)))
+        let mut help = format!("expected {}", in_words(expected));
+        // One alone where several may stand lacks brackets alone.
+        if help == "expected a list" {
+            match unexpected {
+                de::Unexpected::Str(text) => help += &format!(", such as [{text:?}]"),
+                de::Unexpected::Signed(number) => help += &format!(", such as [{number}]"),
+                de::Unexpected::Float(number) => help += &format!(", such as [{number}]"),
+                _ => {}
+            }
+        }
+        Problem::new(format!("this is {}", found(unexpected))).help(help)
     }
 
     fn invalid_value(unexpected: de::Unexpected<'_>, expected: &dyn de::Expected) -> Problem {
