@@ -51,7 +51,7 @@ pub use evidence::{Coordinate, Evidence, NoEvidence, Sample, SweepPoint};
 pub use expected::*;
 pub use judge::judge;
 pub use judgement::{Judgement, Verdict};
-pub use listing::{Filter, Line, Listing, Runnable};
+pub use listing::{Filter, Line, Listing, Runnable, Test};
 pub use published::published;
 pub use readings::{ReadJudgement, ReadingResults, UnderReadings};
 pub use scoreboard::{scoreboard_html, scoreboard_markdown};

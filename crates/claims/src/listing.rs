@@ -20,8 +20,19 @@ const WIDTH: usize = 100;
 /// Widths of the columns of the list: claim, priority, verdict, published; what is left is for what was measured.
 const COLUMNS: [usize; 4] = [46, 1, 14, 17];
 
-/// The experiment that can be run to test a claim, or why there is none.
-pub type Runnable<'a> = &'a dyn Fn(&Claim) -> Result<String, String>;
+/// What tests a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Test {
+    /// The experiment that can be run.
+    pub experiment: String,
+    /// The study whose simulations it needs.
+    pub study: String,
+    /// The readings of the document that the study declares, beside the base.
+    pub readings: Vec<String>,
+}
+
+/// What tests a claim, or why nothing does.
+pub type Runnable<'a> = &'a dyn Fn(&Claim) -> Result<Test, String>;
 
 /// Which claims are listed.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +62,23 @@ pub struct Line {
     pub command: Option<String>,
     /// What it comes to under the readings of its document, if they were run.
     pub readings: Option<UnderReadings>,
+    /// What can test it; `None` if nothing can.
+    pub test: Option<Test>,
+    /// How many of the readings that its study declares were not run; none is known of without stored results.
+    pub to_run: usize,
+}
+
+impl Line {
+    /// What it comes to under the readings of its document, or why that is not known.
+    pub fn under_readings(&self) -> String {
+        match (&self.readings, &self.test) {
+            (Some(readings), _) => readings.beside(self.scale.as_deref()),
+            (None, None) => "-".to_owned(),
+            (None, Some(test)) if test.readings.is_empty() => "nothing is left open".to_owned(),
+            (None, Some(_)) if self.to_run == 0 => "no reading measures it anew".to_owned(),
+            (None, Some(test)) => format!("{} of {} readings are to be run", self.to_run, test.readings.len()),
+        }
+    }
 }
 
 /// The judgements of all claims.
@@ -92,6 +120,13 @@ impl Listing {
         listing.readings = ReadingResults::read_all(folder)?;
         for line in &mut listing.lines {
             line.readings = UnderReadings::of_most(&listing.readings, &line.claim.id);
+            if let Some(test) = &line.test {
+                let of_study: Vec<&ReadingResults> =
+                    listing.readings.iter().filter(|results| results.study == test.study).collect();
+                let was_run =
+                    |name: &&String| of_study.iter().any(|results| results.readings().contains(&name.as_str()));
+                line.to_run = test.readings.iter().filter(|name| !was_run(name)).count();
+            }
         }
         Ok(listing)
     }
@@ -264,6 +299,7 @@ impl Listing {
 /// The line of a claim: the judgement that counts most, else what can be said without one.
 fn line(claim: &'static Claim, stored: &[Stored], scale: Option<&str>, runnable: Runnable<'_>) -> Line {
     let runnable = runnable(claim);
+    let test = runnable.as_ref().ok().cloned();
     let judgements = stored.iter().flat_map(|file| {
         let of_claim = |judgement: &&Judgement| judgement.id == claim.id && claim.parts.is_empty();
         file.judgements.iter().filter(of_claim).map(move |judgement| (file, judgement))
@@ -272,7 +308,11 @@ fn line(claim: &'static Claim, stored: &[Stored], scale: Option<&str>, runnable:
     // looked at it. The order of `stored` breaks ties.
     let rank = |(file, judgement): &(&Stored, &Judgement)| {
         let place = SCALES.iter().position(|known| *known == file.scale);
-        (judgement.verdict == Verdict::NotRun, place, runnable.as_ref() != Ok(&file.experiment))
+        (
+            judgement.verdict == Verdict::NotRun,
+            place,
+            runnable.as_ref().map(|test| &test.experiment) != Ok(&file.experiment),
+        )
     };
     if let Some((file, judgement)) = judgements.min_by_key(rank) {
         return Line {
@@ -282,19 +322,21 @@ fn line(claim: &'static Claim, stored: &[Stored], scale: Option<&str>, runnable:
             experiment: Some(file.experiment.clone()),
             command: Some(file.command.clone()),
             readings: None,
+            test,
+            to_run: 0,
         };
     }
     let mut judgement = judge(claim, &NoEvidence, &|_| None);
     let option = scale.map(|scale| format!(" --scale {scale}")).unwrap_or_default();
-    let command = runnable.as_ref().ok().map(|id| format!("tailcut reproduce {id}{option}"));
+    let command = runnable.as_ref().ok().map(|test| format!("tailcut reproduce {}{option}", test.experiment));
     if judgement.verdict == Verdict::NotRun {
         judgement.reason = match (&runnable, &command) {
-            (Ok(id), Some(command)) => format!("{id} has not been run; to run it: {command}"),
+            (Ok(test), Some(command)) => format!("{} has not been run; to run it: {command}", test.experiment),
             (Err(why), _) => why.clone(),
             (Ok(_), None) => judgement.reason,
         };
     }
-    Line { claim, judgement, scale: None, experiment: None, command, readings: None }
+    Line { claim, judgement, scale: None, experiment: None, command, readings: None, test, to_run: 0 }
 }
 
 /// `12 reproduced (2 stronger), 3 partly, 0 undecided, 1 not reproduced, 341 not run`.

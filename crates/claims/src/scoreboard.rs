@@ -66,9 +66,7 @@ pub fn scoreboard_markdown(listing: &Listing, standings: &[StudyStanding]) -> St
                 line.judgement.published.clone(),
                 line.judgement.measured_text(),
                 format!("{}{}", line.judgement.verdict, scale_of(line, standings)),
-                line.readings
-                    .as_ref()
-                    .map_or_else(|| "-".to_owned(), |readings| readings.beside(line.scale.as_deref())),
+                line.under_readings(),
                 line.judgement.reason.clone(),
             ];
             let cells = cells.map(|text| piped(&text));
@@ -173,7 +171,7 @@ pub fn scoreboard_html(listing: &Listing, standings: &[StudyStanding], results: 
         }
         figures(&mut body, &lines, results);
         body += "<div class=\"scroll\"><table class=\"data claims\"><thead><tr><th>claim</th><th>published</th>\
-                 <th>measured</th><th>verdict</th><th>reason</th></tr></thead><tbody>\n";
+                 <th>measured</th><th>verdict</th><th>under the readings</th><th>reason</th></tr></thead><tbody>\n";
         for line in lines {
             row(&mut body, line, standings);
         }
@@ -219,7 +217,8 @@ fn row(out: &mut String, line: &Line, standings: &[StudyStanding]) {
         out,
         "<tr><td><span class=\"statement\">{}</span><span class=\"about\"><code>{}</code> priority {}, {}</span></td>\
          <td data-name=\"published\">{}</td><td data-name=\"measured\">{}</td>\
-         <td><span class=\"verdict {class}\">{}</span><span class=\"about\">{}</span></td><td>{}{again}</td></tr>",
+         <td><span class=\"verdict {class}\">{}</span><span class=\"about\">{}</span></td>\
+         <td data-name=\"under the readings\">{}</td><td>{}{again}</td></tr>",
         escaped(&claim.statement),
         escaped(&claim.id),
         claim.priority.name(),
@@ -228,8 +227,18 @@ fn row(out: &mut String, line: &Line, standings: &[StudyStanding]) {
         escaped(&judgement.measured_text()),
         judgement.verdict,
         escaped(scale_of(line, standings).trim_matches([' ', '(', ')'])),
+        with_code(&line.under_readings()),
         escaped(&judgement.reason),
     );
+}
+
+/// Escaped, what stands between backquotes as code.
+fn with_code(text: &str) -> String {
+    let part = |(at, part): (usize, &str)| match at % 2 {
+        0 => escaped(part),
+        _ => format!("<code>{}</code>", escaped(part)),
+    };
+    text.split('`').enumerate().map(part).collect()
 }
 
 /// The pictures of the experiments whose runs judged these lines.

@@ -1,7 +1,7 @@
 //! The experiments and studies that the program ships with, `experiments/` and `experiments/studies/`, and the claims
 //! that an experiment bears on.
 
-use tailcut_claims::{Claim, catalogue};
+use tailcut_claims::{Claim, Test, catalogue};
 use tailcut_sim::Problem;
 use tailcut_sim::config::suggest;
 
@@ -346,13 +346,16 @@ pub fn experiment_of(claim: &str) -> Option<&'static str> {
     names().find(|name| claims_of(name).is_ok_and(|claims| claims.iter().any(|known| known.id == claim)))
 }
 
-/// The experiment that can be run to test a claim.
+/// The experiment that can be run to test a claim, and the readings that its study declares.
 ///
 /// # Errors
 /// Why there is none: a sentence.
-pub fn runnable(claim: &Claim) -> Result<String, String> {
+pub fn runnable(claim: &Claim) -> Result<Test, String> {
     if let Some(id) = experiment_of(&claim.id) {
-        return Ok(id.to_owned());
+        let study = find(id).and_then(|experiment| study(&experiment.study)).map_err(|problem| problem.to_string())?;
+        let others = study.open.iter().flat_map(|open| &open.other).filter(|other| !other.apart);
+        let readings = others.map(|other| other.name.clone()).collect();
+        return Ok(Test { experiment: id.to_owned(), study: study.name, readings });
     }
     Err(match &claim.experiment {
         Some(id) => format!("{id} cannot be run yet: its schemes or quantities are not there."),

@@ -28,8 +28,9 @@ fn stored(experiment: &str, scale: &str, judgements: Vec<Judgement>) -> Stored {
     }
 }
 
-fn runnable(claim: &Claim) -> Result<String, String> {
-    claim.experiment.clone().ok_or_else(|| "No experiment tests it.".to_owned())
+fn runnable(claim: &Claim) -> Result<Test, String> {
+    let test = |experiment: &String| Test { experiment: experiment.clone(), study: "s".into(), readings: Vec::new() };
+    claim.experiment.as_ref().map(test).ok_or_else(|| "No experiment tests it.".to_owned())
 }
 
 const TAIL: &str = "slytherin-tail-fct-vs-pias";
@@ -210,4 +211,37 @@ fn the_scoreboard_shows_every_claim_and_the_pictures_that_exist() {
     assert!(markdown.contains("`tailcut reproduce slytherin-fig3a --scale quick`"));
     assert_eq!(html.matches("data:image/svg+xml;base64,PHN2Zy8+").count(), 1);
     assert!(!html.contains("http://") && !html.contains("https://"), "it needs no network");
+}
+
+#[test]
+fn the_scoreboard_says_of_every_claim_what_the_readings_come_to() {
+    let of_study = |claim: &Claim| {
+        let readings: &[&str] = match claim.experiment.as_deref() {
+            Some("slytherin-fig3a") => &["x", "y", "z"],
+            Some("slytherin-fig4") => &["v", "w"],
+            _ => &[],
+        };
+        let test = |experiment: &String| Test {
+            experiment: experiment.clone(),
+            study: experiment.clone(),
+            readings: readings.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        claim.experiment.as_ref().map(test).ok_or_else(|| "No experiment tests it.".to_owned())
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let header = "claim,reading,plan,verdict,measured,low,high,reason\n";
+    let judged = [("base", "not reproduced"), ("x", "reproduced"), ("y", "not reproduced")]
+        .map(|(reading, verdict)| format!("{TAIL},{reading},p,{verdict},1,,,why\n"));
+    let path = ReadingResults::path(folder.path(), "quick", "slytherin-fig3a");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, format!("{header}{}", judged.concat())).unwrap();
+    let listing = Listing::read(folder.path(), None, &of_study).unwrap();
+    let under = |id: &str| listing.lines.iter().find(|line| line.claim.id == id).unwrap().under_readings();
+    assert_eq!(under(TAIL), "holds under 1 of 3; decided by `x`");
+    assert_eq!(under("slytherin-tail-fct-vs-pias-conclusion"), "1 of 3 readings are to be run");
+    assert_eq!(under("slytherin-throughput-32pct"), "2 of 2 readings are to be run");
+    assert_eq!(under("slytherin-faster-convergence"), "nothing is left open");
+    let (markdown, html) = boards(&listing, Standing::Holds, folder.path());
+    assert!(markdown.contains("| holds under 1 of 3; decided by `x` |"));
+    assert!(html.contains(">holds under 1 of 3; decided by <code>x</code></td>"));
 }
