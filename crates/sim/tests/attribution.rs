@@ -136,6 +136,25 @@ fn a_message_waits_for_its_grants() {
     assert_eq!(of("homa", &text), [[(Transmission, 71 * FULL), (Propagation, 2 * US)]]);
 }
 
+// Of two messages only the shorter one is granted. The sender of the other hears nothing and begins again: that brings
+// nothing new, and the message goes on because the shorter one has ended. What it waited for is its grant.
+#[test]
+fn a_message_that_is_sent_again_for_nothing_waits_for_its_grants() {
+    let homa = "host.transport.homa = { rtt_bytes = \"1460B\", overcommit = 1, resend = \"100us\" }\n";
+    let text = format!("{homa}{}{}{ON}", star(3), listed(&[(0, 2, 100 * MSS, 0), (1, 2, 101 * MSS, 0)]));
+    let outcome = run("homa", &text, 1);
+    let rows = rows(&outcome);
+    assert_eq!(rows.iter().map(|row| (row.drops, row.timeouts)).collect::<Vec<_>>(), [(0, 0), (0, 1)]);
+    let of = |flow: usize, component| {
+        components(&outcome)[flow].iter().find(|(of, _)| *of == component).map_or(0, |&(_, time)| time)
+    };
+    assert_eq!(of(1, Timeout), 0, "{:?}", components(&outcome)[1]);
+    // It waits while the shorter one is granted all but its first packet, and then for each of its own grants.
+    let way_back = 2 * HEADER + 2 * US;
+    assert!(of(1, Grants) > 99 * way_back + 99 * (2 * FULL + 2 * US + way_back), "{:?}", components(&outcome)[1]);
+    assert_eq!(of(0, Grants), 99 * way_back);
+}
+
 // One sender with a link four times as fast as the receiver's and an endless window, as in `pfc.rs`: it is stopped from
 // the 288th packet's arrival until 84 packets have begun to leave.
 #[test]

@@ -124,6 +124,9 @@ impl Transport for TransportSeat {
     fn waits_for(&self, kind: Kind) -> Component {
         match_transport!(self, model => model.waits_for(kind))
     }
+    fn brings_nothing_new(&self, flows: &FlowTable, packet: &Packet) -> bool {
+        match_transport!(self, model => model.brings_nothing_new(flows, packet))
+    }
     #[inline]
     fn prefetch(&self, soon: Soon, flows: &FlowTable) {
         match_transport!(self, model => model.prefetch(soon, flows));

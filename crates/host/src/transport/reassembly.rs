@@ -33,6 +33,12 @@ impl Reassembly {
         self.blocks.iter().map(|block| block.start).min()
     }
 
+    /// Whether all of the `payload` bytes from `seq` on have come.
+    pub(super) fn has(&self, seq: u64, payload: u64) -> bool {
+        let (start, end) = (seq.max(self.next), seq + payload);
+        end <= start || self.blocks.iter().any(|block| block.start <= start && end <= block.end)
+    }
+
     /// Takes in the `payload` bytes from `seq` on. Returns how many of them are new.
     #[inline]
     pub(super) fn take(&mut self, seq: u64, payload: u64) -> u64 {

@@ -119,6 +119,14 @@ pub trait Transport {
         let _ = kind;
         Component::Window
     }
+    /// Whether a packet of data that is about to come to its receiver here brings nothing that has not come before.
+    /// Asked only where delays are attributed, and of packets that are sent again: what the receiver sends later, other
+    /// than the answer to this packet, is not because of it. A transport whose receivers answer each packet at once and
+    /// send nothing else need not say.
+    fn brings_nothing_new(&self, flows: &FlowTable, packet: &Packet) -> bool {
+        let _ = (flows, packet);
+        false
+    }
     /// Calls into the cache what the transport will soon touch. Only a hint, in networks that no cache holds.
     fn prefetch(&self, soon: Soon, flows: &FlowTable) {
         let _ = (soon, flows);

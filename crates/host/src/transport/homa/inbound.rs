@@ -91,6 +91,11 @@ impl Inbound {
         (self.granted - self.bytes).min(self.granted - self.unscheduled)
     }
 
+    /// Whether all that a data packet brings has come.
+    pub(super) fn has(&self, packet: &Packet) -> bool {
+        self.received.has(packet.seq, u64::from(packet.payload))
+    }
+
     /// Takes in a data packet. Returns whether it brought anything new.
     pub(super) fn on_data(&mut self, now: Instant, packet: &Packet, resend: Span) -> bool {
         self.report.packets += 1;

@@ -313,6 +313,10 @@ impl Transport for Model {
         }
     }
 
+    fn brings_nothing_new(&self, flows: &FlowTable, packet: &Packet) -> bool {
+        flows.receiver(packet.flow).is_some_and(|slot| self.receiver.has(slot, packet))
+    }
+
     fn unfinished(&self) -> Vec<Unfinished> {
         let senders = self.senders.iter().map(|s| Unfinished::Sender(s.flow(), s.report()));
         senders.chain(self.receiver.unfinished()).collect()

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tailcut_base::MSS_BYTES;
 use tailcut_model::seat::{HostCx, Unfinished, Wish};
-use tailcut_model::{FlowId, FlowSpec, Kind, PacketId};
+use tailcut_model::{FlowId, FlowSpec, Kind, Packet, PacketId};
 
 use super::inbound::Inbound;
 use super::{Config, Grants};
@@ -101,6 +101,11 @@ impl Receiver {
         let keeps = config.grants == Grants::UntilReceived && message.is_scheduled();
         let has_place = message.is_known() && (keeps || !message.is_granted_to_its_end());
         (has_place.then(|| (message.remaining(), message.flow(), slot)), message.granted_on_the_way())
+    }
+
+    /// Whether the message in `slot` has all that a data packet brings.
+    pub(super) fn has(&self, slot: u32, packet: &Packet) -> bool {
+        self.messages.get(slot).is_some_and(|message| message.has(packet))
     }
 
     /// A data packet has come.

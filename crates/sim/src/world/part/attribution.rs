@@ -48,7 +48,7 @@ pub(super) struct Attribution {
     senders: Ends<Sending>,
     receivers: Ends<Receiving>,
     at_hand: Option<AtHand>,
-    /// That of the packet at hand, if the end of its flow is over where it came to.
+    /// That of the packet at hand, if the end of its flow is over where it came to, or had all that it brings.
     stray: Chain,
     /// Of flows that are over, for those that start: empty, with their memory.
     spare: Vec<VecDeque<Sent>>,
@@ -321,6 +321,9 @@ impl Part<'_> {
         if kind != Kind::DATA {
             return self.account_control_arrival(now, host, id, (flow, kind, seq));
         }
+        // What came before it is why anything else will be sent; only its own answer is because of it.
+        let is_idle = packet.flags.has(Flags::RETRANSMITTED)
+            && self.hosts[host].transport.brings_nothing_new(&self.flows, packet);
         let attribution = self.attribution.as_mut().expect("only called where delays are attributed");
         let came = attribution.under_way[id.index()].at;
         if came < now {
@@ -330,7 +333,7 @@ impl Part<'_> {
         let mut way = attribution.take(id);
         way.at = now;
         let chain = Chain { way, back: (Component::Window, Span::ZERO) };
-        let slot = attribution.receivers.slot(flow);
+        let slot = attribution.receivers.slot(flow).filter(|_| !is_idle);
         let end = slot.and_then(|slot| attribution.receivers.ends[slot as usize].as_mut().map(|end| (slot, end)));
         let (which, last) = match end {
             Some((slot, end)) => (Which::Receiver(slot), &mut end.last),

@@ -632,7 +632,7 @@ pub(super) enum Which {
     /// The sender: what happens, and whether the flow was ready before.
     Sender(u32, By, bool),
     Receiver(u32),
-    /// The end is over. The stray chain is that of what came.
+    /// The end is over, or had all that came. The stray chain is that of what came.
     Neither,
 }
 
