@@ -216,3 +216,25 @@ def test_a_study_shows_its_open_choices(tmp_path: Path) -> None:
     assert "nic-pull" in names and len(names) == len(set(names))
     done = run("show", "study", "spq-ls145", cwd=tmp_path)
     assert done.returncode == 2 and "did you mean `spq-ls144`?" in done.stderr
+
+
+def test_claims_alone_are_judged_as_with_all_simulations(tmp_path: Path) -> None:
+    """Fewer are run, and each verdict, number and fingerprint of the plan is the same."""
+    common = ("reproduce", "background-fairness", "--reading", "at-once", "--quiet")
+    counts, verdicts = [], []
+    for name, more in [("all", ("--store", "stored")), ("claims", ("--claims-only",))]:
+        succeeded(run(*common, *more, "--out", name, cwd=tmp_path))
+        study = tmp_path / name / "quick+at-once" / "studies" / "background-fairness"
+        counts.append(len(list((study / "points").iterdir())))
+        kept = tmp_path / ("stored" if name == "all" else name) / "quick" / "readings" / "background-fairness.csv"
+        verdicts.append(kept.read_text(encoding="utf-8"))
+    assert counts == [45, 30]
+    assert verdicts[0] == verdicts[1] and verdicts[0].count("\n") > 1
+    assert not (tmp_path / "claims" / "quick+at-once" / "background-fairness").exists(), "nothing is drawn"
+
+
+@pytest.mark.parametrize("arguments", [(), ("--reading", "base")], ids=["no reading", "the base"])
+def test_the_base_is_not_judged_without_its_pictures(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    done = run("reproduce", "background-fairness", "--claims-only", *arguments, cwd=tmp_path)
+    assert done.returncode == 2 and ("--reading <NAME>" in done.stderr or "another reading" in done.stderr)
+    assert list(tmp_path.iterdir()) == []

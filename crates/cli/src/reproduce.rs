@@ -47,6 +47,9 @@ pub(crate) struct ReproduceCommand {
     /// Run the base, each other value alone, and combinations of them, and say under which readings each claim holds
     #[arg(long, conflicts_with = "reading")]
     readings: bool,
+    /// With --reading: run only what claims are judged by, and draw nothing; --readings does so with all but the base
+    #[arg(long, requires = "reading", conflicts_with_all = ["readings", "until"])]
+    claims_only: bool,
     /// Run more seeds while a claim is undecided: while its interval holds a bound of what it says
     #[arg(long, value_name = "WHAT", value_parser = ["decided"], conflicts_with_all = ["readings", "judge_only"])]
     until: Option<String>,
@@ -116,6 +119,11 @@ impl ReproduceCommand {
         Ok(experiments)
     }
 
+    /// Whether a reading is judged and not drawn.
+    fn only_judges(&self) -> bool {
+        self.readings || self.claims_only
+    }
+
     fn out(&self) -> PathBuf {
         self.out.clone().unwrap_or_else(|| Path::new("runs").join("reproduce"))
     }
@@ -125,7 +133,10 @@ impl ReproduceCommand {
 struct Planned {
     study: Study,
     reading: Reading,
+    /// The simulations that are run: all, or those by which claims are judged.
     plan: Plan,
+    /// The fingerprint of all.
+    fingerprint: String,
 }
 
 pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
@@ -160,7 +171,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         let of_study: Vec<&Experiment> =
             experiments.iter().filter(|experiment| experiment.study == planned.study.name).collect();
         let planned = &decided(arguments, planned, &of_study, &known, &shared, &signals)?;
-        let Planned { study, reading, plan } = planned;
+        let Planned { study, reading, plan, .. } = planned;
         let Simulated { folder, info, points, measurements, failures } = match arguments.judge_only {
             true => simulated_before(arguments, planned)?,
             false => run(arguments, planned, &shared, &signals)?,
@@ -189,7 +200,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         };
         let mut judged = Vec::new();
         for experiment in of_study {
-            if arguments.readings {
+            if arguments.only_judges() {
                 judged.extend(reproduce::judged(experiment, &run, &known));
                 continue;
             }
@@ -206,14 +217,14 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             }
             judged.extend(reproduced.judgements);
         }
-        if arguments.readings || arguments.store.is_some() {
+        if arguments.only_judges() || arguments.store.is_some() {
             keep_reading(arguments, planned, &judged)?;
         }
         if let Some(store) = &arguments.store {
             let path = reproduce::stored_summary(store, arguments.scale, &study.name, reading);
             reproduce::store_summary(&folder, &path).map_err(|e| Problem::new(e.to_string()))?;
         }
-        if arguments.readings && !arguments.quiet {
+        if arguments.only_judges() && !arguments.quiet {
             let holds = judged.iter().filter(|judgement| judgement.verdict.is_reproduced()).count();
             say!("{}, {reading}: {holds} of {} claims hold", study.name, judged.len());
         }
@@ -243,6 +254,10 @@ fn only(arguments: &ReproduceCommand, studies: &[Planned], key: &str) -> Result<
 /// The studies of some experiments under the readings that are asked for. Everything is checked before anything runs.
 fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<Vec<Planned>, Problem> {
     let overrides = RunArguments { set: arguments.set.clone(), seeds: arguments.seeds.choice() };
+    if arguments.claims_only && arguments.reading.is_base() {
+        let problem = Problem::new("the base is drawn, so that it needs all simulations");
+        return Err(problem.help("expected another reading beside --claims-only; `tailcut show study` lists them"));
+    }
     let mut all: Vec<Planned> = Vec::new();
     for experiment in experiments {
         if all.iter().any(|known| known.study.name == experiment.study) {
@@ -268,7 +283,20 @@ fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<V
             if !arguments.quiet && reading == arguments.reading {
                 plan.warnings.iter().for_each(|warning| say!("warning: {}: {warning}", study.name));
             }
-            all.push(Planned { study: study.clone().read_as(&reading)?, reading, plan });
+            let fingerprint = reproduce::fingerprint(&plan);
+            let study = study.clone().read_as(&reading)?;
+            let plan = if arguments.only_judges() && !reading.is_base() {
+                let of_study: Vec<&Experiment> =
+                    experiments.iter().filter(|experiment| experiment.study == study.name).collect();
+                reproduce::only_for_claims(&plan, &study, &of_study)
+            } else {
+                plan
+            };
+            if plan.points.is_empty() {
+                say!("left out: no claim is judged by the study {}", study.name);
+            } else {
+                all.push(Planned { study, reading, plan, fingerprint });
+            }
         }
     }
     Ok(all)
@@ -308,8 +336,13 @@ fn decided(
     shared: &[PathBuf],
     signals: &Signals,
 ) -> Result<Planned, Stop> {
-    let Planned { study, reading, plan } = planned;
-    let mut planned = Planned { study: study.clone(), reading: reading.clone(), plan: plan.clone() };
+    let Planned { study, reading, plan, fingerprint } = planned;
+    let mut planned = Planned {
+        study: study.clone(),
+        reading: reading.clone(),
+        plan: plan.clone(),
+        fingerprint: fingerprint.clone(),
+    };
     while arguments.until.is_some() {
         let Simulated { folder, info, measurements, failures, .. } = run(arguments, &planned, shared, signals)?;
         let run = StudyRun {
@@ -380,7 +413,7 @@ fn run(
     shared: &[PathBuf],
     signals: &Signals,
 ) -> Result<Simulated, Stop> {
-    let Planned { study, reading, plan } = planned;
+    let Planned { study, reading, plan, .. } = planned;
     let folder = folder_of(arguments, planned);
     let options = RunOptions {
         out: folder.clone(),
@@ -413,8 +446,7 @@ fn keep_reading(arguments: &ReproduceCommand, planned: &Planned, judged: &[Judge
     let path = ReadingResults::path(&folder, scale, study);
     let mut results = ReadingResults::read(&path, scale).map_err(wrong)?.unwrap_or_default();
     let name = planned.reading.to_string();
-    let plan = reproduce::fingerprint(&planned.plan);
-    results.replace(judged.iter().map(|judgement| ReadJudgement::of(&name, &plan, judgement)));
+    results.replace(judged.iter().map(|judgement| ReadJudgement::of(&name, &planned.fingerprint, judgement)));
     results.write(&path).map_err(wrong)
 }
 

@@ -1,70 +1,36 @@
 //! What a study has measured, as claims ask for it: subjects and quantities by the claims' names.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use tailcut_base::{Bytes, Span};
 use tailcut_claims::{Coordinate, Evidence, Sample, SweepPoint};
 use tailcut_record::read_throughput;
+use tailcut_results::Point;
 use tailcut_results::stats::sectioned;
-use tailcut_results::{Point, scheme_called};
 
 use crate::analytic::{self, Context};
+use crate::design::{Design, DesignPoint, coordinate};
 use crate::flows::{self, FlowQuantity, Seeds};
 use crate::measure::MeasureDefinition;
 use crate::samples::{complement, divided, times};
-use crate::study::Subject;
 use crate::study_run::StudyRun;
 use crate::throughput::{self, Bins, Convergence};
-
-/// A scheme with the value of every axis.
-type DesignPoint = (String, Vec<String>);
 
 /// The measurements of one run of a study, as far as they are about some subjects.
 pub(crate) struct StudyEvidence<'a> {
     run: &'a StudyRun<'a>,
-    points: Vec<SweepPoint>,
-    /// For each sweep point the value of each axis, as it is written; `None` on an axis that the subjects themselves
-    /// name.
-    values: Vec<Vec<Option<String>>>,
+    design: Design<'a>,
 }
 
 impl<'a> StudyEvidence<'a> {
-    /// What a run says about `subjects` in `measures`. A swept parameter is no coordinate of the sweep points if a
-    /// value of it is in the name of every subject, such as the threshold in `slytherin@25%`, or if one of the measures
-    /// is its largest value.
+    /// What a run says about `subjects` in `measures`, as [`Design::about`] has the sweep points.
     pub(crate) fn about<'s>(
         run: &'a StudyRun<'a>,
         subjects: impl IntoIterator<Item = &'s str>,
         measures: impl IntoIterator<Item = &'s MeasureDefinition>,
     ) -> StudyEvidence<'a> {
-        let study = run.study;
-        let of_each = subjects.into_iter().map(|subject| study.subject(subject).at.into_keys().collect());
-        let mut named: BTreeSet<String> =
-            of_each.reduce(|all: BTreeSet<String>, one| all.intersection(&one).cloned().collect()).unwrap_or_default();
-        named.extend(measures.into_iter().filter_map(|measure| Some(measure.largest.as_ref()?.of.clone())));
-        let mut all = vec![(SweepPoint::new(), Vec::new())];
-        for axis in &run.measurements.axes {
-            if named.contains(&axis.path) {
-                for (_, values) in &mut all {
-                    values.push(None);
-                }
-                continue;
-            }
-            let name = study.coordinates.iter().find(|(_, path)| **path == axis.path).map(|(name, _)| name);
-            let name = name.unwrap_or(&axis.path);
-            let extended = |(point, values): (SweepPoint, Vec<Option<String>>)| {
-                axis.values.iter().map(move |value| {
-                    let (mut point, mut values) = (point.clone(), values.clone());
-                    point.insert(name.clone(), coordinate(value));
-                    values.push(Some(value.clone()));
-                    (point, values)
-                })
-            };
-            all = all.into_iter().flat_map(extended).collect();
-        }
-        let (points, values) = all.into_iter().unzip();
-        StudyEvidence { run, points, values }
+        let (schemes, axes) = (&run.measurements.schemes, &run.measurements.axes);
+        StudyEvidence { run, design: Design::about(run.study, schemes, axes, subjects, measures) }
     }
 
     /// `measure` of a subject at the sweep point with this index.
@@ -84,9 +50,9 @@ impl<'a> StudyEvidence<'a> {
             };
         }
         let mut sample = match &measure.largest {
-            None => self.measured_at(self.place(subject, point, &measure.at)?, measure)?,
+            None => self.measured_at(self.design.place(subject, point, &measure.at)?, measure)?,
             Some(largest) => {
-                let axis = self.run.measurements.axes.iter().find(|axis| axis.path == largest.of);
+                let axis = self.design.axes.iter().find(|axis| axis.path == largest.of);
                 let mut samples = Vec::new();
                 for value in axis.map(|axis| axis.values.as_slice()).unwrap_or_default() {
                     let Coordinate::Number(x) = coordinate(value) else {
@@ -94,7 +60,7 @@ impl<'a> StudyEvidence<'a> {
                     };
                     let mut at = measure.at.clone();
                     at.insert(largest.of.clone(), value.clone());
-                    samples.push((x, self.measured_at(self.place(subject, point, &at)?, measure)?));
+                    samples.push((x, self.measured_at(self.design.place(subject, point, &at)?, measure)?));
                 }
                 samples.sort_by(|a, b| a.0.total_cmp(&b.0));
                 largest.crossing(&samples)?
@@ -126,7 +92,7 @@ impl<'a> StudyEvidence<'a> {
                     FlowQuantity::OptimalMean(rate) => flows::optimal_mean(&measured, *rate),
                     FlowQuantity::OptimalDeadlines(rate) => flows::optimal_deadlines(&measured, *rate),
                     FlowQuantity::FasterThan(other) => {
-                        let other = (self.scheme(other)?, place.1);
+                        let other = (self.design.scheme(other)?, place.1);
                         flows::faster_than(&measured, &self.flows(&other, &measure.class)?)
                     }
                 }
@@ -146,7 +112,7 @@ impl<'a> StudyEvidence<'a> {
         point: usize,
         class: &str,
     ) -> Result<Vec<f64>, String> {
-        let side = |subject| self.flows(&self.place(subject, point, &BTreeMap::new())?, class);
+        let side = |subject| self.flows(&self.design.place(subject, point, &BTreeMap::new())?, class);
         flows::fct_ratios(&side(above)?, &side(below)?)
     }
 
@@ -161,7 +127,7 @@ impl<'a> StudyEvidence<'a> {
     /// # Errors
     /// If the study does not record it.
     pub(crate) fn throughput(&self, subject: &str, point: usize, class: &str) -> Result<Bins, String> {
-        let (scheme, values) = self.place(subject, point, &BTreeMap::new())?;
+        let (scheme, values) = self.design.place(subject, point, &BTreeMap::new())?;
         Ok(throughput::mean(&self.bins(&scheme, &values, class)?))
     }
 
@@ -170,7 +136,7 @@ impl<'a> StudyEvidence<'a> {
     /// # Errors
     /// If there is no such subject.
     pub(crate) fn folders(&self, subject: &str, point: usize) -> Result<Vec<PathBuf>, String> {
-        let (scheme, values) = self.place(subject, point, &BTreeMap::new())?;
+        let (scheme, values) = self.design.place(subject, point, &BTreeMap::new())?;
         Ok(self.replications(&scheme, &values).map(|replication| self.run.folder_of(replication)).collect())
     }
 
@@ -184,25 +150,7 @@ impl<'a> StudyEvidence<'a> {
                 })
             })
         };
-        (0..self.points.len()).filter(|&at| fits(&self.points[at])).collect()
-    }
-
-    /// The scheme of a subject and the value of every axis at a sweep point: that in `fixed` if there is one, else that
-    /// in the name of the subject, else that of the sweep point.
-    fn place(&self, subject: &str, point: usize, fixed: &BTreeMap<String, String>) -> Result<DesignPoint, String> {
-        let Subject { scheme, at } = self.run.study.subject(subject);
-        let scheme = self.scheme(&scheme).map_err(|_| format!("the study has no {subject}"))?;
-        let values = self.run.measurements.axes.iter().zip(&self.values[point]).map(|(axis, value)| {
-            let named = fixed.get(&axis.path).or_else(|| at.get(&axis.path)).or(value.as_ref());
-            named.cloned().ok_or_else(|| format!("{subject} says nothing of {}", axis.path))
-        });
-        Ok((scheme, values.collect::<Result<_, _>>()?))
-    }
-
-    /// The name of a scheme, as the run has it.
-    fn scheme(&self, name: &str) -> Result<String, String> {
-        let found = scheme_called(&self.run.measurements.schemes, name);
-        found.cloned().ok_or_else(|| format!("the study has no {name}"))
+        (0..self.design.points.len()).filter(|&at| fits(&self.design.points[at])).collect()
     }
 
     /// The simulations of a scheme with these values of the axes, one for each seed.
@@ -256,7 +204,7 @@ impl<'a> StudyEvidence<'a> {
 
     /// What a function computes of a subject at a sweep point: its values, and a note.
     fn compute(&self, function: &str, subject: &str, point: usize) -> Result<(Vec<f64>, Option<String>), String> {
-        let context = Context { subject, point: &self.points[point], scenario: &self.run.info.scenario_toml };
+        let context = Context { subject, point: &self.design.points[point], scenario: &self.run.info.scenario_toml };
         let computed = analytic::find(function)?(&context)?;
         Ok((computed.values, computed.note))
     }
@@ -264,7 +212,7 @@ impl<'a> StudyEvidence<'a> {
 
 impl Evidence for StudyEvidence<'_> {
     fn sweep_points(&self) -> &[SweepPoint] {
-        &self.points
+        &self.design.points
     }
 
     fn sample(&self, subject: &str, point: usize, metric: &str) -> Result<Sample, String> {
@@ -286,32 +234,5 @@ impl Evidence for StudyEvidence<'_> {
             }
             _ => Err(format!("the study does not record \"{metric}\" over time")),
         }
-    }
-}
-
-/// A swept value as claims write coordinates: numbers as numbers, per cent as shares, sizes in KB (1000 B), times in
-/// ms.
-fn coordinate(value: &str) -> Coordinate {
-    let number = |text: &str| text.trim().parse::<f64>().ok();
-    match value.strip_suffix('%') {
-        Some(percent) => number(percent).map(|percent| percent / 100.0),
-        None => number(value)
-            .or_else(|| value.parse::<Bytes>().ok().map(|size| size.0 as f64 / 1e3))
-            .or_else(|| value.parse::<Span>().ok().map(|span| span.as_ps() as f64 / 1e9)),
-    }
-    .map_or_else(|| Coordinate::Text(value.to_owned()), Coordinate::Number)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn coordinates_are_numbers_where_they_can_be() {
-        assert_eq!(coordinate("0.4"), Coordinate::Number(0.4));
-        assert_eq!(coordinate("12.5%"), Coordinate::Number(0.125));
-        assert_eq!(coordinate("20KB"), Coordinate::Number(20.0));
-        assert_eq!(coordinate("250us"), Coordinate::Number(0.25));
-        assert_eq!(coordinate("web-search"), Coordinate::Text("web-search".to_owned()));
     }
 }

@@ -10,6 +10,7 @@
 //! Verdicts are stored with the digests of their simulations, so that [`standings`] can tell which still hold.
 
 mod analytic;
+mod design;
 mod distribution;
 mod effects;
 mod evidence;
@@ -19,6 +20,7 @@ mod flows;
 mod largest;
 mod measure;
 mod measured;
+mod needs;
 mod network;
 mod page;
 mod pictures;
@@ -49,6 +51,7 @@ pub use experiment::{Experiment, FigureForm, FigureSpec};
 pub use flows::FlowQuantity;
 pub use largest::Largest;
 pub use measure::MeasureDefinition;
+pub use needs::only_for_claims;
 pub use reading::{Open, Other, Reading, Rule, screening};
 pub use reproduced::Reproduced;
 pub use scale::Scale;
