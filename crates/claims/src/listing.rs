@@ -75,7 +75,7 @@ impl Line {
             (Some(readings), _) => readings.beside(self.scale.as_deref()),
             (None, None) => "-".to_owned(),
             (None, Some(test)) if test.readings.is_empty() => "nothing is left open".to_owned(),
-            (None, Some(_)) if self.to_run == 0 => "no reading measures it anew".to_owned(),
+            (None, Some(_)) if self.to_run == 0 => "fewer than two readings have a verdict".to_owned(),
             (None, Some(test)) => format!("{} of {} readings are to be run", self.to_run, test.readings.len()),
         }
     }
