@@ -64,7 +64,7 @@ pub struct Line {
     pub readings: Option<UnderReadings>,
     /// What can test it; `None` if nothing can.
     pub test: Option<Test>,
-    /// How many of the readings that its study declares were not run; none is known of without stored results.
+    /// How many of the readings that its study declares were not run; 0 of judgements that are read from no folder.
     pub to_run: usize,
 }
 

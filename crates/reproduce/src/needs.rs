@@ -18,9 +18,8 @@ use crate::study::Study;
 /// need others.
 #[must_use]
 pub fn only_for_claims(plan: &Plan, study: &Study, experiments: &[&Experiment]) -> Plan {
-    let mut claims: Vec<&Claim> =
+    let claims: Vec<&Claim> =
         experiments.iter().flat_map(|experiment| claims_of(&experiment.id).unwrap_or_default()).collect();
-    claims.dedup_by_key(|claim| &claim.id);
     let mut needed = BTreeSet::new();
     for claim in &claims {
         needed.extend(needed_for(claim, plan, study, &|_| 1.0));
