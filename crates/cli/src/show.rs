@@ -193,9 +193,15 @@ fn study(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem> 
     Ok(())
 }
 
-/// A word, and what it means in lines of at most 100 columns.
+/// A word, and what it means in lines of at most 100 columns. A word that is as wide as its column stands on a line of
+/// its own.
 fn entry(out: &mut Page, word: &str, meaning: &str) {
+    let wide = word.len() > 31;
+    if wide {
+        out.line(format_args!("  {word}"));
+    }
     for (at, line) in wrapped(meaning, 64).iter().enumerate() {
+        let word = if wide { "" } else { word };
         let word = if at == 0 { word } else { "" };
         out.line(format_args!("  {word:<32}{line}"));
     }

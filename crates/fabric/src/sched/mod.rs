@@ -7,6 +7,7 @@ use tailcut_model::{Arena, Invalid, Packet, PacketId};
 use crate::PortContext;
 
 mod flows;
+mod tournament;
 
 register! {
     /// How a port orders the packets that wait.

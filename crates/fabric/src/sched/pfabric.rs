@@ -5,15 +5,17 @@
 //! `drop_prio_` in HKUST-SING/PIAS-NS2 (`pFabric.patch`), and NetSys/simulator (`ext/pfabricqueue.cpp`). Among equal
 //! ranks the earlier packet goes first, and the later one is dropped first. Control packets have rank 0.
 //!
-//! The switch of the paper compares every packet with every other one. Here packets stand at the leaves of a tree of
-//! which every node knows its best and its worst packet, and those of a flow are strung together as they came, so that
-//! taking in, sending and dropping a packet cost O(log n) comparisons with n packets, and mostly a few: a change climbs
-//! the tree only as far as it is the best or the worst.
+//! The switch of the paper compares every packet with every other one. Here a [tournament](super::tournament) knows the
+//! best packet, another one the worst, and the packets of a flow are strung together as they came, so that taking in,
+//! sending and dropping a packet cost O(log n) comparisons with n packets, and mostly a few.
+
+use std::cell::OnceCell;
 
 use tailcut_model::seat::PortScheduler;
 use tailcut_model::{Arena, Build, Invalid, Packet, PacketId, Thing};
 
 use super::flows::Flows;
+use super::tournament::{FREE, Key, Tournament};
 use crate::PortContext;
 
 tailcut_model::no_parameters!(|facts| {
@@ -31,13 +33,18 @@ pub struct Model {
 /// No place.
 const NONE: u32 = u32::MAX;
 
+/// The packet with the smallest key goes first, that with the largest is dropped first.
+fn key(rank: u64, arrival: u64) -> Key {
+    Key::from(rank) << 64 | Key::from(arrival)
+}
+
+fn rank(key: Key) -> u64 {
+    (key >> 64) as u64
+}
+
 /// A packet at its place, or a place that is free.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    rank: u64,
-    /// How many came before it.
-    arrival: u64,
-    /// `PacketId::NONE` if the place is free.
     id: PacketId,
     /// The slot of its flow.
     flow: u32,
@@ -45,24 +52,6 @@ struct Place {
     before: u32,
     /// The packet of the same flow that came after it; of a free place, the next free one.
     after: u32,
-}
-
-impl Place {
-    /// The smallest goes first; the largest is dropped first.
-    fn key(&self) -> (u64, u64) {
-        (self.rank, self.arrival)
-    }
-}
-
-/// Places of the best and the worst packet below a node of the tree.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Ends {
-    best: u32,
-    worst: u32,
-}
-
-impl Ends {
-    const EMPTY: Ends = Ends { best: NONE, worst: NONE };
 }
 
 /// Places of the first and the last packet of a flow.
@@ -75,26 +64,33 @@ struct Queue {
 /// What waits in one port.
 #[derive(Debug)]
 struct Waiting {
-    /// The leaves of the tree, from left to right.
+    /// The keys of packets by place, a power of two of them; those without one are [`FREE`].
+    keys: Vec<Key>,
+    /// Which packet goes first.
+    best: Tournament<false>,
+    /// Which packet is dropped first, from when that is asked until the port is idle: most ports seldom drop.
+    worst: OnceCell<Tournament<true>>,
+    /// The packets, as far to the right as there ever was one since the port was idle.
     places: Vec<Place>,
     /// First of the free places among them.
     free: u32,
-    /// The tree: its root is node 1, the children of node i are 2i and 2i + 1, and leaf p has the number of nodes + p.
-    nodes: Vec<Ends>,
     flows: Flows<Queue>,
     arrivals: u64,
     bytes: u64,
 }
 
-/// Leaves of the smallest tree.
+/// Places of a port in which little waits.
 const SMALLEST: usize = 8;
 
 impl Default for Waiting {
     fn default() -> Waiting {
+        let keys = vec![FREE; SMALLEST];
         Waiting {
+            best: Tournament::of(&keys),
+            keys,
+            worst: OnceCell::new(),
             places: Vec::new(),
             free: NONE,
-            nodes: vec![Ends::EMPTY; SMALLEST],
             flows: Flows::default(),
             arrivals: 0,
             bytes: 0,
@@ -103,41 +99,9 @@ impl Default for Waiting {
 }
 
 impl Waiting {
-    fn key(&self, place: u32) -> (u64, u64) {
-        self.places[place as usize].key()
-    }
-
-    /// The best and the worst packet of all.
-    fn root(&self) -> Ends {
-        self.nodes[1]
-    }
-
-    /// The best and the worst packet below node or leaf `at`.
-    fn below(&self, at: usize) -> Ends {
-        if let Some(ends) = self.nodes.get(at) {
-            return *ends;
-        }
-        let leaf = at - self.nodes.len();
-        match self.places.get(leaf) {
-            Some(place) if place.id != PacketId::NONE => Ends { best: leaf as u32, worst: leaf as u32 },
-            _ => Ends::EMPTY,
-        }
-    }
-
-    /// Node `at` as its children make it.
-    fn joined(&self, at: usize) -> Ends {
-        let (left, right) = (self.below(2 * at), self.below(2 * at + 1));
-        Ends { best: self.better(left.best, right.best), worst: self.worse(left.worst, right.worst) }
-    }
-
-    /// The better of two packets, of which either may be none.
-    fn better(&self, left: u32, right: u32) -> u32 {
-        if right == NONE || (left != NONE && self.key(left) < self.key(right)) { left } else { right }
-    }
-
-    /// The worse of two packets, of which either may be none.
-    fn worse(&self, left: u32, right: u32) -> u32 {
-        if right == NONE || (left != NONE && self.key(left) > self.key(right)) { left } else { right }
+    /// The place of the packet that is dropped first.
+    fn worst(&self) -> u32 {
+        self.worst.get_or_init(|| Tournament::of(&self.keys)).first()
     }
 
     // Not inlined: ports with other schedulers pay for what stands in their way.
@@ -153,58 +117,49 @@ impl Waiting {
                 (flow, before)
             }
         };
-        let place = Place { rank: packet.rank(), arrival: self.arrivals, id, flow, before, after: NONE };
-        self.arrivals += 1;
+        let place = Place { id, flow, before, after: NONE };
         if self.free == NONE {
-            self.places.push(place);
-            if self.places.len() > self.nodes.len() {
-                return self.grow();
+            if self.places.len() == self.keys.len() {
+                self.grow();
             }
+            self.places.push(place);
         } else {
             self.free = std::mem::replace(&mut self.places[at as usize], place).after;
         }
-        let key = place.key();
-        let mut node = (self.nodes.len() + at as usize) / 2;
-        while node > 0 {
-            let Ends { best, worst } = self.nodes[node];
-            let (is_best, is_worst) =
-                if best == NONE { (true, true) } else { (key < self.key(best), key > self.key(worst)) };
-            if !is_best && !is_worst {
-                // Whatever is above has a best and a worst packet that are no nearer to this one.
-                break;
-            }
-            self.nodes[node] = Ends { best: if is_best { at } else { best }, worst: if is_worst { at } else { worst } };
-            node /= 2;
+        let key = key(packet.rank(), self.arrivals);
+        self.arrivals += 1;
+        self.best.enter(&self.keys, at, key);
+        if let Some(worst) = self.worst.get_mut() {
+            worst.enter(&self.keys, at, key);
         }
+        self.keys[at as usize] = key;
     }
 
-    /// Twice as many leaves.
+    /// Twice as many places.
     #[cold]
     fn grow(&mut self) {
-        let leaves = 2 * self.nodes.len();
-        self.nodes.resize(leaves, Ends::EMPTY);
-        for node in (1..leaves).rev() {
-            self.nodes[node] = self.joined(node);
-        }
+        self.keys.resize(2 * self.keys.len(), FREE);
+        self.best = Tournament::of(&self.keys);
+        self.worst = OnceCell::new();
     }
 
     /// Takes out the packet of the best one's flow that came first.
     #[inline(never)]
     fn pop(&mut self) -> PacketId {
-        let best = self.places[self.root().best as usize];
-        let queue = self.flows.get_mut(best.flow);
+        let flow = self.places[self.best.first() as usize].flow;
+        let queue = self.flows.get_mut(flow);
         let first = queue.first;
         queue.first = self.places[first as usize].after;
         match self.places.get_mut(queue.first as usize) {
             Some(next) => next.before = NONE,
-            None => self.flows.remove(best.flow),
+            None => self.flows.remove(flow),
         }
         self.release(first)
     }
 
     /// Takes out the worst packet.
     fn evict(&mut self) -> PacketId {
-        let at = self.root().worst;
+        let at = self.worst();
         let Place { flow, before, after, .. } = self.places[at as usize];
         if before == NONE && after == NONE {
             self.flows.remove(flow);
@@ -224,29 +179,19 @@ impl Waiting {
 
     /// Frees the place of a packet that is in its flow no longer.
     fn release(&mut self, at: u32) -> PacketId {
-        let place = &mut self.places[at as usize];
-        let id = std::mem::replace(&mut place.id, PacketId::NONE);
-        place.after = std::mem::replace(&mut self.free, at);
-        let mut node = (self.nodes.len() + at as usize) / 2;
-        while node > 0 {
-            let Ends { best, worst } = self.nodes[node];
-            if best != at && worst != at {
-                break;
-            }
-            // Mostly it was one of them, and the other stays.
-            let (left, right) = (self.below(2 * node), self.below(2 * node + 1));
-            if best == at {
-                self.nodes[node].best = self.better(left.best, right.best);
-            }
-            if worst == at {
-                self.nodes[node].worst = self.worse(left.worst, right.worst);
-            }
-            node /= 2;
+        self.keys[at as usize] = FREE;
+        self.best.leave(&self.keys, at);
+        if let Some(worst) = self.worst.get_mut() {
+            worst.leave(&self.keys, at);
         }
+        let place = &mut self.places[at as usize];
+        place.after = std::mem::replace(&mut self.free, at);
+        let id = place.id;
         if self.flows.is_empty() {
             // The next packets stand side by side again.
             self.places.clear();
             self.free = NONE;
+            self.worst = OnceCell::new();
         }
         id
     }
@@ -264,8 +209,10 @@ impl Build for Model {
     fn heap_bytes(&self) -> usize {
         let waiting = |waiting: &Waiting| {
             size_of::<Waiting>()
+                + waiting.keys.capacity() * size_of::<Key>()
                 + waiting.places.capacity() * size_of::<Place>()
-                + waiting.nodes.capacity() * size_of::<Ends>()
+                + waiting.best.heap_bytes()
+                + waiting.worst.get().map_or(0, Tournament::heap_bytes)
                 + waiting.flows.heap_bytes()
         };
         self.waiting.as_deref().map_or(0, waiting)
@@ -300,8 +247,7 @@ impl PortScheduler for Model {
 
     fn has_worse(&self, packet: &Packet, _class: u8) -> bool {
         self.waiting.as_ref().is_some_and(|waiting| {
-            let worst = waiting.root().worst;
-            worst != NONE && waiting.places[worst as usize].rank > packet.rank()
+            !waiting.flows.is_empty() && rank(waiting.keys[waiting.worst() as usize]) > packet.rank()
         })
     }
 }

@@ -2,9 +2,8 @@
 //! send.
 //!
 //! As a NIC with pFabric's priorities does it (Alizadeh et al., pFabric, SIGCOMM 2013, section 4), and SRPT without
-//! preemption of a packet. O(log f) for each operation, with f flows that may send.
-
-use std::collections::BTreeSet;
+//! preemption of a packet. O(log f) comparisons for each operation, with f flows that may send; a turn that leaves its
+//! flow something to send moves nothing.
 
 use tailcut_base::{Instant, MSS_BYTES};
 use tailcut_model::seat::{SendOrder, Turn};
@@ -26,8 +25,15 @@ struct Flow {
 pub struct Model {
     /// By slot.
     flows: Vec<Flow>,
-    /// Bytes left and slot of each flow that may send.
-    turns: BTreeSet<(u64, u32)>,
+    /// Bytes left and slot of each flow that may send. The next turn stands last: most flows come and go near it.
+    turns: Vec<(u64, u32)>,
+}
+
+impl Model {
+    /// Where a turn stands, or would stand.
+    fn place(&self, turn: (u64, u32)) -> usize {
+        self.turns.partition_point(|other| *other > turn)
+    }
 }
 
 impl Build for Model {
@@ -39,7 +45,7 @@ impl Build for Model {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.flows.capacity() * size_of::<Flow>() + self.turns.len() * size_of::<(u64, u32)>()
+        self.flows.capacity() * size_of::<Flow>() + self.turns.capacity() * size_of::<(u64, u32)>()
     }
 }
 
@@ -53,22 +59,27 @@ impl SendOrder for Model {
         if at >= self.flows.len() {
             self.flows.resize(at + 1, Flow::default());
         }
-        let flow = &mut self.flows[at];
-        if flow.credit > 0 {
-            self.turns.remove(&(flow.left, slot));
+        let Flow { left: before, credit } = self.flows[at];
+        self.flows[at] = Flow { left, credit: credit + packets };
+        if credit > 0 {
+            if left == before {
+                return;
+            }
+            self.turns.remove(self.place((before, slot)));
         }
-        flow.left = left;
-        flow.credit += packets;
-        self.turns.insert((left, slot));
+        self.turns.insert(self.place((left, slot)), (left, slot));
     }
 
     fn next(&mut self) -> Option<Turn> {
-        let (_, slot) = self.turns.pop_first()?;
+        let (left, slot) = self.turns.last_mut()?;
+        let slot = *slot;
         let flow = &mut self.flows[slot as usize];
         flow.credit -= 1;
         flow.left = flow.left.saturating_sub(MSS_BYTES);
-        if flow.credit > 0 {
-            self.turns.insert((flow.left, slot));
+        // With less left than before, its turn stays the next.
+        *left = flow.left;
+        if flow.credit == 0 {
+            self.turns.pop();
         }
         Some(Turn { slot, mark: false, drop: false })
     }
@@ -82,7 +93,8 @@ impl SendOrder for Model {
             && flow.credit > 0
         {
             flow.credit = 0;
-            self.turns.remove(&(flow.left, slot));
+            let turn = (flow.left, slot);
+            self.turns.remove(self.place(turn));
         }
     }
 }
