@@ -53,6 +53,7 @@ cargo xtask COMMAND
   speed --all      measure every preset and variant on the fabric of its paper, beside DCTCP
   speed --attribution
                    measure what it costs to attribute the delays of flows, beside the same runs without
+  speed --million  run a million hosts for a millisecond, once: time and memory; 10 minutes and 4 GB
   speed --memories measure every memory that ports may share, beside ports with memories of their own
   speed --threads  measure what two threads gain on an idle machine and lose on a busy one
   speed --scale    measure it from 128 to 65,536 hosts, by load and by threads, in about six minutes;

@@ -22,8 +22,8 @@ pub(crate) fn bench(root: &Path, arguments: &[&str]) -> Done {
     names.into_iter().try_for_each(|name| program(root, name).run())
 }
 
-/// `cargo xtask speed`, with one of `--all`, `--attribution`, `--memories` and `--threads`, or with one of `--scale`,
-/// `--fidelity` and `--flow`, which may be followed by `--plot FILE.svg`.
+/// `cargo xtask speed`, with one of `--all`, `--attribution`, `--memories`, `--million` and `--threads`, or with one of
+/// `--scale`, `--fidelity` and `--flow`, which may be followed by `--plot FILE.svg`.
 pub(crate) fn speed(root: &Path, arguments: &[&str]) -> Done {
     match arguments {
         [] => {
@@ -31,15 +31,15 @@ pub(crate) fn speed(root: &Path, arguments: &[&str]) -> Done {
             counts_if_possible(root)
         }
         ["--all" | "--attribution" | "--memories"] => program(root, "speed").args(["--"]).args(arguments).run_own(),
-        ["--threads"] => program(root, "threads").run_own(),
+        [what @ ("--million" | "--threads")] => program(root, what.trim_start_matches('-')).run_own(),
         [what @ ("--scale" | "--fidelity" | "--flow")]
         | [what @ ("--scale" | "--fidelity" | "--flow"), "--plot", _] => {
             program(root, what.trim_start_matches('-')).args(["--"]).args(&arguments[1..]).run_own()
         }
         _ => {
             let given = arguments.join(" ");
-            let expected = "expected nothing, --all, --attribution, --memories, --threads, or one of --scale, --fidelity \
-                            and --flow, with --plot FILE.svg or without";
+            let expected = "expected nothing, --all, --attribution, --memories, --million, --threads, or one of --scale, \
+                            --fidelity and --flow, with --plot FILE.svg or without";
             Err(Stop::Unusable(format!("`cargo xtask speed` knows no `{given}`: {expected}")))
         }
     }
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_benchmark_is_there() {
-        for name in BENCHES.into_iter().chain(["fidelity", "instructions", "scale", "speed"]) {
+        for name in BENCHES.into_iter().chain(["fidelity", "instructions", "million", "scale", "speed"]) {
             let benches = crate::root().join("crates/bench/benches");
             let is_there =
                 [format!("{name}.rs"), format!("{name}/main.rs")].iter().any(|at| benches.join(at).is_file());

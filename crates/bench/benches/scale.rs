@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tailcut_bench::scale::{Case, LOADS_LARGE, LOADS_SMALL, Measurable, SIZES, Sample};
 use tailcut_bench::simulation::scenario;
-use tailcut_bench::{Contender, Spread, in_turns, measure_and_draw, print_table, ratio};
+use tailcut_bench::{Contender, Spread, grouped, in_turns, measure_and_draw, print_table, ratio};
 use tailcut_record::Recorder;
 use tailcut_report::{AxisScale, Figure, FigureKind, PlotPoint, Series};
 use tailcut_sim::World;
@@ -43,7 +43,7 @@ fn measure() -> Result<Vec<Figure>, String> {
         points: cases.iter().zip(costs).map(|(case, cost)| PlotPoint::new(of(case), cost.median, None)).collect(),
     };
     let by_load = |style: usize, cases: &[Case], costs: &[Spread]| {
-        series(style, format!("{} hosts", grouped(cases[0].size.hosts())), cases, costs, |case| case.load)
+        series(style, format!("{} hosts", grouped(cases[0].size.hosts().into())), cases, costs, |case| case.load)
     };
     let of_hosts = |case: &Case| f64::from(case.size.hosts());
     let figure = |name: &str, x_label: &str, x: AxisScale, series: Vec<Series>| Figure {
@@ -91,8 +91,8 @@ fn rows(cases: &[Case]) -> Result<Vec<Spread>, String> {
     for ((measured, samples), own) in measured.iter().zip(&samples).zip(&costs) {
         let (case, work) = (measured.case, measured.work());
         table.push([
-            grouped(case.size.hosts()),
-            grouped(case.size.ports()),
+            grouped(case.size.hosts().into()),
+            grouped(case.size.ports().into()),
             format!("{}", case.load),
             format!("{} to {}", case.from_us as f64 / 1e3, case.until_us as f64 / 1e3),
             format!("{:.1}", work.packet_hops as f64 / 1e6),
@@ -100,7 +100,7 @@ fn rows(cases: &[Case]) -> Result<Vec<Spread>, String> {
             Spread::of(own).to_string(),
             format!("{:.2}", ratio(own, &costs[0])),
             format!("{:.1}", work.peak_bytes as f64 / 1e6),
-            grouped((work.peak_bytes / u64::from(case.size.hosts())) as u32),
+            grouped(work.peak_bytes / u64::from(case.size.hosts())),
             format!("{:.1}", Spread::of(&of(samples, |sample| sample.empty_ms)).median),
         ]);
     }
@@ -119,14 +119,6 @@ fn rows(cases: &[Case]) -> Result<Vec<Spread>, String> {
     ];
     print_table(heads, &table);
     Ok(costs.iter().map(|costs| Spread::of(costs)).collect())
-}
-
-/// Digits in groups of three.
-fn grouped(number: u32) -> String {
-    match number {
-        0..1000 => number.to_string(),
-        _ => format!("{},{:03}", grouped(number / 1000), number % 1000),
-    }
 }
 
 /// The same run by more and more threads.

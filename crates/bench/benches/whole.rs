@@ -3,7 +3,7 @@
 
 use tailcut_bench::presets::PEERS;
 use tailcut_bench::simulation::{run, scenario};
-use tailcut_bench::{Spread, print_table};
+use tailcut_bench::{Spread, peak_resident_bytes, print_table};
 
 const SCHEME: &str = "dctcp";
 const REPETITIONS: usize = 5;
@@ -28,7 +28,7 @@ fn main() {
         Spread::of(&seconds).to_string(),
         format!("{:.3}", engine.events as f64 / engine.packet_hops as f64),
         format!("{:.1}", engine.peak_bytes as f64 / 1e6),
-        peak_memory().map_or_else(|| "?".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1e6)),
+        peak_resident_bytes().map_or_else(|| "?".to_owned(), |bytes| format!("{:.1}", bytes as f64 / 1e6)),
     ];
     let heads = [
         "scheme",
@@ -40,12 +40,4 @@ fn main() {
         "whole process (MB)",
     ];
     print_table(heads, &[row]);
-}
-
-/// Largest resident set of this process in bytes, where the system tells it.
-fn peak_memory() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
 }

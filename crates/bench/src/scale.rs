@@ -81,6 +81,9 @@ pub const LOADS_LARGE: [Case; 5] = [
     case(128, 32, 0.9, 3_000, 4_000),
 ];
 
+/// More than a million hosts and their first millisecond, in which a host can send a 1.25 MB flow. It is run once.
+pub const MILLION: Case = case(16_384, 64, 0.5, 0, 1_000);
+
 /// What one measurement of a case gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
@@ -118,8 +121,7 @@ impl Measurable {
     /// # Errors
     /// If the scenario cannot be read or is wrong.
     pub fn new(case: Case) -> Result<Measurable, Problem> {
-        let until = |us: u64| case.scenario(&format!("workload.duration={us}us"));
-        Ok(Measurable { case, beginning: until(case.from_us)?, whole: until(case.until_us)?, work: None })
+        Ok(Measurable { case, beginning: case.until(case.from_us)?, whole: case.until(case.until_us)?, work: None })
     }
 
     /// Measures it once.
@@ -151,6 +153,14 @@ impl Measurable {
 }
 
 impl Case {
+    /// The run until this time, in us.
+    ///
+    /// # Errors
+    /// If the scenario cannot be read or is wrong.
+    pub fn until(&self, us: u64) -> Result<Scenario, Problem> {
+        self.scenario(&format!("workload.duration={us}us"))
+    }
+
     /// The scenario with this length, an assignment.
     fn scenario(&self, length: &str) -> Result<Scenario, Problem> {
         let Size { leaves, hosts_per_leaf } = self.size;

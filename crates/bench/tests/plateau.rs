@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use tailcut_bench::peak_resident_bytes;
 use tailcut_bench::simulation::{run_event_loop, scenario_of};
 use tailcut_record::{FlowColumns, GROUP_ROWS, RecordError, Recorder, Sink};
 use tailcut_sim::World;
@@ -37,25 +38,19 @@ fn run(ms: u32) -> (u64, f64) {
     (outcome.totals.started, outcome.engine.peak_bytes as f64)
 }
 
-/// Largest resident set of this process so far in bytes, where the system tells it.
-fn resident() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()? * 1024.0)
-}
-
 #[test]
 fn ten_times_as_long_takes_the_same_memory() {
     // Rows are handed to the sink in groups. The short run must fill a group, or its buffer would be smaller than that
     // of the long run.
     let (flows, short) = run(20);
     assert!(flows > GROUP_ROWS as u64, "{flows} flows");
-    let short_resident = resident();
+    let short_resident = peak_resident_bytes();
     let (many_flows, long) = run(200);
     assert!(many_flows > 9 * flows, "{flows} and {many_flows} flows");
     // A random process ten times as long has slightly higher peaks, and two tables grow by 8 B for 1024 flows.
     assert!(long <= 1.02 * short, "{short} B, and {long} B after ten times as long");
-    if let (Some(short), Some(long)) = (short_resident, resident()) {
+    if let (Some(short), Some(long)) = (short_resident, peak_resident_bytes()) {
+        let (short, long) = (short as f64, long as f64);
         // The allocator may hold on to memory that was freed: a tenth more is allowed, and a megabyte for its arenas.
         assert!(long <= 1.1 * short + 1e6, "{short} B resident, and {long} B after ten times as long");
     }

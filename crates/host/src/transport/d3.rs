@@ -15,7 +15,7 @@ use tailcut_base::{BitRate, Instant, MTU_BYTES, Span, wire_bytes};
 use tailcut_model::explicit::D3Fields;
 use tailcut_model::{Around, Direction, Facts, FlowId, FlowSpec, Header, Invalid, Kind, Parameters, Thing};
 
-use super::explicit::{Asking, Common, Explicit, Protocol, View, packets};
+use super::explicit::{self, Asking, Common, Explicit, Protocol, View, packets};
 use crate::HostConfig;
 use crate::transport::TransportConfig;
 
@@ -108,10 +108,7 @@ impl Protocol for D3 {
     }
 
     fn validate(config: &Config) -> Result<(), Invalid> {
-        if config.reference_interval > 1000 {
-            return Err(Invalid::new("reference_interval", "is out of range").help("expected 0 to 1000 round trips"));
-        }
-        Ok(())
+        explicit::check_reference_interval(config.reference_interval)
     }
 
     fn new(config: &Config, _: FlowId, _: &FlowSpec, _: BitRate) -> D3 {

@@ -10,7 +10,7 @@ use tailcut_base::{BitRate, Span};
 use tailcut_model::explicit::RcpFields;
 use tailcut_model::{Around, Direction, Facts, FlowId, FlowSpec, Header, Invalid, Kind, Parameters};
 
-use super::explicit::{Asking, Common, Explicit, Protocol, View, packets};
+use super::explicit::{self, Asking, Common, Explicit, Protocol, View, packets};
 use crate::HostConfig;
 use crate::transport::TransportConfig;
 
@@ -76,10 +76,7 @@ impl Protocol for Rcp {
     }
 
     fn validate(config: &Config) -> Result<(), Invalid> {
-        if config.reference_interval > 1000 {
-            return Err(Invalid::new("reference_interval", "is out of range").help("expected 0 to 1000 round trips"));
-        }
-        Ok(())
+        explicit::check_reference_interval(config.reference_interval)
     }
 
     fn new(config: &Config, _: FlowId, _: &FlowSpec, _: BitRate) -> Rcp {

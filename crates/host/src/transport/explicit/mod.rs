@@ -96,6 +96,17 @@ impl Common {
     }
 }
 
+/// Refuses a `reference_interval`, in round trips, that is out of range.
+///
+/// # Errors
+/// If it is above 1000.
+pub fn check_reference_interval(round_trips: u64) -> Result<(), Invalid> {
+    if round_trips > 1000 {
+        return Err(Invalid::new("reference_interval", "is out of range").help("expected 0 to 1000 round trips"));
+    }
+    Ok(())
+}
+
 /// What makes an explicit-rate transport that of one scheme; one for each flow.
 pub trait Protocol: std::fmt::Debug + Sized {
     /// Its parameters.
