@@ -452,6 +452,8 @@ pub trait SendOrder {
     fn on_timeout(&mut self, slot: u32, sent: u64, until: Instant) {
         let _ = (slot, sent, until);
     }
+    /// An ACK with ECN echo has come, of any flow of the host that sends by this order.
+    fn on_echo(&mut self) {}
     /// An ACK has advanced the flow in `slot` for the first time since its timer fired.
     fn on_recovery(&mut self, slot: u32) {
         let _ = slot;

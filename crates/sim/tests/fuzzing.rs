@@ -1,7 +1,7 @@
 //! What the fuzzer of scenarios begins with is made from what is registered: its dictionary has every key and every
 //! name of a model, and its cases put every model on its seat.
 //!
-//! `TAILCUT_BLESS=1 cargo test -p tailcut-sim --test fuzzing` stores what is missing.
+//! `TAILCUT_BLESS=1 cargo test -p tailcut-sim --test all fuzzing` stores what is missing.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use tailcut_sim::Config;
 
 /// Above this line of the dictionary stands what is written by hand.
 const LINE: &str =
-    "# Below: every key and name of the registry; TAILCUT_BLESS=1 cargo test -p tailcut-sim --test fuzzing\n";
+    "# Below: every key and name of the registry; TAILCUT_BLESS=1 cargo test -p tailcut-sim --test all fuzzing\n";
 
 /// No configuration is that deep.
 const DEPTH: usize = 16;
@@ -50,7 +50,7 @@ fn compare(name: &str, expected: impl Fn(&str) -> String) {
     assert!(
         stored == expected,
         "fuzz/{name} lacks {missing:#?} and has {foreign:#?}, which no registry has; \
-         TAILCUT_BLESS=1 cargo test -p tailcut-sim --test fuzzing stores it as it should be"
+         TAILCUT_BLESS=1 cargo test -p tailcut-sim --test all fuzzing stores it as it should be"
     );
 }
 

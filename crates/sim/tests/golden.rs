@@ -1,7 +1,7 @@
 //! A small table for each shipped scheme and profile, compared to the character with the one that is stored beside.
 //!
-//! A table that moves is a change of behaviour. `TAILCUT_BLESS=1 cargo test -p tailcut-sim --test golden` stores the
-//! new ones; what moved and why belongs in the change log.
+//! A table that moves is a change of behaviour. `TAILCUT_BLESS=1 cargo test -p tailcut-sim --test all golden` stores
+//! the new ones; what moved and why belongs in the change log.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -99,7 +99,7 @@ fn every_scheme_gives_the_table_that_is_stored() {
     }
     assert!(
         unknown.is_empty(),
-        "no table is stored of {}: TAILCUT_BLESS=1 cargo test -p tailcut-sim --test golden stores one of each",
+        "no table is stored of {}: TAILCUT_BLESS=1 cargo test -p tailcut-sim --test all golden stores one of each",
         unknown.join(", ")
     );
     assert!(

@@ -36,8 +36,7 @@ pub struct Config {
     pub severe: Option<Severe>,
 }
 
-/// Whose timeout tells of severe congestion, and who yields then. It ends with the first ACK that advances the flow
-/// that timed out last, or a round trip of that flow after its timeout.
+/// Whose timeout tells of severe congestion, who yields then, and until when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Severe {
@@ -46,13 +45,46 @@ pub struct Severe {
     /// Flows that have put more than this on the wire are long (about the bytes at which L2DCT's weight is the least: 1
     /// MB).
     pub long: Bytes,
+    /// When it is over.
+    #[serde(skip_serializing_if = "Until::is_default")]
+    pub until: Until,
+    /// Whether each such timeout also drops all packets of long flows that wait, and not only one for each that comes.
+    #[serde(skip_serializing_if = "is_false")]
+    pub at_once: bool,
+}
+
+/// When severe congestion is over. SPQ (section 3.2.3): when it "relieves to the first case", which ACKs with ECN echo
+/// tell of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// With the first ACK that advances the flow that timed out last, or a round trip of that flow after its timeout:
+    /// the sign is gone.
+    #[default]
+    Recovery,
+    /// With the next ACK with ECN echo of any flow of the host: the first case shows itself.
+    Echo,
+}
+
+impl Until {
+    fn is_default(&self) -> bool {
+        *self == Until::default()
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl Default for Severe {
     fn default() -> Severe {
-        Severe { short: Bytes(100_000), long: Bytes(1_000_000) }
+        Severe { short: Bytes(100_000), long: Bytes(1_000_000), until: Until::Recovery, at_once: false }
     }
 }
+
+/// No slot.
+const NOBODY: u32 = u32::MAX;
 
 /// The order.
 // Most hosts of a large network are idle: they hold the configuration and nothing else.
@@ -217,6 +249,7 @@ impl Parameters for Config {
         "",
         "limit = \"3pkt\"",
         "limit = \"20pkt\", severe = { short = \"5KB\", long = \"10KB\" }",
+        "limit = \"20pkt\", severe = { short = \"5KB\", long = \"10KB\", until = \"echo\", at_once = true }",
         "limit = \"20pkt\", mark = \"5pkt\"",
     ];
 
@@ -242,7 +275,7 @@ impl Build for Model {
             None => u32::MAX,
         };
         let unmarked = super::unmarked(config.mark)?;
-        if let Some(Severe { short, long }) = config.severe
+        if let Some(Severe { short, long, .. }) = config.severe
             && long < short
         {
             return Err(Invalid::new("severe.long", format!("{long} is below severe.short, {short}"))
@@ -272,7 +305,7 @@ impl SendOrder for Model {
         if let Some((who, until)) = queue.severe
             && let Some(severe) = &self.severe
         {
-            if now < until {
+            if now < until || severe.until == Until::Echo {
                 // A flow that has become long by sending again must not hinder itself for ever.
                 queue.drop_most_served(packets, |slot, served| served > severe.long.0 && slot != who);
             } else {
@@ -326,12 +359,25 @@ impl SendOrder for Model {
         if let Some(severe) = &self.severe
             && sent <= severe.short.0
         {
-            self.queue.get_or_insert_default().severe = Some((slot, until));
+            let queue = self.queue.get_or_insert_default();
+            if severe.at_once {
+                queue.drop_most_served(u32::MAX, |other, served| served > severe.long.0 && other != slot);
+            }
+            queue.severe = Some((slot, until));
+        }
+    }
+
+    fn on_echo(&mut self) {
+        if self.severe.as_ref().is_some_and(|severe| severe.until == Until::Echo)
+            && let Some(queue) = &mut self.queue
+        {
+            queue.severe = None;
         }
     }
 
     fn on_recovery(&mut self, slot: u32) {
-        if let Some(queue) = &mut self.queue
+        if self.severe.as_ref().is_some_and(|severe| severe.until == Until::Recovery)
+            && let Some(queue) = &mut self.queue
             && queue.severe.is_some_and(|(who, _)| who == slot)
         {
             queue.severe = None;
@@ -346,6 +392,12 @@ impl SendOrder for Model {
     fn forget(&mut self, slot: u32) {
         self.on_recovery(slot);
         let Some(queue) = &mut self.queue else { return };
+        if let Some((who, _)) = &mut queue.severe
+            && *who == slot
+        {
+            // The sign of another flow ends it; the next one in this slot is not spared.
+            *who = NOBODY;
+        }
         if (slot as usize) < queue.flows.len() {
             queue.order.remove(&queue.place(slot));
             let flow = std::mem::take(&mut queue.flows[slot as usize]);

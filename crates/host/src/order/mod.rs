@@ -112,6 +112,10 @@ impl SendOrder for OrderSeat {
     fn on_timeout(&mut self, slot: u32, sent: u64, until: Instant) {
         match_order!(self, model => model.on_timeout(slot, sent, until));
     }
+    #[inline]
+    fn on_echo(&mut self) {
+        match_order!(self, model => model.on_echo());
+    }
     fn on_recovery(&mut self, slot: u32) {
         match_order!(self, model => model.on_recovery(slot));
     }

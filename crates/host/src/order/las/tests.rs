@@ -221,7 +221,8 @@ fn what_comes_beyond_the_threshold_is_marked_and_keeps_its_mark_whoever_goes_fir
 
 #[test]
 fn a_flow_that_is_short_and_long_is_refused() {
-    let config = Config { severe: Some(Severe { short: Bytes(2), long: Bytes(1) }), ..Config::default() };
+    let config =
+        Config { severe: Some(Severe { short: Bytes(2), long: Bytes(1), ..Severe::default() }), ..Config::default() };
     assert_eq!(Model::build(&config, &()).unwrap_err().path, "severe.long");
 }
 
@@ -237,6 +238,8 @@ fn a_flow_is_not_made_to_yield_by_its_own_timeout() {
 #[derive(Default)]
 struct Slow {
     limit: usize,
+    until: Until,
+    at_once: bool,
     severe: Option<(u32, Instant)>,
     /// Slot and number of each packet that waits, in the order of arrival.
     waiting: Vec<(u32, usize)>,
@@ -259,6 +262,21 @@ impl Slow {
         self.dropped.push(self.waiting.remove(last));
     }
 
+    fn most(&self) -> Option<u32> {
+        self.waiting.iter().map(|packet| packet.0).max_by_key(|&slot| self.place(slot))
+    }
+
+    fn timeout(&mut self, slot: u32, until: Instant) {
+        while self.at_once
+            && let Some(most) = self.most()
+            && most != slot
+            && self.place(most).0 > LONG
+        {
+            self.drop_tail(most);
+        }
+        self.severe = Some((slot, until));
+    }
+
     fn offer(&mut self, now: Instant, slot: u32) {
         let at = slot as usize;
         if self.served[at].1 == 0 {
@@ -267,8 +285,9 @@ impl Slow {
         }
         self.waiting.push((slot, self.offered[at]));
         self.offered[at] += 1;
-        let most = self.waiting.iter().map(|packet| packet.0).max_by_key(|&slot| self.place(slot)).unwrap();
-        let severe = self.severe.is_some_and(|(who, until)| now < until && who != most);
+        let most = self.most().unwrap();
+        let lasts = |until| now < until || self.until == Until::Echo;
+        let severe = self.severe.is_some_and(|(who, until)| lasts(until) && who != most);
         if (severe && self.place(most).0 > LONG) || self.waiting.len() > self.limit {
             self.drop_tail(most);
         }
@@ -292,7 +311,11 @@ impl Slow {
         self.dropped.retain(|packet| packet.0 != slot);
         self.offered[slot as usize] = 0;
         self.served[slot as usize] = (0, 0);
-        self.severe = self.severe.filter(|&(who, _)| who != slot);
+        self.severe = match (self.severe, self.until) {
+            (Some((who, _)), Until::Recovery) if who == slot => None,
+            (Some((who, until)), Until::Echo) if who == slot => Some((NOBODY, until)),
+            (severe, _) => severe,
+        };
     }
 }
 
@@ -303,6 +326,7 @@ enum Step {
     Free(Option<u64>),
     Timeout(u32, u64, u64),
     Recovery(u32),
+    Echo,
     Forget(u32),
 }
 
@@ -313,6 +337,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         8 => prop_oneof![3 => Just(Some(MSS)), 1 => (1u64..MSS).prop_map(Some), 1 => Just(None)].prop_map(Step::Free),
         1 => (slot(), 0..2 * SHORT, 1u64..30).prop_map(|(slot, sent, us)| Step::Timeout(slot, sent, us)),
         1 => slot().prop_map(Step::Recovery),
+        1 => Just(Step::Echo),
         1 => slot().prop_map(Step::Forget),
     ];
     prop::collection::vec(step, 1..300)
@@ -322,10 +347,16 @@ proptest! {
     /// Each packet is sent when the list of packets says so, or is dropped if it says so, in its place; the flow
     /// that is served has the least service of those that wait; and the NIC is never idle while a packet waits.
     #[test]
-    fn runs_of_numbers_are_a_queue_of_packets(steps in steps(), limit in prop::option::of(1u64..12)) {
-        let severe = Severe { short: Bytes(SHORT), long: Bytes(LONG) };
+    fn runs_of_numbers_are_a_queue_of_packets(
+        steps in steps(),
+        limit in prop::option::of(1u64..12),
+        until in prop::sample::select(vec![Until::Recovery, Until::Echo]),
+        at_once: bool,
+    ) {
+        let severe = Severe { short: Bytes(SHORT), long: Bytes(LONG), until, at_once };
         let mut order = las(limit, Some(severe));
-        let mut slow = Slow { limit: limit.map_or(usize::MAX, |limit| limit as usize), ..Slow::default() };
+        let limit = limit.map_or(usize::MAX, |limit| limit as usize);
+        let mut slow = Slow { limit, until, at_once, ..Slow::default() };
         let mut taken = [0usize; 6];
         for (i, step) in steps.into_iter().enumerate() {
             let now = us(i as u64);
@@ -357,12 +388,20 @@ proptest! {
                     let until = now + Span::from_us(us);
                     order.on_timeout(slot, sent, until);
                     if sent <= SHORT {
-                        slow.severe = Some((slot, until));
+                        slow.timeout(slot, until);
                     }
                 }
                 Step::Recovery(slot) => {
                     order.on_recovery(slot);
-                    slow.severe = slow.severe.filter(|&(who, _)| who != slot);
+                    if slow.until == Until::Recovery {
+                        slow.severe = slow.severe.filter(|&(who, _)| who != slot);
+                    }
+                }
+                Step::Echo => {
+                    order.on_echo();
+                    if slow.until == Until::Echo {
+                        slow.severe = None;
+                    }
                 }
                 Step::Forget(slot) => {
                     order.forget(slot);

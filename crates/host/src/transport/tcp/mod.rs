@@ -139,6 +139,10 @@ impl Default for LongFlows {
 pub struct Config {
     /// Window of a new flow, in packets (RFC 6928: 10; the public PIAS scripts at 10 Gb/s: 70).
     pub initial_window: u32,
+    /// Slow-start threshold of a new connection, in packets; without it there is none, and the window doubles in a
+    /// round trip until a mark or a loss cuts it (RFC 5681, section 3.1: as high as possible).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<u32>,
     /// Largest window, in packets; without it the window is not limited (ns-2 scripts: the queue limit less one).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_window: Option<u32>,
@@ -189,6 +193,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             initial_window: 10,
+            initial_ssthresh: None,
             max_window: None,
             min_rto: Span::from_ms(10),
             max_rto: Span::from_ms(64_000),
@@ -214,6 +219,7 @@ impl Config {
             if value == 0 { Err(Invalid::new(key, "is zero").help("expected 1 or more")) } else { Ok(()) }
         };
         positive("initial_window", self.initial_window)?;
+        positive("initial_ssthresh", self.initial_ssthresh.unwrap_or(u32::MAX))?;
         positive("dup_thresh", self.dup_thresh)?;
         positive("probe_after", self.probe_after.unwrap_or(u32::MAX))?;
         if let Some(max) = self.max_window
@@ -295,7 +301,7 @@ const _: () = assert!(size_of::<Slot<Sender>>() + size_of::<Slot<Receiver>>() <=
 impl Parameters for Config {
     const CASES: &'static [&'static str] = &[
         "",
-        "initial_window = 3, handshake = \"one-rtt\"",
+        "initial_window = 3, initial_ssthresh = 5, handshake = \"one-rtt\"",
         "min_rto = \"300us\", max_window = 40, dup_thresh = 6",
         "min_rto = \"1ms\", fixed_rto = true, probe_after = 2, fast_retransmit = false",
         "min_rto = \"2ms\", delayed_ack = { every = 3, timeout = \"100us\" }, speculative_retransmit = false",
@@ -406,7 +412,9 @@ impl Model {
         let Some(slot) = cx.flows.sender(packet.flow) else { return };
         if packet.flags.has(Flags::ECE) {
             self.has_seen_echo = true;
-            self.senders.get_mut(slot).note_echo();
+            let sender = self.senders.get_mut(slot);
+            sender.note_echo();
+            self.orders.of_mut(sender.nic()).on_echo();
         }
         self.make_patient(slot);
         let sender = self.senders.get_mut(slot);

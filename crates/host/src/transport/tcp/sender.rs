@@ -181,7 +181,7 @@ impl Sender {
             nxt: 0,
             window: Window {
                 cwnd: packets(tcp.initial_window),
-                ssthresh: f64::INFINITY,
+                ssthresh: tcp.initial_ssthresh.map_or(f64::INFINITY, packets),
                 max: tcp.max_window.map_or(f64::INFINITY, packets),
                 gap: Span::ZERO,
             },
