@@ -5,9 +5,9 @@
 //! `drop_prio_` in HKUST-SING/PIAS-NS2 (`pFabric.patch`), and NetSys/simulator (`ext/pfabricqueue.cpp`). Among equal
 //! ranks the earlier packet goes first, and the later one is dropped first. Control packets have rank 0.
 //!
-//! The switch of the paper compares every packet with every other one. Here a [tournament](super::tournament) knows the
-//! best packet, another one the worst, and the packets of a flow are strung together as they came, so that taking in,
-//! sending and dropping a packet cost O(log n) comparisons with n packets, and mostly a few.
+//! The switch of the paper compares every packet with every other one. Here a tournament knows the best packet, another
+//! one the worst, and the packets of a flow are strung together as they came, so that taking in, sending and dropping a
+//! packet cost O(log n) comparisons with n packets, and mostly a few.
 
 use std::cell::OnceCell;
 
