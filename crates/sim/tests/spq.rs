@@ -4,7 +4,7 @@ use crate::common::{SMALL, fcts, listed, port, rows, run, slytherin_mix, star};
 use tailcut_base::{Instant, Span};
 use tailcut_model::seat::DropReason::{NicQueue, PortFull};
 use tailcut_record::FlowRow;
-use tailcut_sim::Outcome;
+use tailcut_sim::{EndReason, Outcome};
 
 const SEGMENT: u64 = 1460;
 
@@ -194,4 +194,23 @@ fn nothing_is_late_before_it_has_started() {
         "[workload.traffic.a]\nlist = [{ src = 0, dst = 1, size = \"1KB\", start = \"5ms\", deadline = \"1ms\" }]\n";
     let row = &rows(&run("d2tcp", &format!("{}{flows}", star(2)), 1))[0];
     assert_eq!((row.start, row.met()), (Instant::ZERO + Span::from_ms(5), Some(true)));
+}
+
+#[test]
+fn flows_that_all_yield_and_get_no_echo_are_not_held_for_ever() {
+    // Nothing marks, so that no ACK with ECN echo ends severe congestion, and long flows lose each packet that they
+    // send again.
+    let text = "[topology.single-bottleneck]\nsenders = 1\nhost_link = { rate = \"1Gbps\", delay = \"74ns\" }\n\
+                receiver_link = { rate = \"1Gbps\", delay = \"5929ns\" }\nswitch_delay = \"1us\"\n\
+                [port]\nlimit = \"40KB\"\n[run]\ndrain = \"1000000s\"\n[host]\norder = { las = { limit = \"20pkt\", \
+                severe = { short = \"5KB\", long = \"10KB\", until = \"echo\", at_once = true } } }\n\
+                congestion = { d2tcp = { d_min = 0.1, d_max = 4.0 } }\n\
+                receive = { ictcp = { initial_window = 5, min_window = 1 } }\n\
+                transport.tcp = { initial_window = 61, min_rto = \"6810us\", fast_retransmit = false }\n";
+    let mut flows = vec![(0, 1, 1, 0), (1, 0, 55_248, 234_903), (0, 1, 1461, 285_785)];
+    flows.extend([(0, 1, 11_538, 298_104); 12]);
+    flows.extend([(0, 1, 38_327, 423_966); 4]);
+    let outcome = run("tcp", &format!("{text}{}", listed(&flows)), 1);
+    assert!(rows(&outcome).iter().any(|row| row.timeouts > 1), "they time out again and again");
+    assert_eq!(outcome.end, EndReason::Finished);
 }

@@ -62,7 +62,9 @@ pub enum Until {
     /// the sign is gone.
     #[default]
     Recovery,
-    /// With the next ACK with ECN echo of any flow of the host: the first case shows itself.
+    /// With the next ACK with ECN echo of any flow of the host: the first case shows itself. At the latest it is when
+    /// the flow that timed out last is complete: flows that all yield get no ACKs, and without that would yield for
+    /// ever.
     Echo,
 }
 
@@ -82,9 +84,6 @@ impl Default for Severe {
         Severe { short: Bytes(100_000), long: Bytes(1_000_000), until: Until::Recovery, at_once: false }
     }
 }
-
-/// No slot.
-const NOBODY: u32 = u32::MAX;
 
 /// The order.
 // Most hosts of a large network are idle: they hold the configuration and nothing else.
@@ -390,13 +389,9 @@ impl SendOrder for Model {
     }
 
     fn forget(&mut self, slot: u32) {
-        self.on_recovery(slot);
         let Some(queue) = &mut self.queue else { return };
-        if let Some((who, _)) = &mut queue.severe
-            && *who == slot
-        {
-            // The sign of another flow ends it; the next one in this slot is not spared.
-            *who = NOBODY;
+        if queue.severe.is_some_and(|(who, _)| who == slot) {
+            queue.severe = None;
         }
         if (slot as usize) < queue.flows.len() {
             queue.order.remove(&queue.place(slot));

@@ -234,6 +234,22 @@ fn a_flow_is_not_made_to_yield_by_its_own_timeout() {
     assert_eq!(serve(&mut order, usize::MAX).1, [0u32; 0]);
 }
 
+#[test]
+fn severe_congestion_that_no_echo_ends_is_over_when_the_flow_that_timed_out_is_complete() {
+    let severe = Severe { until: Until::Echo, at_once: true, ..Severe::default() };
+    let mut order = las(Some(240), Some(severe));
+    old(&mut order, 0, 700);
+    old(&mut order, 2, 700);
+    order.on_timeout(1, 10_000, us(100));
+    order.offer(us(500), 0, 1, 0);
+    order.offer(us(500), 2, 1, 0);
+    assert_eq!(serve(&mut order, usize::MAX), (vec![], vec![2, 0]), "both long flows yield, however late it is");
+    order.forget(1);
+    order.offer(us(501), 0, 1, 0);
+    order.offer(us(501), 2, 1, 0);
+    assert_eq!(serve(&mut order, usize::MAX).1, [0u32; 0]);
+}
+
 /// The same with every packet in a list, and every decision by looking at all of them.
 #[derive(Default)]
 struct Slow {
@@ -311,11 +327,7 @@ impl Slow {
         self.dropped.retain(|packet| packet.0 != slot);
         self.offered[slot as usize] = 0;
         self.served[slot as usize] = (0, 0);
-        self.severe = match (self.severe, self.until) {
-            (Some((who, _)), Until::Recovery) if who == slot => None,
-            (Some((who, until)), Until::Echo) if who == slot => Some((NOBODY, until)),
-            (severe, _) => severe,
-        };
+        self.severe = self.severe.filter(|&(who, _)| who != slot);
     }
 }
 
