@@ -84,6 +84,7 @@
       list.replaceChildren(element("p", "reading the finished points …", { class: "busy" }));
       const asked = (state.asked += 1);
       const answer = await fetch(`/${letter}/slowest.json?class=${encodeURIComponent(find("select").value)}`);
+      const flows = answer.ok ? await answer.json() : [];
       // What was asked for later is what is shown.
       if (asked !== state.asked) return;
       if (!answer.ok) return list.replaceChildren(element("p", "No flow that fits has finished.", { class: "busy" }));
@@ -91,7 +92,7 @@
       const head = table.createTHead().insertRow();
       ["FCT", "flow", "scheme", "values", "seed", ""].forEach((text) => head.append(element("th", text)));
       const body = table.createTBody();
-      (await answer.json()).forEach((slow) => {
+      flows.forEach((slow) => {
         const row = body.insertRow();
         [`${(slow.fct_ns / 1e6).toPrecision(4)} ms`, slow.flow, slow.scheme, slow.values.join(", "), slow.seed].forEach((text) => row.append(element("td", String(text))));
         const cell = row.insertCell();
