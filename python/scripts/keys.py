@@ -2,16 +2,18 @@
 
     python python/scripts/keys.py           # writes it
     python python/scripts/keys.py --check   # says whether it is up to date
+
+`cargo xtask docs` does the first. The schema is that of the command at the path in TAILCUT, or of `tailcut`.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
-
-from tailcut import _native
 
 FILE = Path(__file__).parents[1] / "tailcut" / "_keys.py"
 #: Keys of the run that have methods of their own, or whose names are chosen by the user.
@@ -45,7 +47,9 @@ def keys(schema: dict[str, Any]) -> list[str]:
 
 
 def text() -> str:
-    lines = "".join(f"    {json.dumps(key)},\n" for key in keys(json.loads(_native.schema())))
+    command = [os.environ.get("TAILCUT", "tailcut"), "schema"]
+    schema = subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+    lines = "".join(f"    {json.dumps(key)},\n" for key in keys(json.loads(schema)))
     return (
         '"""The keys of a scenario. Made from its schema by python/scripts/keys.py; do not edit."""\n\n'
         "from __future__ import annotations\n\n"
@@ -59,6 +63,6 @@ def text() -> str:
 if __name__ == "__main__":
     if "--check" in sys.argv:
         if FILE.read_text(encoding="utf-8") != text():
-            sys.exit(f"{FILE} is not up to date: python python/scripts/keys.py")
+            sys.exit(f"{FILE} is not up to date: cargo xtask docs")
     else:
         FILE.write_text(text(), encoding="utf-8")

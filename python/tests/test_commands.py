@@ -286,7 +286,7 @@ def test_the_reference_has_every_key_of_the_schema(tmp_path: Path) -> None:
 def test_the_reference_of_the_guide_is_what_the_command_prints(tmp_path: Path) -> None:
     stored = (REPOSITORY / "docs" / "guide" / "src" / "reference.md").read_text(encoding="utf-8")
     page = succeeded(run("show", "reference", cwd=tmp_path)).stdout
-    assert stored == page, "tailcut show reference > docs/guide/src/reference.md stores it"
+    assert stored == page, "cargo xtask docs stores it"
 
 
 def test_a_kind_without_a_name_asks_for_one(tmp_path: Path) -> None:

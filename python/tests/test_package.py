@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from command import SMALL, Folder
+from command import PROGRAM, SMALL, Folder
 
 tailcut = pytest.importorskip("tailcut", reason="the native module is not built: run the tests by `cargo xtask test`")
 
@@ -343,7 +343,9 @@ def test_the_command_of_the_package_is_the_command(tmp_path: Path) -> None:
 
 def test_keys_are_those_of_the_schema() -> None:
     script = PACKAGE / "scripts" / "keys.py"
-    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False)
+    command = [sys.executable, str(script), "--check"]
+    environment = {**os.environ, "TAILCUT": str(PROGRAM)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

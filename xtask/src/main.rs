@@ -38,7 +38,8 @@ cargo xtask COMMAND
   oldest           check that the workspace builds with the Rust that Cargo.toml gives as rust-version
   deny             check licences, sources and advisories of the dependencies with cargo-deny: see deny.toml
   docs             make every table, picture and figure of the pages that comes from a command anew, from
-                   what is stored in results/, and the scoreboard
+                   what is stored in results/, the scoreboard, and what is made of the schema of scenarios: the
+                   reference of the guide and the keys of the Python package
   docs --check     change nothing, and fail if one of them is not up to date; a part of the tests
   docs --measure [NAME]
                    run the command of one source, such as scenarios/tail, store what the pages show of it,

@@ -123,6 +123,14 @@ pub(crate) fn test(root: &Path, program: &Path) -> Done {
         .run()
 }
 
+/// Runs a script of this repository that asks for no package and for the command at `program`.
+///
+/// # Errors
+/// If it fails, or there is no Python.
+pub(crate) fn plain(root: &Path, script: &str, program: &Path) -> Done {
+    Call::new(root, find(root)?, &[script]).env("TAILCUT", program).run()
+}
+
 /// Runs a script of this repository with the package, whose native module is in the folder `built`.
 ///
 /// # Errors
