@@ -221,6 +221,14 @@ def test_a_study_shows_its_open_choices(tmp_path: Path) -> None:
 def test_claims_alone_are_judged_as_with_all_simulations(tmp_path: Path) -> None:
     """Fewer are run, and each verdict, number and fingerprint of the plan is the same."""
     common = ("reproduce", "background-fairness", "--reading", "at-once", "--quiet")
+    # What was stored of a reading that the study does not have is forgotten.
+    stored = tmp_path / "stored" / "quick" / "readings"
+    gone = stored / "background-fairness" / "gone.summary.csv.gz"
+    gone.parent.mkdir(parents=True)
+    gone.write_bytes(b"what it measured")
+    head = "claim,reading,plan,verdict,measured,low,high,reason\n"
+    row = "dt-fair-share,gone,0123456789abcdef,not run,,,,it was not\n"
+    (stored / "background-fairness.csv").write_text(head + row, encoding="utf-8")
     counts, verdicts = [], []
     for name, more in [("all", ("--store", "stored")), ("claims", ("--claims-only",))]:
         succeeded(run(*common, *more, "--out", name, cwd=tmp_path))
@@ -230,6 +238,7 @@ def test_claims_alone_are_judged_as_with_all_simulations(tmp_path: Path) -> None
         verdicts.append(kept.read_text(encoding="utf-8"))
     assert counts == [45, 30]
     assert verdicts[0] == verdicts[1] and verdicts[0].count("\n") > 1
+    assert not gone.exists() and (gone.parent / "at-once.summary.csv.gz").exists()
     assert not (tmp_path / "claims" / "quick+at-once" / "background-fairness").exists(), "nothing is drawn"
 
 

@@ -1,6 +1,6 @@
 //! `tailcut reproduce`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -450,8 +450,8 @@ fn keep_reading(arguments: &ReproduceCommand, planned: &Planned, judged: &[Judge
     results.write(&path).map_err(wrong)
 }
 
-/// Forgets the stored verdicts of the readings of a study that it no longer has, or that are another configuration now:
-/// a reading is what it changes in the base, so that all are others with another base.
+/// Forgets the stored verdicts of the readings of a study that it no longer has, or that are another configuration now,
+/// and what was measured for them: a reading is what it changes in the base, so that all are others with another base.
 fn forget_stale_readings(arguments: &ReproduceCommand, study: &Study) -> Result<(), Problem> {
     let wrong = |error: tailcut_claims::ClaimsError| Problem::new(error.to_string());
     let Some(folder) = &arguments.store else { return Ok(()) };
@@ -459,13 +459,27 @@ fn forget_stale_readings(arguments: &ReproduceCommand, study: &Study) -> Result<
     let path = ReadingResults::path(folder, scale, &study.name);
     let Some(mut results) = ReadingResults::read(&path, scale).map_err(wrong)? else { return Ok(()) };
     let mut now: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut stale = BTreeSet::new();
     results.retain(|reading, plan| {
         let of_now = now.entry(reading.to_owned()).or_insert_with(|| {
             let plan = study.plan(arguments.scale, &Reading::parse(reading), &RunArguments::default());
             plan.ok().map(|plan| reproduce::fingerprint(&plan))
         });
-        of_now.as_deref() == Some(plan)
+        let is_same = of_now.as_deref() == Some(plan);
+        if !is_same {
+            stale.insert(reading.to_owned());
+        }
+        is_same
     });
+    for reading in stale {
+        let summary = reproduce::stored_summary(folder, arguments.scale, &study.name, &Reading::parse(&reading));
+        match std::fs::remove_file(&summary) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Problem::new(format!("cannot remove {}: {error}", summary.display())));
+            }
+            _ => {}
+        }
+    }
     results.write(&path).map_err(wrong)
 }
 
