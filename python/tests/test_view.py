@@ -130,7 +130,7 @@ def test_curves_fill_in_while_a_run_goes_on(browser: Browser, tmp_path: Path) ->
             def state() -> dict:
                 return json.load(urllib.request.urlopen(address + "state.json"))[0]
 
-            # The run waits for the reader, however long the browser takes on a busy machine; and not between two points.
+            # The run waits for the reader, however long a browser takes on a busy machine; not between two points.
             while not (state()["finished"] and state()["under_way"]):
                 running.send_signal(signal.SIGCONT)
                 time.sleep(0.02)

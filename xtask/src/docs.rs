@@ -1,5 +1,5 @@
-//! `cargo xtask docs`: what the pages show of commands; the work is in `crates/docs`. Also what is made of the schema of
-//! scenarios: the reference of the guide, and the keys of the Python package.
+//! `cargo xtask docs`: what the pages show of commands; the work is in `crates/docs`. Also what is made of the schema
+//! of scenarios: the reference of the guide, and the keys of the Python package.
 
 use std::path::Path;
 
