@@ -42,6 +42,15 @@ def viewed(*folders: Path) -> Iterator[str]:
 
 
 @contextmanager
+def kept_going(process: subprocess.Popen) -> Iterator[None]:
+    """A process that was stopped goes on at the end, also of a test that fails: nobody waits for it for ever."""
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+@contextmanager
 def opened(browser: Browser, address: str, width: int = 1280, scheme: str = "light") -> Iterator[Page]:
     """The page; at the end it must have complained of nothing, and asked nobody else."""
     complaints: list[str] = []
@@ -122,28 +131,28 @@ def test_two_runs_stand_side_by_side_and_below_each_other_on_a_telephone(
 def test_curves_fill_in_while_a_run_goes_on(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(LONG, encoding="utf-8")
     command = [str(PROGRAM), "run", "small.toml", "--quiet", "--jobs", "1", "--out", "run"]
-    with subprocess.Popen(command, cwd=tmp_path) as running:
+    with subprocess.Popen(command, cwd=tmp_path) as running, kept_going(running):
         while not (tmp_path / "run" / "run.json").exists():
             time.sleep(0.02)
+        # The run waits for the reader, however long a browser takes on a busy machine.
+        running.send_signal(signal.SIGSTOP)
         with viewed(tmp_path / "run") as address, opened(browser, address) as page:
 
             def state() -> dict:
                 return json.load(urllib.request.urlopen(address + "state.json"))[0]
 
-            # The run waits for the reader, however long a browser takes on a busy machine; not between two points.
+            # It waits within a point, so that there is one under way.
             while not (state()["finished"] and state()["under_way"]):
                 running.send_signal(signal.SIGCONT)
                 time.sleep(0.02)
                 running.send_signal(signal.SIGSTOP)
-            try:
-                expect(page.locator("#pane-a .under-way li").first).to_contain_text("%")
-                # A reader has chosen something: it stays chosen when the next points have finished.
-                frame = page.frame_locator("#pane-a iframe:not(.next)")
-                expect(frame.locator("#metric-chart canvas")).to_be_visible(timeout=60_000)
-                frame.locator("#metric-controls select").first.select_option(index=1)
-                before = state()["finished"]
-            finally:
-                running.send_signal(signal.SIGCONT)
+            expect(page.locator("#pane-a .under-way li").first).to_contain_text("%")
+            # A reader has chosen something: it stays chosen when the next points have finished.
+            frame = page.frame_locator("#pane-a iframe:not(.next)")
+            expect(frame.locator("#metric-chart canvas")).to_be_visible(timeout=60_000)
+            frame.locator("#metric-controls select").first.select_option(index=1)
+            before = state()["finished"]
+            running.send_signal(signal.SIGCONT)
             running.wait(timeout=300)
             expect(page.locator("#pane-a .status")).to_have_text("12 of 12 points")
             expect(page.locator("#pane-a .under-way")).to_be_hidden()
