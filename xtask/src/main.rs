@@ -69,6 +69,8 @@ cargo xtask COMMAND
                    count wrong guesses of branches and misses of caches beside them
   instructions --bless
                    count, and write that file
+  instructions --if-possible
+                   count, but without valgrind say so and succeed, except in CI
   theory [NAME]    print closed forms of the literature beside what is simulated: queueing, srpt,
                    dctcp, throughput, sharing; see docs/validation.md
   engines          measure in turns what Ray and Dask cost for each point beside one process; two minutes

@@ -2,8 +2,9 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// Why a task ended early.
 #[derive(Debug)]
@@ -56,18 +57,60 @@ impl Call {
     fn run_with(mut self, unusable: &[i32]) -> Done {
         let shown = self.to_string();
         let status = self.command.status().map_err(|e| Stop::Unusable(format!("cannot run `{shown}`: {e}")))?;
-        match (status.success(), status.code()) {
-            (true, _) => Ok(()),
-            (false, Some(code)) if unusable.contains(&code) => Err(Stop::Told),
-            (false, Some(code)) => Err(Stop::Failed(format!("`{shown}` ended with exit code {code}"))),
-            (false, None) => Err(Stop::Failed(format!("`{shown}` was ended by a signal"))),
-        }
+        end(&shown, status, unusable)
+    }
+
+    /// Starts it, with all that it prints in a file.
+    ///
+    /// # Errors
+    /// If it cannot be started, or the file not be written.
+    pub(crate) fn start(mut self, log: &Path) -> Result<Started, Stop> {
+        let shown = self.to_string();
+        let unusable = |e| Stop::Unusable(format!("cannot run `{shown}` with its output in {}: {e}", log.display()));
+        let file = File::create(log).map_err(unusable)?;
+        self.command.stdout(file.try_clone().map_err(unusable)?).stderr(file);
+        let child = self.command.spawn().map_err(unusable)?;
+        Ok(Started { child, shown })
     }
 
     /// What it prints, if it can be run and succeeds.
     pub(crate) fn output(mut self) -> Option<String> {
         let output = self.command.stderr(Stdio::null()).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+/// A command that runs beside others.
+pub(crate) struct Started {
+    child: Child,
+    shown: String,
+}
+
+impl Started {
+    /// Whether it has ended well, if it has ended; as [`Call::run_own`].
+    pub(crate) fn ended(&mut self) -> Option<Done> {
+        match self.child.try_wait() {
+            Ok(None) => None,
+            Ok(Some(status)) => Some(end(&self.shown, status, &[2])),
+            Err(e) => Some(Err(Stop::Unusable(format!("cannot wait for `{}`: {e}", self.shown)))),
+        }
+    }
+
+    /// Stops it: nobody waits for it any more.
+    pub(crate) fn kill(&mut self) {
+        // It has ended if it cannot be killed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What an exit code means; with those of `unusable` the program itself has said why.
+fn end(shown: &str, status: ExitStatus, unusable: &[i32]) -> Done {
+    match (status.success(), status.code()) {
+        (true, _) => Ok(()),
+        (false, Some(code)) if unusable.contains(&code) => Err(Stop::Told),
+        (false, Some(code)) => Err(Stop::Failed(format!("`{shown}` ended with exit code {code}"))),
+        (false, None) => Err(Stop::Failed(format!("`{shown}` was ended by a signal"))),
     }
 }
 

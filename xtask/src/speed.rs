@@ -45,11 +45,14 @@ pub(crate) fn speed(root: &Path, arguments: &[&str]) -> Done {
     }
 }
 
-/// `cargo xtask instructions [--bless]`.
+/// `cargo xtask instructions [--bless | --caches | --if-possible]`.
 pub(crate) fn instructions(root: &Path, arguments: &[&str]) -> Done {
+    if arguments == ["--if-possible"] {
+        return instructions_if_possible(root);
+    }
     if !matches!(arguments, [] | ["--bless" | "--caches"]) {
         let given = arguments.join(" ");
-        let expected = "expected nothing, --bless or --caches";
+        let expected = "expected nothing, --bless, --caches or --if-possible";
         return Err(Stop::Unusable(format!("`cargo xtask instructions` knows no `{given}`: {expected}")));
     }
     if !has_valgrind(root) {
@@ -59,7 +62,7 @@ pub(crate) fn instructions(root: &Path, arguments: &[&str]) -> Done {
 }
 
 /// The same as a step of the tests: without valgrind it is left out, but not in CI, where nobody would see that.
-pub(crate) fn instructions_if_possible(root: &Path) -> Done {
+fn instructions_if_possible(root: &Path) -> Done {
     let in_ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
     if has_valgrind(root) || in_ci {
         return instructions(root, &[]);

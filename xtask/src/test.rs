@@ -1,11 +1,12 @@
-//! `cargo xtask test`: every check, one after the other, until one fails.
+//! `cargo xtask test`: every check, until one fails.
 
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
 
 use crate::shell::{Call, Done, Stop, cargo, target_folder};
-use crate::{deny, files, fuzz, oldest, python, speed, tidy};
+use crate::{deny, files, fuzz, python, tidy};
 
 /// The profile of the tests' own build: its dependencies are there when the tests have been built, and it is optimised
 /// enough to simulate.
@@ -13,27 +14,85 @@ const PROFILE: &str = "test";
 
 type Step<'a> = (&'a str, Box<dyn Fn() -> Done + 'a>);
 
+/// Steps that are run beside those before them, one after the other, and the arguments to this program that run them.
+/// They build into folders of their own, so that they wait for nothing: compilers and tests leave a core idle now and
+/// then. That is over before the tests of pages in a browser begin, which must not wait for long.
+const BESIDE: [(&str, &[&str]); 2] = [
+    ("the oldest Rust: cargo check", &["oldest"]),
+    ("instructions: cargo xtask instructions", &["instructions", "--if-possible"]),
+];
+
 pub(crate) fn all(root: &Path, with_python: bool) -> Done {
     tools(root)?;
-    if !with_python {
-        return in_order(&steps(root, None));
+    if with_python {
+        // Asked first: nobody wants to hear after ten minutes that there is no Python.
+        python::find(root)?;
     }
-    // Asked first: nobody wants to hear after ten minutes that there is no Python.
-    python::find(root)?;
-    // Its environment is made beside the first steps, which leave a core idle now and then.
+    let given_up = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let environment = Mutex::new(Some(scope.spawn(|| python::prepare(root))));
+        let (tell, told) = mpsc::channel();
+        scope.spawn(|| beside(root, tell, &given_up));
+        let prepare = scope.spawn(|| if with_python { python::prepare(root) } else { Ok(()) });
+        let environment = Mutex::new(Some(prepare));
         let wait = || match environment.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             None => Ok(()),
         };
-        in_order(&steps(root, Some(&wait)))
+        let mut steps = steps(root);
+        for (name, _) in BESIDE {
+            steps.push((name, Box::new(|| said(&told))));
+        }
+        if with_python {
+            steps.extend(steps_of_python(root, &wait));
+        }
+        let done = in_order(&steps);
+        given_up.store(true, Ordering::Relaxed);
+        done
     })
 }
 
-/// The steps; those of Python if there is something that waits until its environment is made.
-fn steps<'a>(root: &'a Path, environment: Option<&'a dyn Fn() -> Done>) -> Vec<Step<'a>> {
-    let mut steps: Vec<Step<'_>> = vec![
+/// How a step beside the others ended, what it took in seconds, and the file with what it printed.
+type Said = (Done, f64, PathBuf);
+
+/// Runs the steps beside the others, until one fails or nobody waits any more.
+fn beside(root: &Path, tell: mpsc::Sender<Said>, given_up: &AtomicBool) {
+    let run = |arguments: &[&str], log: &Path| -> Done {
+        let program = std::env::current_exe().map_err(|e| Stop::Unusable(format!("where am I? {e}")))?;
+        let mut started = Call::new(root, program, arguments).start(log)?;
+        loop {
+            if let Some(done) = started.ended() {
+                return done;
+            }
+            if given_up.load(Ordering::Relaxed) {
+                started.kill();
+                return Err(Stop::Told);
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    for (_, arguments) in BESIDE {
+        let began = Instant::now();
+        let log = target_folder().map(|folder| folder.join(format!("xtask-{}.log", arguments[0]))).unwrap_or_default();
+        let done = run(arguments, &log);
+        let failed = done.is_err();
+        if tell.send((done, began.elapsed().as_secs_f64(), log)).is_err() || failed {
+            return;
+        }
+    }
+}
+
+/// Waits for the next of the steps beside the others, and prints what it has printed.
+fn said(told: &mpsc::Receiver<Said>) -> Done {
+    let (done, seconds, log) =
+        told.recv().map_err(|_| Stop::Unusable("it was not run: what runs it has ended".to_owned()))?;
+    print!("{}", std::fs::read_to_string(log).unwrap_or_default());
+    println!("{seconds:.1} s beside the steps before");
+    done
+}
+
+/// The steps of Rust that are run in their turn.
+fn steps(root: &Path) -> Vec<Step<'_>> {
+    vec![
         ("format: rustfmt --check", Box::new(|| format(root))),
         ("tidy: cargo xtask tidy", Box::new(|| tidy::run(root))),
         ("dependencies: cargo deny", Box::new(|| deny::check(root))),
@@ -55,18 +114,19 @@ fn steps<'a>(root: &'a Path, environment: Option<&'a dyn Fn() -> Done>) -> Vec<S
             "Rust tests: cargo test",
             Box::new(|| cargo(root, &["test", "--locked", "--workspace", "--no-fail-fast"]).run()),
         ),
-        ("the oldest Rust: cargo check", Box::new(|| oldest::check(root))),
-    ];
-    if let Some(environment) = environment {
-        steps.push(("the command and the Python module: cargo build", Box::new(|| build(root).run())));
-        steps.push(("Python: environment", Box::new(environment)));
-        steps.push((
+    ]
+}
+
+/// The steps of Python; `environment` waits until its environment is made.
+fn steps_of_python<'a>(root: &'a Path, environment: &'a dyn Fn() -> Done) -> Vec<Step<'a>> {
+    vec![
+        ("the command and the Python module: cargo build", Box::new(|| build(root).run())),
+        ("Python: environment", Box::new(environment)),
+        (
             "Python tests: pytest",
             Box::new(|| python::test(root, &target_folder()?.join("debug").join(name("tailcut")))),
-        ));
-    }
-    steps.push(("instructions: cargo xtask instructions", Box::new(|| speed::instructions_if_possible(root))));
-    steps
+        ),
+    ]
 }
 
 /// `cargo build --profile test` shares everything with `cargo test`, if it is asked for the same packages. The native
