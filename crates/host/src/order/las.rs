@@ -34,6 +34,30 @@ pub struct Config {
     /// Drop packets of long flows while the fabric is severely congested; without it, only when the queue is full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severe: Option<Severe>,
+    /// When the priority of a packet is taken.
+    #[serde(skip_serializing_if = "Priority::is_default")]
+    pub priority: Priority,
+}
+
+/// When the priority of a packet is taken: the bytes that its flow has put on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Priority {
+    /// When the NIC is free: all packets of a flow have the same one. Among flows with the same service the one that
+    /// was served the longest ago goes first.
+    #[default]
+    Sent,
+    /// When the packet comes, for good: a window that comes at once keeps what its flow had sent by then (SPQ, section
+    /// 3.2.1: "when a packet arrives to the NIC, [...] its priority is set at the number of bytes that the flow has
+    /// accumulatively sent into fabric"). Among equals the packet that came first goes first, and that which came last
+    /// is dropped first.
+    Arrival,
+}
+
+impl Priority {
+    fn is_default(&self) -> bool {
+        *self == Priority::default()
+    }
 }
 
 /// Whose timeout tells of severe congestion, who yields then, and until when.
@@ -94,15 +118,21 @@ pub struct Model {
     /// The longest queue, in packets and with the new one, that is not marked.
     unmarked: u32,
     severe: Option<Severe>,
+    priority: Priority,
     queue: Option<Box<Queue>>,
 }
 
-/// Packets of one flow that share a fate.
+/// Packets of one flow that share a fate and, where packets have priorities of their own, that.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     packets: u32,
     fate: Fate,
+    stamp: Stamp,
 }
+
+/// What a packet has from its arrival, where that gives it its priority: bytes that its flow had put on the wire then,
+/// and the turn. Otherwise, and for packets to drop, nothing.
+type Stamp = (u64, u64);
 
 /// What becomes of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -120,13 +150,13 @@ struct Flow {
     served: u64,
     /// When that was last, counted in packets of the host; at first, when it came. 0 before that.
     turn: u64,
-    /// Packets to send or to drop, in the order of its sequence; neighbours differ in fate.
+    /// Packets to send or to drop, in the order of its sequence; neighbours differ in fate or stamp.
     runs: VecDeque<Run>,
     /// Packets to send in all runs.
     kept: u32,
 }
 
-/// Where a flow stands: bytes served, turn, slot.
+/// Where a flow stands: bytes served and turn, its own or those with which its next packet came; slot.
 type Place = (u64, u64, u32);
 
 /// The NIC's queue.
@@ -143,6 +173,7 @@ struct Queue {
     turns: u64,
     /// The flow whose timeout told of severe congestion, and until when that lasts.
     severe: Option<(u32, Instant)>,
+    priority: Priority,
 }
 
 impl Flow {
@@ -150,12 +181,17 @@ impl Flow {
         self.runs.front().is_some_and(|run| run.fate == Fate::Drop)
     }
 
-    fn append(&mut self, packets: u32, fate: Fate) {
+    fn append(&mut self, run: Run) {
         match self.runs.back_mut() {
-            Some(run) if run.fate == fate => run.packets += packets,
-            _ if packets > 0 => self.runs.push_back(Run { packets, fate }),
+            Some(last) if last.fate == run.fate && last.stamp == run.stamp => last.packets += run.packets,
+            _ if run.packets > 0 => self.runs.push_back(run),
             _ => {}
         }
+    }
+
+    /// The packets to send that came last.
+    fn last_kept(&self) -> Option<&Run> {
+        self.runs.iter().rev().find(|run| run.fate != Fate::Drop)
     }
 
     /// Takes the next packet off, and says what becomes of it.
@@ -180,35 +216,57 @@ impl Flow {
             left -= now;
             dropped += if gone { run.packets } else { now };
             if !gone {
-                self.append(run.packets - now, run.fate);
+                self.append(Run { packets: run.packets - now, ..run });
             }
         }
-        self.append(dropped, Fate::Drop);
+        self.append(Run { packets: dropped, fate: Fate::Drop, stamp: Stamp::default() });
     }
 }
 
 impl Queue {
     fn place(&self, slot: u32) -> Place {
         let flow = &self.flows[slot as usize];
-        (flow.served, flow.turn, slot)
+        let stamped = match self.priority {
+            Priority::Sent => None,
+            Priority::Arrival => flow.runs.iter().find(|run| run.fate != Fate::Drop),
+        };
+        let (served, turn) = stamped.map_or((flow.served, flow.turn), |run| run.stamp);
+        (served, turn, slot)
+    }
+
+    /// The flow that loses a packet next, and how many it may lose before another one does.
+    fn lowest(&self) -> Option<(u32, u32)> {
+        match self.priority {
+            Priority::Sent => self.order.last().map(|&(.., slot)| (slot, self.flows[slot as usize].kept)),
+            // Few flows of a host wait, and a full queue is rare.
+            Priority::Arrival => {
+                let last = |&(.., slot): &Place| self.flows[slot as usize].last_kept().map(|run| (slot, *run));
+                self.order
+                    .iter()
+                    .filter_map(last)
+                    .max_by_key(|(_, run)| run.stamp)
+                    .map(|(slot, run)| (slot, run.packets))
+            }
+        }
     }
 
     /// Drops up to `packets` of those that wait, from the flow with the most service on, each time that which came
     /// last, while that flow may be made to yield, by its slot and the bytes that it has put on the wire.
     fn drop_most_served(&mut self, mut packets: u32, yields: impl Fn(u32, u64) -> bool) {
         while packets > 0
-            && let Some(&(served, _, slot)) = self.order.last()
-            && yields(slot, served)
+            && let Some((slot, most)) = self.lowest()
+            && yields(slot, self.flows[slot as usize].served)
         {
+            let place = self.place(slot);
             let flow = &mut self.flows[slot as usize];
-            let now = packets.min(flow.kept);
+            let now = packets.min(most);
             let dropped_before = flow.drops_next();
             flow.drop_last(now);
             if flow.drops_next() && !dropped_before {
                 self.dropping.push(slot);
             }
             if flow.kept == 0 {
-                self.order.pop_last();
+                self.order.remove(&place);
             }
             self.waiting -= now;
             packets -= now;
@@ -231,9 +289,16 @@ impl Queue {
             self.turns += 1;
             flow.turn = self.turns;
         }
+        let stamp = match self.priority {
+            Priority::Sent => Stamp::default(),
+            Priority::Arrival => {
+                self.turns += 1;
+                (flow.served, self.turns)
+            }
+        };
         let room = unmarked.saturating_sub(self.waiting).min(packets);
-        flow.append(room, Fate::Send);
-        flow.append(packets - room, Fate::Mark);
+        flow.append(Run { packets: room, fate: Fate::Send, stamp });
+        flow.append(Run { packets: packets - room, fate: Fate::Mark, stamp });
         let was_waiting = flow.kept > 0;
         flow.kept += packets;
         self.waiting += packets;
@@ -250,6 +315,7 @@ impl Parameters for Config {
         "limit = \"20pkt\", severe = { short = \"5KB\", long = \"10KB\" }",
         "limit = \"20pkt\", severe = { short = \"5KB\", long = \"10KB\", until = \"echo\", at_once = true }",
         "limit = \"20pkt\", mark = \"5pkt\"",
+        "limit = \"20pkt\", severe = { short = \"5KB\", long = \"10KB\" }, priority = \"arrival\"",
     ];
 
     fn facts(&self, facts: &mut Facts) {
@@ -280,7 +346,7 @@ impl Build for Model {
             return Err(Invalid::new("severe.long", format!("{long} is below severe.short, {short}"))
                 .help("expected at least severe.short: no flow is both"));
         }
-        Ok(Model { limit, unmarked, severe: config.severe.clone(), queue: None })
+        Ok(Model { limit, unmarked, severe: config.severe.clone(), priority: config.priority, queue: None })
     }
 
     fn heap_bytes(&self) -> usize {
@@ -293,14 +359,21 @@ impl Build for Model {
     }
 }
 
+impl Model {
+    fn queue(&mut self) -> &mut Queue {
+        self.queue.get_or_insert_with(|| Box::new(Queue { priority: self.priority, ..Queue::default() }))
+    }
+}
+
 impl SendOrder for Model {
     fn is_queue(&self) -> bool {
         true
     }
 
     fn offer(&mut self, now: Instant, slot: u32, packets: u32, _left: u64) {
-        let queue = self.queue.get_or_insert_default();
-        queue.offer(slot, packets, self.unmarked);
+        let unmarked = self.unmarked;
+        self.queue().offer(slot, packets, unmarked);
+        let Some(queue) = &mut self.queue else { return };
         if let Some((who, until)) = queue.severe
             && let Some(severe) = &self.severe
         {
@@ -335,12 +408,15 @@ impl SendOrder for Model {
         }
         if flow.kept == 0 {
             queue.order.remove(&place);
+        } else if queue.priority == Priority::Arrival && queue.place(slot) != place {
+            queue.order.remove(&place);
+            queue.order.insert(queue.place(slot));
         }
         Some(Turn { slot, mark, drop: false })
     }
 
     fn on_sent(&mut self, slot: u32, payload: u64) {
-        let queue = self.queue.get_or_insert_default();
+        let queue = self.queue();
         // A flow may come from another interface, before it has a packet for this one.
         queue.admit(slot);
         let before = queue.place(slot);
@@ -358,9 +434,10 @@ impl SendOrder for Model {
         if let Some(severe) = &self.severe
             && sent <= severe.short.0
         {
-            let queue = self.queue.get_or_insert_default();
-            if severe.at_once {
-                queue.drop_most_served(u32::MAX, |other, served| served > severe.long.0 && other != slot);
+            let (at_once, long) = (severe.at_once, severe.long.0);
+            let queue = self.queue();
+            if at_once {
+                queue.drop_most_served(u32::MAX, |other, served| served > long && other != slot);
             }
             queue.severe = Some((slot, until));
         }

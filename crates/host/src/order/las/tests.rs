@@ -179,6 +179,36 @@ fn severe_congestion_ends_with_progress_with_time_or_with_the_flow() {
     assert_eq!(serve(&mut order, usize::MAX).1, [0; 5], "another flow's progress says nothing");
 }
 
+fn by_arrival(limit: Option<u64>, severe: Option<Severe>) -> Model {
+    let limit = limit.map(|packets| Bytes(packets * MTU_BYTES));
+    Model::build(&Config { limit, severe, priority: Priority::Arrival, ..Config::default() }, &()).unwrap()
+}
+
+#[test]
+fn with_the_priority_of_its_arrival_a_window_of_a_fresh_flow_goes_as_one() {
+    let mut order = by_arrival(None, None);
+    offer(&mut order, 5, 4);
+    offer(&mut order, 3, 4);
+    // Its first four came when it had sent nothing, and so did those of flow 3: what came first goes first.
+    assert_eq!(serve(&mut order, 4).0, [5; 4]);
+    // These have 4 packets before them, although the flow is no older than it was.
+    offer(&mut order, 5, 1);
+    offer(&mut order, 3, 2);
+    assert_eq!(serve(&mut order, usize::MAX).0, [3, 3, 3, 3, 3, 3, 5]);
+}
+
+#[test]
+fn with_the_priority_of_its_arrival_the_packet_that_came_latest_in_its_flow_is_dropped() {
+    let mut order = by_arrival(Some(10), None);
+    offer(&mut order, 0, 2);
+    assert_eq!(serve(&mut order, usize::MAX).0, [0, 0]);
+    offer(&mut order, 0, 1);
+    offer(&mut order, 1, 8);
+    offer(&mut order, 2, 3);
+    // One of flow 0, which had sent two, and one of flow 2, whose packets came after those of flow 1.
+    assert_eq!(serve(&mut order, usize::MAX), (vec![1, 1, 1, 1, 1, 1, 1, 1, 2, 2], vec![0, 2]));
+}
+
 #[test]
 fn a_slot_that_is_used_again_starts_with_nothing_attained() {
     let mut order = las(None, None);
@@ -205,7 +235,7 @@ fn a_limit_of_less_than_a_packet_is_refused() {
 
 #[test]
 fn what_comes_beyond_the_threshold_is_marked_and_keeps_its_mark_whoever_goes_first() {
-    let config = Config { mark: Some(Bytes(3 * MTU_BYTES)), limit: Some(Bytes(6 * MTU_BYTES)), severe: None };
+    let config = Config { mark: Some(Bytes(3 * MTU_BYTES)), limit: Some(Bytes(6 * MTU_BYTES)), ..Config::default() };
     let mut order = Model::build(&config, &()).unwrap();
     old(&mut order, 0, 5);
     offer(&mut order, 0, 5);
@@ -256,9 +286,12 @@ struct Slow {
     limit: usize,
     until: Until,
     at_once: bool,
+    priority: Priority,
     severe: Option<(u32, Instant)>,
     /// Slot and number of each packet that waits, in the order of arrival.
     waiting: Vec<(u32, usize)>,
+    /// What the flow of each of these had sent when it came.
+    sent_before: std::collections::BTreeMap<(u32, usize), u64>,
     offered: [usize; 6],
     served: [(u64, u64); 6],
     turns: u64,
@@ -279,14 +312,20 @@ impl Slow {
     }
 
     fn most(&self) -> Option<u32> {
-        self.waiting.iter().map(|packet| packet.0).max_by_key(|&slot| self.place(slot))
+        match self.priority {
+            Priority::Sent => self.waiting.iter().map(|packet| packet.0).max_by_key(|&slot| self.place(slot)),
+            // Of equals the last.
+            Priority::Arrival => {
+                self.waiting.iter().max_by_key(|&packet| self.sent_before[packet]).map(|packet| packet.0)
+            }
+        }
     }
 
     fn timeout(&mut self, slot: u32, until: Instant) {
         while self.at_once
             && let Some(most) = self.most()
             && most != slot
-            && self.place(most).0 > LONG
+            && self.served[most as usize].0 > LONG
         {
             self.drop_tail(most);
         }
@@ -300,6 +339,7 @@ impl Slow {
             self.served[at].1 = self.turns;
         }
         self.waiting.push((slot, self.offered[at]));
+        self.sent_before.insert((slot, self.offered[at]), self.served[at].0);
         self.offered[at] += 1;
         let most = self.most().unwrap();
         let lasts = |until| now < until || self.until == Until::Echo;
@@ -310,7 +350,13 @@ impl Slow {
     }
 
     fn next(&mut self) -> Option<(u32, usize)> {
-        let least = self.waiting.iter().map(|packet| packet.0).min_by_key(|&slot| self.place(slot))?;
+        let least = match self.priority {
+            Priority::Sent => self.waiting.iter().map(|packet| packet.0).min_by_key(|&slot| self.place(slot)),
+            // Of equals the first.
+            Priority::Arrival => {
+                self.waiting.iter().min_by_key(|&packet| self.sent_before[packet]).map(|packet| packet.0)
+            }
+        }?;
         let first = self.waiting.iter().position(|packet| packet.0 == least)?;
         Some(self.waiting.remove(first))
     }
@@ -364,11 +410,15 @@ proptest! {
         limit in prop::option::of(1u64..12),
         until in prop::sample::select(vec![Until::Recovery, Until::Echo]),
         at_once: bool,
+        priority in prop::sample::select(vec![Priority::Sent, Priority::Arrival]),
     ) {
         let severe = Severe { short: Bytes(SHORT), long: Bytes(LONG), until, at_once };
-        let mut order = las(limit, Some(severe));
+        let mut order = match priority {
+            Priority::Sent => las(limit, Some(severe)),
+            Priority::Arrival => by_arrival(limit, Some(severe)),
+        };
         let limit = limit.map_or(usize::MAX, |limit| limit as usize);
-        let mut slow = Slow { limit, until, at_once, ..Slow::default() };
+        let mut slow = Slow { limit, until, at_once, priority, ..Slow::default() };
         let mut taken = [0usize; 6];
         for (i, step) in steps.into_iter().enumerate() {
             let now = us(i as u64);
