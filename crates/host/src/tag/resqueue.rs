@@ -36,11 +36,16 @@ pub struct Config {
     /// Raise every packet of a flow from its first retransmission on, and not the retransmitted packets alone: what
     /// section 3.3.2 of the thesis advises against, for comparison.
     pub whole_flow: bool,
+    /// Raise what is sent again after a timeout, and not what duplicate ACKs ask for: "upon timeouts, the priority is
+    /// decremented" (section 3.3), where all else there speaks of every retransmitted packet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub timeouts_only: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { thresholds: Thresholds::List(vec![Bytes(32_000), Bytes(1_000_000)]), whole_flow: false }
+        let thresholds = Thresholds::List(vec![Bytes(32_000), Bytes(1_000_000)]);
+        Config { thresholds, whole_flow: false, timeouts_only: false }
     }
 }
 
@@ -50,10 +55,14 @@ pub struct Model {
     levels: Levels,
     whole_flow: bool,
     has_resent: bool,
+    /// A retransmission of what lies before this offset, in bytes, rises.
+    rises_before: u64,
+    timeouts_only: bool,
 }
 
 impl Parameters for Config {
-    const CASES: &'static [&'static str] = &["", "thresholds = [\"2920B\", \"40KB\"]", "whole_flow = true"];
+    const CASES: &'static [&'static str] =
+        &["", "thresholds = [\"2920B\", \"40KB\"]", "whole_flow = true", "timeouts_only = true"];
 
     fn facts(&self, facts: &mut Facts) {
         facts.writes(&[Thing::Class, Thing::Rank], "writes priorities into packets");
@@ -76,7 +85,9 @@ impl Build for Model {
 
     fn build(config: &Config, _: &()) -> Result<Model, Invalid> {
         let levels = Levels::new(&config.thresholds, MAX_CLASSES - usize::from(RESERVED))?;
-        Ok(Model { levels, whole_flow: config.whole_flow, has_resent: false })
+        let Config { whole_flow, timeouts_only, .. } = *config;
+        let rises_before = if timeouts_only { 0 } else { u64::MAX };
+        Ok(Model { levels, whole_flow, has_resent: false, rises_before, timeouts_only })
     }
 }
 
@@ -85,14 +96,18 @@ impl Tag for Model {
     fn tag(&mut self, view: &TagView) -> Priority {
         let class = RESERVED + self.levels.after(view.highest_sent);
         let is_short = view.highest_sent <= self.levels.first();
-        self.has_resent |= view.is_retransmission();
-        let is_raised = view.is_retransmission() || (self.whole_flow && self.has_resent);
+        let is_sent_again = view.is_retransmission() && view.offset < self.rises_before;
+        self.has_resent |= is_sent_again;
+        let is_raised = is_sent_again || (self.whole_flow && self.has_resent);
         let rises = is_raised && (class > RESERVED || is_short);
         Priority::of_class(class - u8::from(rises))
     }
 
     fn on_timeout(&mut self, consecutive: u32, highest_sent: u64) {
         self.levels.on_timeout(consecutive, highest_sent);
+        if self.timeouts_only {
+            self.rises_before = highest_sent;
+        }
     }
 }
 
@@ -105,7 +120,7 @@ mod tests {
 
     fn model(thresholds: &[u64]) -> Model {
         let thresholds = Thresholds::List(thresholds.iter().map(|&t| Bytes(t)).collect());
-        Model::build(&Config { thresholds, whole_flow: false }, &()).unwrap()
+        Model::build(&Config { thresholds, ..Config::default() }, &()).unwrap()
     }
 
     /// Three thresholds make four classes of PIAS, and five with the reserved one.
@@ -146,6 +161,18 @@ mod tests {
     }
 
     #[test]
+    fn only_what_a_timeout_sends_again_is_raised_if_that_is_asked_for() {
+        let mut tag = Model::build(&Config { timeouts_only: true, ..Config::default() }, &()).unwrap();
+        assert_eq!(level(&mut tag, 1460, 14_600), 2, "duplicate ACKs ask for it");
+        tag.on_timeout(1, 14_600);
+        assert_eq!([level(&mut tag, 0, 14_600), level(&mut tag, 13_140, 14_600)], [1, 1]);
+        // What was sent after the timeout is lost in turn, and no timer has told of that.
+        assert_eq!([level(&mut tag, 14_600, 14_600), level(&mut tag, 14_600, 20_440)], [2, 2]);
+        tag.on_timeout(1, 20_440);
+        assert_eq!(level(&mut tag, 14_600, 20_440), 1);
+    }
+
+    #[test]
     fn the_reserved_level_is_for_flows_up_to_the_first_threshold() {
         let mut tag = model(&THRESHOLDS);
         assert_eq!(level(&mut tag, 30_000, 32_000), 1);
@@ -176,13 +203,13 @@ mod tests {
     fn there_is_one_threshold_less_than_in_pias() {
         assert!(
             Model::build(
-                &Config { thresholds: Thresholds::List((1..=6).map(Bytes).collect()), whole_flow: false },
+                &Config { thresholds: Thresholds::List((1..=6).map(Bytes).collect()), ..Config::default() },
                 &()
             )
             .is_ok()
         );
         let error = Model::build(
-            &Config { thresholds: Thresholds::List((1..=7).map(Bytes).collect()), whole_flow: false },
+            &Config { thresholds: Thresholds::List((1..=7).map(Bytes).collect()), ..Config::default() },
             &(),
         )
         .unwrap_err();
