@@ -43,7 +43,7 @@ def test_every_scheme_is_listed_and_shown(tmp_path: Path) -> None:
 
 def test_every_list_has_something(tmp_path: Path) -> None:
     everything = succeeded(run("list", cwd=tmp_path)).stdout
-    for kind in ("schemes", "topologies", "workloads", "loss", "markers", "buffers", "paths"):
+    for kind in ("schemes", "topologies", "workloads", "loss", "markers", "buffers", "paths", "host-delays", "studies"):
         shown = succeeded(run("list", kind, cwd=tmp_path)).stdout
         assert len(shown.splitlines()) >= 2 and shown.strip() in everything, kind
 
@@ -61,12 +61,23 @@ def test_every_list_has_something(tmp_path: Path) -> None:
         (("show", "scheem", "dctcp"), "scheme"),
         (("show", "table", "workload.trafic.NAME"), "workload.traffic.NAME"),
         (("list", "metric"), "metrics"),
+        (("show", "study", "spq-ls14"), "spq-ls144"),
+        (("reproduce", "slytherin-fg10"), "slytherin-fig10"),
     ],
 )
 def test_a_slip_of_the_pen_is_understood(tmp_path: Path, arguments: tuple[str, ...], meant: str) -> None:
     done = run(*arguments, cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.startswith("error: ")
     assert f"did you mean `{meant}`?" in done.stderr, done.stderr
+    assert len(done.stderr) < 1000, "nobody reads a hundred names"
+
+
+def test_every_experiment_is_listed_with_its_title(tmp_path: Path) -> None:
+    listed = objects(succeeded(run("list", "experiments", "--format", "json", cwd=tmp_path)).stdout)
+    names = sorted(file.stem for file in (REPOSITORY / "experiments").glob("*.toml"))
+    assert sorted(entry["name"] for entry in listed) == names
+    studies = {file.stem for file in (REPOSITORY / "experiments" / "studies").glob("*.toml")}
+    assert {entry["study"] for entry in listed} <= studies and all(entry["meaning"] for entry in listed)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

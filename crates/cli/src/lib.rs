@@ -97,7 +97,7 @@ enum Command {
     Bill(bill::BillCommand),
     /// List what there is to choose from, and what results mean
     List {
-        /// What to list, such as schemes, workloads, metrics or markers; everything if it is left out
+        /// What to list, such as schemes, experiments, metrics or markers; everything if it is left out
         kind: Option<String>,
         /// How to print
         #[arg(long, value_enum, default_value_t)]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tailcut_model::registry::{SeatEntry, seats_of};
 use tailcut_record::schema;
+use tailcut_reproduce as reproduce;
 use tailcut_results::METRICS;
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Config, PRESETS, Problem};
@@ -12,7 +13,7 @@ use crate::format::TextFormat;
 use crate::page::Page;
 
 /// Lists of what is not on a seat.
-const OTHER: [&str; 4] = ["schemes", "workloads", "columns", "metrics"];
+const OTHER: [&str; 6] = ["schemes", "workloads", "columns", "metrics", "experiments", "studies"];
 
 /// Every seat, found by the type of a configuration.
 pub(crate) fn seats() -> Vec<SeatEntry> {
@@ -28,9 +29,9 @@ pub(crate) fn singular(seat: &SeatEntry) -> String {
 pub(crate) fn plural(seat: &SeatEntry) -> String {
     let word = singular(seat);
     match word.strip_suffix('y') {
-        Some(stem) => format!("{stem}ies"),
-        None if word.ends_with('s') => format!("{word}es"),
-        None => format!("{word}s"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{stem}ies"),
+        _ if word.ends_with('s') => format!("{word}es"),
+        _ => format!("{word}s"),
     }
 }
 
@@ -57,8 +58,15 @@ struct Entry {
 pub(crate) fn list(kind: Option<&str>, format: TextFormat) -> Result<(), Problem> {
     let seats = seats();
     let lists: Vec<List> = match kind {
-        None => OTHER.iter().flat_map(|kind| other(kind)).chain(seats.iter().map(of_seat)).collect(),
-        Some(kind) if OTHER.contains(&kind) => other(kind),
+        None => {
+            let mut all = Vec::new();
+            for kind in OTHER {
+                all.extend(other(kind)?);
+            }
+            all.extend(seats.iter().map(of_seat));
+            all
+        }
+        Some(kind) if OTHER.contains(&kind) => other(kind)?,
         Some(kind) => match seats.iter().find(|seat| is_called(seat, kind)) {
             Some(seat) => vec![of_seat(seat)],
             None => {
@@ -100,13 +108,36 @@ fn of_seat(seat: &SeatEntry) -> List {
     }
 }
 
-fn other(kind: &str) -> Vec<List> {
-    match kind {
+fn other(kind: &str) -> Result<Vec<List>, Problem> {
+    Ok(match kind {
         "schemes" => vec![schemes()],
         "workloads" => vec![workloads()],
         "metrics" => vec![metrics()],
+        "experiments" => vec![experiments()?],
+        "studies" => vec![studies()?],
         _ => columns_of_files(),
-    }
+    })
+}
+
+fn experiments() -> Result<List, Problem> {
+    let entry = |name: &str| {
+        let experiment = reproduce::find(name)?;
+        let (study, meaning) = (experiment.study.clone(), reproduce::title_of(&experiment));
+        let json = json!({ "list": "experiments", "name": name, "study": study, "meaning": meaning });
+        Ok(Entry { name: name.to_owned(), meaning, json })
+    };
+    let entries = reproduce::names().map(entry).collect::<Result<Vec<_>, Problem>>()?;
+    Ok(List { title: "experiments (tailcut reproduce NAME)".to_owned(), entries })
+}
+
+fn studies() -> Result<List, Problem> {
+    let entry = |name: &str| {
+        let meaning = reproduce::study(name)?.title;
+        let json = json!({ "list": "studies", "name": name, "meaning": meaning });
+        Ok(Entry { name: name.to_owned(), meaning, json })
+    };
+    let entries = reproduce::studies().map(entry).collect::<Result<Vec<_>, Problem>>()?;
+    Ok(List { title: "studies (tailcut show study NAME)".to_owned(), entries })
 }
 
 fn schemes() -> List {

@@ -10,7 +10,10 @@ pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// "did you mean `x`? expected one of `x`, `y`".
+/// So many words nobody reads in a message: the one that was meant is enough.
+const TOO_MANY: usize = 60;
+
+/// "did you mean `x`? expected one of `x`, `y`"; without the words if there are too many and one of them is near.
 pub fn suggest(word: &str, words: &[&str]) -> String {
     let all = words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ");
     let expected = match words.len() {
@@ -19,6 +22,7 @@ pub fn suggest(word: &str, words: &[&str]) -> String {
         _ => format!("expected one of {all}"),
     };
     match nearest(word, words.iter().copied()) {
+        Some(near) if words.len() > TOO_MANY => format!("did you mean `{near}`? there are {} names", words.len()),
         Some(near) => format!("did you mean `{near}`? {expected}"),
         None => expected,
     }
@@ -36,5 +40,8 @@ mod tests {
         assert_eq!(nearest("quic", words), None);
         assert_eq!(suggest("pais", &words), "did you mean `pias`? expected one of `dctcp`, `pias`, `websearch`");
         assert_eq!(suggest("x", &[]), "nothing is expected here");
+        let many: Vec<String> = (0..114).map(|n| format!("spq-fig{n}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(suggest("spq-fg7", &many), "did you mean `spq-fig7`? there are 114 names");
     }
 }

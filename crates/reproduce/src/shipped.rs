@@ -287,7 +287,8 @@ pub fn find(id: &str) -> Result<Experiment, Problem> {
         } else {
             Problem::new(format!("there is no experiment `{id}`"))
         };
-        return Err(problem.help(suggest(id, &names().collect::<Vec<_>>())));
+        let near = suggest(id, &names().collect::<Vec<_>>());
+        return Err(problem.help(format!("{near}; `tailcut list experiments` prints them")));
     };
     Experiment::parse(&format!("experiments/{name}.toml"), name, text)
 }
@@ -303,7 +304,8 @@ pub fn study(name: &str) -> Result<Study, Problem> {
     };
     let (file, text) = source(name).ok_or_else(|| {
         let known: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
-        Problem::new(format!("there is no study `{name}`")).help(suggest(name, &known))
+        Problem::new(format!("there is no study `{name}`"))
+            .help(format!("{}; `tailcut list studies` prints them", suggest(name, &known)))
     })?;
     Study::parse(&file, name, &text, &source)
 }
@@ -333,7 +335,7 @@ pub fn claims_of(id: &str) -> Result<Vec<&'static Claim>, Problem> {
 }
 
 /// The title of an experiment: its own, or what the catalogue of claims says of the figure.
-pub(crate) fn title_of(experiment: &Experiment) -> String {
+pub fn title_of(experiment: &Experiment) -> String {
     match (&experiment.title, catalogue().experiment(&experiment.id)) {
         (Some(title), _) => title.clone(),
         (None, Some(published)) => format!("{}: {}", published.figure, published.title),

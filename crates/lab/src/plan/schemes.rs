@@ -112,12 +112,13 @@ pub(super) fn chosen(keys: &Tree) -> Result<Vec<RunScheme>, Problem> {
 /// What the scenario says of schemes and is not used, or probably not meant.
 pub(super) fn warnings(keys: &Tree, schemes: &[RunScheme]) -> Vec<String> {
     let mut warnings = Vec::new();
-    // Whoever chooses among a scenario's schemes on the command line knows that the others are not used.
-    let is_chosen_there =
-        keys.get(CHOSEN).and_then(|list| list.origin.as_ref()).is_some_and(|o| o.source.name == "--set");
+    let source = |tree: &Tree| tree.key_or_value().map(|origin| origin.source.name.clone());
+    let chosen_in = keys.get(CHOSEN).and_then(source);
     for (name, table) in keys.get(DEFINED).map_or(&[][..], Tree::entries) {
-        if is_chosen_there {
-            break;
+        // Whoever chooses among the schemes of another text, on the command line or in a study that is built on it,
+        // knows that the others are not used.
+        if chosen_in.is_some() && source(table) != chosen_in {
+            continue;
         }
         if schemes.iter().all(|scheme| scheme.name != *name) {
             let place = table.key_or_value().map_or_else(String::new, |o| format!(" (line {})", o.line()));

@@ -370,6 +370,22 @@ fn what_counts_for_nobody_is_said() {
     assert_eq!(said("schemes = [\"tcp\", \"dctcp\"]\n"), "");
 }
 
+/// A study that is built on another need not use all of its schemes, but all of its own.
+#[test]
+fn a_scheme_that_is_not_used_is_said_of_the_text_that_chooses() {
+    let said = |over: &str| {
+        let below =
+            "schemes = [\"mine\", \"other\"]\n[scheme.mine]\npreset = \"dctcp\"\n[scheme.other]\npreset = \"pias\"\n";
+        let layers = [("below.toml", below.to_owned() + BASE), ("over.toml", over.to_owned())];
+        let layers = layers.iter().map(|(name, text)| Tree::parse(name, text).unwrap()).collect();
+        let plan = Plan::of_layers(layers, "test", Path::new("."), &RunArguments::default());
+        plan.unwrap_or_else(|p| panic!("{}", p.render(false))).warnings.join("\n")
+    };
+    assert_eq!(said("schemes = [\"mine\"]\n"), "");
+    let not_used = said("schemes = [\"mine\"]\n[scheme.new]\npreset = \"spq\"\n");
+    assert!(not_used.contains("`[scheme.new]` (line 2) is not used") && !not_used.contains("other"), "{not_used}");
+}
+
 #[test]
 fn schemes_are_refused_that_would_have_a_false_label() {
     for (head, set, line, part, help) in [
