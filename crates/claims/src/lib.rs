@@ -53,7 +53,7 @@ pub use judge::judge;
 pub use judgement::{Judgement, Verdict};
 pub use listing::{Filter, Line, Listing, Runnable, Test};
 pub use published::published;
-pub use readings::{ReadJudgement, ReadingResults, UnderReadings};
+pub use readings::{ReadJudgement, ReadingEffect, ReadingResults, Share, UnderReadings};
 pub use scoreboard::{scoreboard_html, scoreboard_markdown};
 pub use standing::{Standing, StudyStanding};
 pub use stored::{ClaimsError, SCALES, Stored};

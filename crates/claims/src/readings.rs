@@ -3,7 +3,7 @@
 //! The verdict of a claim is that of the base. Beside it stand how many of the readings reproduce it, and which value
 //! decides.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -164,10 +164,20 @@ impl ReadingResults {
         self.judgements.iter().find(|one| one.claim == claim && one.reading == reading).map(|one| one.verdict)
     }
 
+    /// The judgements of a claim.
+    fn judged(&self, claim: &str) -> Vec<&ReadJudgement> {
+        self.judgements.iter().filter(|one| one.claim == claim && one.verdict != Verdict::NotRun).collect()
+    }
+
+    /// What moves a claim most: one value, and two together. None of a kind if that moves nothing.
+    pub fn strongest(&self, claim: &str) -> [Option<ReadingEffect>; 2] {
+        let judged = self.judged(claim);
+        [strongest_value(&judged), strongest_pair(&judged)]
+    }
+
     /// What a claim comes to under all of them; `None` if it was judged under fewer than two.
     pub fn of_claim(&self, claim: &str) -> Option<UnderReadings> {
-        let judged: Vec<&ReadJudgement> =
-            self.judgements.iter().filter(|one| one.claim == claim && one.verdict != Verdict::NotRun).collect();
+        let judged = self.judged(claim);
         if judged.len() < 2 {
             return None;
         }
@@ -183,8 +193,8 @@ pub struct UnderReadings {
     pub judged: usize,
     /// Under how many of them it is reproduced.
     pub holds: usize,
-    /// The value that decides; `not NAME` if it is reproduced without it. `None` if all readings agree, or no value by
-    /// itself makes the difference.
+    /// The value that decides; `not NAME` if it is reproduced without it. Where no value does by itself, the two that
+    /// do together. `None` if all readings agree, or neither makes the difference.
     pub decided_by: Option<String>,
     /// At which scale.
     pub scale: String,
@@ -220,23 +230,117 @@ impl fmt::Display for UnderReadings {
 /// for the value to decide.
 const DECIDES: f64 = 0.5;
 
-/// The value with which the share of readings that reproduce the claim changes most.
+/// Of how many readings there must be some with two values together, for the two to decide. A design over all choices
+/// has as many for every pair; a pair that somebody tried by itself has one or two.
+const PAIRS_FROM: usize = 4;
+
+/// Readings: how many reproduce a claim, and how many there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// How many reproduce the claim.
+    pub holds: usize,
+    /// How many there are.
+    pub judged: usize,
+}
+
+impl Share {
+    fn add(&mut self, holds: bool) {
+        self.holds += usize::from(holds);
+        self.judged += 1;
+    }
+
+    fn value(self) -> Option<f64> {
+        (self.judged > 0).then(|| self.holds as f64 / self.judged as f64)
+    }
+}
+
+/// What a value of a choice, or two together, does to a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadingEffect {
+    /// The value; of two `a and b`, and `not a` is whatever is taken in the place of `a`.
+    pub taken: String,
+    /// The readings that have it.
+    pub with: Share,
+    /// All others.
+    pub without: Share,
+}
+
+impl ReadingEffect {
+    /// By how much the share of readings that reproduce the claim is larger with it than without it.
+    pub fn size(&self) -> f64 {
+        self.with.value().zip(self.without.value()).map_or(0.0, |(with, without)| with - without)
+    }
+
+    /// Over these readings; `has` says whether one has what is taken.
+    fn of(taken: String, judged: &[&ReadJudgement], has: impl Fn(&ReadJudgement) -> bool) -> ReadingEffect {
+        let (mut with, mut without) = (Share::default(), Share::default());
+        for one in judged {
+            if has(one) { &mut with } else { &mut without }.add(one.verdict.is_reproduced());
+        }
+        ReadingEffect { taken, with, without }
+    }
+
+    /// The same seen from where it is not taken, if that is where the claim holds.
+    fn where_it_holds(self) -> ReadingEffect {
+        if self.size() >= 0.0 {
+            return self;
+        }
+        ReadingEffect { taken: format!("not {}", self.taken), with: self.without, without: self.with }
+    }
+}
+
+/// The names of all values, in the order of the alphabet.
+fn values<'a>(judged: &[&'a ReadJudgement]) -> Vec<&'a str> {
+    let names = judged.iter().flat_map(|one| one.reading.split(BETWEEN)).filter(|name| *name != "base");
+    names.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The larger one; of equal ones the first.
+fn larger(best: ReadingEffect, other: ReadingEffect) -> ReadingEffect {
+    if other.size() > best.size() { other } else { best }
+}
+
+/// The value with which the share of readings that reproduce the claim changes most, with `not` if it is larger without
+/// it.
+fn strongest_value(judged: &[&ReadJudgement]) -> Option<ReadingEffect> {
+    let effects = values(judged)
+        .into_iter()
+        .map(|name| ReadingEffect::of(name.to_owned(), judged, |one| one.takes(name)).where_it_holds());
+    effects.filter(|effect| effect.size() > 0.0).reduce(larger)
+}
+
+/// The two values, each taken or not, with which the share changes most.
+fn strongest_pair(judged: &[&ReadJudgement]) -> Option<ReadingEffect> {
+    let names = values(judged);
+    let mut best: Option<ReadingEffect> = None;
+    for (at, first) in names.iter().enumerate() {
+        for second in &names[at + 1..] {
+            // A choice has one value at a time: two of its values are never met together, and say nothing.
+            if judged.iter().filter(|one| one.takes(first) && one.takes(second)).count() < PAIRS_FROM {
+                continue;
+            }
+            let signed = |name: &str, is_taken| if is_taken { name.to_owned() } else { format!("not {name}") };
+            for (of_first, of_second) in [(true, true), (true, false), (false, true), (false, false)] {
+                let taken = format!("{} and {}", signed(first, of_first), signed(second, of_second));
+                let has = |one: &ReadJudgement| one.takes(first) == of_first && one.takes(second) == of_second;
+                let effect = ReadingEffect::of(taken, judged, has);
+                if effect.size() > 0.0 {
+                    best = Some(match best {
+                        Some(best) => larger(best, effect),
+                        None => effect,
+                    });
+                }
+            }
+        }
+    }
+    best
+}
+
+/// The value that decides, or else the two that do.
 fn decided_by(judged: &[&ReadJudgement]) -> Option<String> {
-    let mut effects: BTreeMap<&str, f64> = BTreeMap::new();
-    for name in judged.iter().flat_map(|one| one.reading.split(BETWEEN)).filter(|name| *name != "base") {
-        let share = |taken: bool| {
-            let of: Vec<bool> =
-                judged.iter().filter(|one| one.takes(name) == taken).map(|one| one.verdict.is_reproduced()).collect();
-            of.iter().filter(|holds| **holds).count() as f64 / of.len() as f64
-        };
-        effects.entry(name).or_insert_with(|| share(true) - share(false));
-    }
-    let largest = effects.into_iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
-    match largest {
-        (_, effect) if effect.abs() < DECIDES => None,
-        (name, effect) if effect > 0.0 => Some(name.to_owned()),
-        (name, _) => Some(format!("not {name}")),
-    }
+    let decides = |effect: &ReadingEffect| effect.size() >= DECIDES;
+    let effect = strongest_value(judged).filter(decides).or_else(|| strongest_pair(judged).filter(decides))?;
+    Some(effect.taken)
 }
 
 #[cfg(test)]
@@ -277,6 +381,43 @@ mod tests {
         assert_eq!(of(&[("base", No), ("x", Yes), ("y", NotRun)]), under(2, 1, Some("x")));
         assert_eq!(of(&[("base", No), ("x", NotRun)]), None, "one verdict says nothing of readings");
         assert_eq!(results(&all).of_claim("b"), None);
+    }
+
+    #[test]
+    fn where_no_value_decides_two_may_that_a_design_has_often_enough_together() {
+        // All combinations of three values: the claim holds where `x` is taken and `y` is not.
+        let names: Vec<String> = (0..8u32)
+            .map(|bits| {
+                let taken: Vec<&str> = ["x", "y", "z"]
+                    .into_iter()
+                    .enumerate()
+                    .filter(|(at, _)| bits >> at & 1 == 1)
+                    .map(|(_, n)| n)
+                    .collect();
+                if taken.is_empty() { "base".to_owned() } else { taken.join("+") }
+            })
+            .collect();
+        let holds = |name: &str| name.contains('x') && !name.contains('y');
+        let of = |names: &[String]| {
+            let judged: Vec<(&str, Verdict)> =
+                names.iter().map(|name| (name.as_str(), if holds(name) { Yes } else { No })).collect();
+            results(&judged)
+        };
+        let share = |holds, judged| Share { holds, judged };
+        let effect = |taken: &str, with, without| Some(ReadingEffect { taken: taken.to_owned(), with, without });
+        // Twice as many readings, so that each pair is met four times: a fourth value that changes nothing.
+        let all: Vec<String> = names.iter().cloned().chain(names.iter().map(|name| format!("{name}+w"))).collect();
+        let [value, pair] = of(&all).strongest("a");
+        // `x` takes the share from 0 to a half, and so does `not y`: the first of the alphabet.
+        assert_eq!(value, effect("x", share(4, 8), share(0, 8)));
+        assert_eq!(pair, effect("x and not y", share(4, 4), share(0, 12)));
+        assert_eq!(of(&all).of_claim("a").unwrap().decided_by.as_deref(), Some("x"), "one value goes before two");
+        // Without half of those that hold no value decides by itself, and the pair does.
+        let fewer: Vec<String> = all.iter().filter(|name| *name != "x+z" && *name != "x+z+w").cloned().collect();
+        assert_eq!(of(&fewer).of_claim("a").unwrap().decided_by.as_deref(), Some("x and not y"));
+        let [_, pair] = of(&names).strongest("a");
+        assert_eq!(pair, None, "two readings with both values are somebody's trial and no design");
+        assert_eq!(of(&all).strongest("b"), [None, None]);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod measure;
 mod pages;
 mod picture;
 mod readings;
+mod screening;
 mod source;
 mod statistics;
 mod store;

@@ -15,6 +15,7 @@ use crate::effects::Effects;
 use crate::markup::{Block, Made, parse, replaced};
 use crate::picture::Picture;
 use crate::readings::Readings;
+use crate::screening::Screening;
 use crate::source::Source;
 use crate::store::{Facts, Store, again, write};
 use crate::table::Table;
@@ -40,6 +41,8 @@ struct Spec {
     effects: Option<Effects>,
     /// Claims of a study under its readings.
     readings: Option<Readings>,
+    /// What moves claims of a study most under its readings.
+    screening: Option<Screening>,
     /// A picture of statistics.
     picture: Option<Picture>,
     /// A picture of where the time of the slowest flows goes under each scheme.
@@ -297,6 +300,13 @@ impl Pages {
         definition.text(&self.store).map_err(|error| format!("the value {name}: {error}"))
     }
 
+    /// What was judged of a study under its readings.
+    fn judged(&self, study: &str, scale: &str) -> Result<ReadingResults, String> {
+        let path = ReadingResults::path(&self.store.root.join("results"), scale, study);
+        let stored = ReadingResults::read(&path, scale).map_err(|error| error.to_string())?;
+        stored.ok_or_else(|| format!("there is no {}", path.display()))
+    }
+
     fn block(&self, page: &Path, block: &Block) -> Result<String, String> {
         let source = Source::parse(&block.command, &self.store.root)?;
         let spec = spec(block)?;
@@ -318,9 +328,10 @@ impl Pages {
                 effects.text(&EffectTable::parse(&stored)?)?
             }
             (Spec { readings: Some(readings), .. }, Source::Study { study, scale, .. }) => {
-                let path = ReadingResults::path(&self.store.root.join("results"), scale.name(), study);
-                let stored = ReadingResults::read(&path, scale.name()).map_err(|error| error.to_string())?;
-                readings.text(&stored.ok_or_else(|| format!("there is no {}", path.display()))?)?
+                readings.text(&self.judged(study, scale.name())?)?
+            }
+            (Spec { screening: Some(screening), .. }, Source::Study { study, scale, .. }) => {
+                screening.text(&self.judged(study, scale.name())?)?
             }
             (Spec { table, .. }, _) if !table.is_empty() => {
                 let figures = self.store.figures(&source)?;
