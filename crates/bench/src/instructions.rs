@@ -37,10 +37,10 @@ const LARGE: [&str; 3] =
     ["topology.leaf-spine.leaves=64", "topology.leaf-spine.hosts_per_leaf=32", "workload.duration=400us"];
 
 /// Every switch shares a memory that is never full: what that costs, beside `dctcp`.
-const SHARED: [&str; 2] = ["workload.flows=500", "switch.memory.dt.size=100MB"];
+const SHARED: [&str; 2] = ["workload.flows=250", "switch.memory.dt.size=100MB"];
 
 /// The same of a memory that is told what comes and leaves.
-const TOLD: [&str; 2] = ["workload.flows=500", "switch.memory.edt.size=100MB"];
+const TOLD: [&str; 2] = ["workload.flows=250", "switch.memory.edt.size=100MB"];
 
 /// What is counted: every preset and variant on a busy fabric, DCTCP on the common work, without and with the delays of
 /// its flows attributed, and with switches whose ports share a memory, asked alone or told as well, and DCTCP in a
@@ -49,10 +49,10 @@ pub fn cases() -> Vec<Case> {
     let case = |name: &str, scheme: String, file, set| Case { name: name.to_owned(), scheme, file, set };
     let mut cases: Vec<Case> = crate::presets::schemes()
         .into_iter()
-        .map(|scheme| case(&scheme, scheme.clone(), BUSY, &["workload.flows=500"]))
+        .map(|scheme| case(&scheme, scheme.clone(), BUSY, &["workload.flows=250"]))
         .collect();
-    cases.push(case("peers", "dctcp".to_owned(), "scenarios/peers.toml", &["workload.flows=120"]));
-    let attributed = &["workload.flows=120", "record.attribution=true"];
+    cases.push(case("peers", "dctcp".to_owned(), "scenarios/peers.toml", &["workload.flows=60"]));
+    let attributed = &["workload.flows=60", "record.attribution=true"];
     cases.push(case("attribution", "dctcp".to_owned(), "scenarios/peers.toml", attributed));
     cases.push(case("shared-memory", "dctcp".to_owned(), BUSY, &SHARED));
     cases.push(case("told-memory", "dctcp".to_owned(), BUSY, &TOLD));
