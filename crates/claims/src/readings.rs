@@ -252,6 +252,12 @@ impl Share {
     fn value(self) -> Option<f64> {
         (self.judged > 0).then(|| self.holds as f64 / self.judged as f64)
     }
+
+    /// The share that is to be expected of further readings, by Laplace's rule of succession: one of one says less than
+    /// thirty of thirty-two.
+    fn expected(self) -> f64 {
+        (self.holds + 1) as f64 / (self.judged + 2) as f64
+    }
 }
 
 /// What a value of a choice, or two together, does to a claim.
@@ -269,6 +275,11 @@ impl ReadingEffect {
     /// By how much the share of readings that reproduce the claim is larger with it than without it.
     pub fn size(&self) -> f64 {
         self.with.value().zip(self.without.value()).map_or(0.0, |(with, without)| with - without)
+    }
+
+    /// The same of the shares that are to be expected: by this effects are compared.
+    fn expected(&self) -> f64 {
+        self.with.expected() - self.without.expected()
     }
 
     /// Over these readings; `has` says whether one has what is taken.
@@ -297,7 +308,7 @@ fn values<'a>(judged: &[&'a ReadJudgement]) -> Vec<&'a str> {
 
 /// The larger one; of equal ones the first.
 fn larger(best: ReadingEffect, other: ReadingEffect) -> ReadingEffect {
-    if other.size() > best.size() { other } else { best }
+    if other.expected() > best.expected() { other } else { best }
 }
 
 /// The value with which the share of readings that reproduce the claim changes most, with `not` if it is larger without
@@ -418,6 +429,18 @@ mod tests {
         let [_, pair] = of(&names).strongest("a");
         assert_eq!(pair, None, "two readings with both values are somebody's trial and no design");
         assert_eq!(of(&all).strongest("b"), [None, None]);
+    }
+
+    #[test]
+    fn a_value_of_one_reading_does_not_go_before_one_of_many() {
+        // `x` is in half of the readings, and all but one of those hold; `z` is in one, which holds.
+        let mut judged = vec![("base", No), ("z", Yes)];
+        judged.extend(["a", "b", "c", "d", "e", "f"].map(|name| (name, No)));
+        judged.extend(["x", "x+a", "x+b", "x+c", "x+d", "x+e"].map(|name| (name, Yes)));
+        judged.push(("x+f", No));
+        let [value, _] = results(&judged).strongest("a");
+        let effect = value.unwrap();
+        assert_eq!((effect.taken.as_str(), effect.with), ("x", Share { holds: 6, judged: 7 }));
     }
 
     #[test]
