@@ -259,6 +259,7 @@ fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<V
         return Err(problem.help("expected another reading beside --claims-only; `tailcut show study` lists them"));
     }
     let mut all: Vec<Planned> = Vec::new();
+    let mut said = BTreeSet::new();
     for experiment in experiments {
         if all.iter().any(|known| known.study.name == experiment.study) {
             continue;
@@ -270,18 +271,30 @@ fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<V
         }
         let base = study.plan(arguments.scale, &arguments.reading, &overrides)?;
         let readings = match arguments.readings {
-            true => reproduce::screening(&counting(&study, &base, arguments, &overrides)?),
+            true => reproduce::screening(&counting(&study, &base, arguments, &overrides)),
             false => vec![arguments.reading.clone()],
         };
         for reading in readings {
             let plan = if reading == arguments.reading {
+                study.refuse_overload(&reading, &base)?;
                 base.clone()
             } else {
-                study.plan(arguments.scale, &reading, &overrides)?
+                match runnable(&study, &reading, arguments, &overrides) {
+                    Ok(plan) => plan,
+                    Err(problem) => {
+                        say!("left out: {reading}: {problem}");
+                        continue;
+                    }
+                }
             };
-            study.refuse_overload(&reading, &plan)?;
-            if !arguments.quiet && reading == arguments.reading {
-                plan.warnings.iter().for_each(|warning| say!("warning: {}: {warning}", study.name));
+            if !arguments.quiet {
+                // What a reading has in common with one before it is said once.
+                let label = if reading.is_base() { String::new() } else { format!(", {reading}") };
+                for warning in &plan.warnings {
+                    if said.insert((study.name.clone(), warning.clone())) {
+                        say!("warning: {}{label}: {warning}", study.name);
+                    }
+                }
             }
             let fingerprint = reproduce::fingerprint(&plan);
             let study = study.clone().read_as(&reading)?;
@@ -302,28 +315,41 @@ fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<V
     Ok(all)
 }
 
-/// The open choices of a study without the values that change nothing in it, such as thresholds of a scheme that it
-/// does not run.
-fn counting(
+/// The simulations of a study under a reading.
+///
+/// # Errors
+/// If the scenario cannot be, or if it is overloaded.
+fn runnable(
     study: &Study,
-    base: &Plan,
+    reading: &Reading,
     arguments: &ReproduceCommand,
     overrides: &RunArguments,
-) -> Result<Vec<Open>, Problem> {
+) -> Result<Plan, Problem> {
+    let plan = study.plan(arguments.scale, reading, overrides)?;
+    study.refuse_overload(reading, &plan)?;
+    Ok(plan)
+}
+
+/// The open choices of a study without the values that change nothing in it, such as thresholds of a scheme that it
+/// does not run, and without those that cannot be run in it.
+fn counting(study: &Study, base: &Plan, arguments: &ReproduceCommand, overrides: &RunArguments) -> Vec<Open> {
     let mut open = study.open.clone();
     for choice in &mut open {
         let mut others = Vec::new();
         for other in choice.other.drain(..) {
-            let plan = study.plan(arguments.scale, &Reading::of([&other.name]), overrides)?;
-            if other.measures.is_empty() && base.is_as(&plan) {
-                say!("left out: {} changes nothing in the study {}", other.name, study.name);
-            } else {
-                others.push(other);
+            match runnable(study, &Reading::of([&other.name]), arguments, overrides) {
+                Ok(plan) if other.measures.is_empty() && base.is_as(&plan) => {
+                    say!("left out: {} changes nothing in the study {}", other.name, study.name);
+                }
+                Ok(_) => others.push(other),
+                Err(problem) => {
+                    say!("left out: {}: {problem}", other.name);
+                }
             }
         }
         choice.other = others;
     }
-    Ok(open)
+    open
 }
 
 /// The study with as many seeds as its claims need to be decided, if that is asked for and there are enough; these
@@ -461,10 +487,9 @@ fn forget_stale_readings(arguments: &ReproduceCommand, study: &Study) -> Result<
     let mut now: BTreeMap<String, Option<String>> = BTreeMap::new();
     let mut stale = BTreeSet::new();
     results.retain(|reading, plan| {
-        let of_now = now.entry(reading.to_owned()).or_insert_with(|| {
-            let plan = study.plan(arguments.scale, &Reading::parse(reading), &RunArguments::default());
-            plan.ok().map(|plan| reproduce::fingerprint(&plan))
-        });
+        let of_now = now
+            .entry(reading.to_owned())
+            .or_insert_with(|| reproduce::fingerprint_under(study, arguments.scale, reading));
         let is_same = of_now.as_deref() == Some(plan);
         if !is_same {
             stale.insert(reading.to_owned());

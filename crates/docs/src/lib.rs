@@ -27,6 +27,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod values;
+mod verdicts;
 
 use std::fmt;
 use std::path::PathBuf;

@@ -20,6 +20,7 @@ use crate::source::Source;
 use crate::store::{Facts, Store, again, write};
 use crate::table::Table;
 use crate::values::Definition;
+use crate::verdicts;
 
 /// Definitions of the numbers in sentences.
 const VALUES: &str = "docs/values.toml";
@@ -53,6 +54,13 @@ struct Spec {
     from: Option<String>,
     /// ... up to the line before the next one that matches this.
     until: Option<String>,
+}
+
+impl Spec {
+    /// Whether it shows what claims come to under readings, and no statistics.
+    fn is_judged(&self) -> bool {
+        self.readings.is_some() || self.screening.is_some()
+    }
 }
 
 /// Something that commands make: where it stands, and what should stand there.
@@ -115,9 +123,12 @@ impl Pages {
         &self.store
     }
 
-    /// Every source that a page shows, by its name. What is no source is left out: [`Pages::check`] says it.
+    /// Every source that a page shows, by its name. What is no source is left out: [`Pages::check`] says it. Blocks of
+    /// what was judged under readings are, too: verdicts are stored as each reading is run, and checked as they are.
     pub fn sources(&self) -> BTreeMap<String, Source> {
-        let blocks = self.files.iter().flat_map(|(_, _, made)| &made.blocks).map(|block| block.command.as_str());
+        let blocks = self.files.iter().flat_map(|(_, _, made)| &made.blocks);
+        let blocks = blocks.filter(|block| !spec(block).is_ok_and(|spec| spec.is_judged()));
+        let blocks = blocks.map(|block| block.command.as_str());
         let values = self.values.values().filter_map(|value| value.from.as_deref());
         let sources = blocks.chain(values).filter_map(|command| Source::parse(command, &self.store.root).ok());
         sources.map(|source| (source.name(), source)).collect()
@@ -187,6 +198,7 @@ impl Pages {
             };
             findings.extend(found.map(|(file, line, what)| Finding::new(file, line, what)));
         }
+        findings.extend(verdicts::stale(&self.store.root));
         for (name, source) in self.sources() {
             if let Some(reason) = self.store.stale(&source) {
                 findings.push(Finding::new(
@@ -310,7 +322,10 @@ impl Pages {
     fn block(&self, page: &Path, block: &Block) -> Result<String, String> {
         let source = Source::parse(&block.command, &self.store.root)?;
         let spec = spec(block)?;
-        let facts = self.store.facts(&source).ok_or_else(|| format!("nothing is stored of it: {}", again(&source)))?;
+        let facts = self.store.facts(&source);
+        if facts.is_none() && !spec.is_judged() {
+            return Err(format!("nothing is stored of it: {}", again(&source)));
+        }
         let text = match (&spec, &source) {
             (Spec { picture: Some(picture), .. }, _) => return Ok(shown(&picture.alt, &picture.file, page)),
             (Spec { delays: Some(delays), .. }, _) => {
@@ -385,11 +400,11 @@ fn spec(block: &Block) -> Result<Spec, String> {
 }
 
 /// The line below a block: which command it comes from, and of which day and machine, if it is of one.
-fn line_of(source: &Source, facts: &Facts) -> String {
+fn line_of(source: &Source, facts: Option<&Facts>) -> String {
     let command = source.command();
-    match &facts.machine {
-        Some(machine) => format!("(`{command}`, {}: {machine}.)", facts.date),
-        None => format!("(`{command}`)"),
+    match facts {
+        Some(Facts { machine: Some(machine), date, .. }) => format!("(`{command}`, {date}: {machine}.)"),
+        _ => format!("(`{command}`)"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tailcut_lab::digest;
-use tailcut_reproduce::{StoredPoint, StoredPoints};
+use tailcut_reproduce::{Scale, StoredPoint, StoredPoints, fingerprint_under, study};
 use tempfile::TempDir;
 
 use crate::pages::Pages;
@@ -152,6 +152,28 @@ fn what_was_measured_before_a_change_is_stale() {
     one(&check(folder.path()), run, "without digests");
     let now = Statistics::now().unwrap().name();
     one(&found("results/measured.toml", &now, "0"), run, "nothing says how its statistics were computed");
+}
+
+#[test]
+fn verdicts_on_a_reading_that_is_another_configuration_now_are_stale() {
+    let folder = repository();
+    let now = |reading: &str| fingerprint_under(&study("slytherin-ls400").unwrap(), Scale::Quick, reading).unwrap();
+    let store = |rows: [(&str, String); 3]| {
+        let row = |(reading, plan): (&str, String)| format!("slytherin-tail-order,{reading},{plan},undecided,,,,\n");
+        let text = rows.map(row).concat();
+        let text = format!("claim,reading,plan,verdict,measured,low,high,reason\n{text}");
+        let path = folder.path().join("results/quick/readings/slytherin-ls400.csv");
+        crate::store::write(&path, text.as_bytes()).unwrap();
+        check(folder.path())
+    };
+    let hold = [("base", now("base")), ("shallow", now("shallow")), ("shallow+kb", now("shallow+kb"))];
+    assert_eq!(store(hold), Vec::<String>::new());
+    let found = store([("base", now("base")), ("shallow", now("kb")), ("no-such", now("base"))]);
+    assert_eq!(found.len(), 2, "{found:#?}");
+    let (no_such, shallow) = (&found[0], &found[1]);
+    assert!(no_such.contains("no-such are stale, because it cannot be planned"), "{no_such}");
+    assert!(shallow.contains("shallow are stale, because it is another configuration now"), "{shallow}");
+    assert!(shallow.contains("`tailcut reproduce slytherin-fig3a --reading shallow --claims-only"), "{shallow}");
 }
 
 #[test]

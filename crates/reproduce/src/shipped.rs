@@ -377,7 +377,7 @@ mod tests {
     use super::*;
     use crate::analytic;
     use crate::measure::MeasureDefinition;
-    use crate::reading::{Reading, screening};
+    use crate::reading::{Open, Reading, screening};
     use crate::scale::Scale;
 
     /// Files in a folder of the repository, without their ending.
@@ -440,6 +440,10 @@ mod tests {
             if !text.contains("[[open.other]]") {
                 return;
             }
+            // Any two values that a design combines are together here: values that exclude each other belong to one
+            // choice.
+            let first = |open: &Open| open.other.iter().find(|other| !other.apart).map(|other| other.name.clone());
+            plan(Scale::Quick, &Reading::of(study.open.iter().filter_map(first)));
             for other in study.open.iter().flat_map(|open| &open.other) {
                 let read = plan(Scale::Quick, &Reading::of([&other.name]));
                 // What is computed without a simulation may depend on the place in the sweep alone.

@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tailcut_base::mix64;
 use tailcut_claims::ClaimsError;
-use tailcut_lab::{Plan, PlannedPoint};
+use tailcut_lab::{Plan, PlannedPoint, RunArguments};
 use tailcut_record::{RecordError, write_atomically};
 use tailcut_results::{Point, PointSummary};
 use tailcut_sim::Problem;
+
+use crate::reading::Reading;
+use crate::scale::Scale;
+use crate::study::Study;
 
 /// One simulation, and what it came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +62,13 @@ pub fn fingerprint(plan: &Plan) -> String {
     let first = plan.points.first().map(|planned| planned.point.seed);
     let of_first = plan.points.iter().filter(|planned| Some(planned.point.seed) == first);
     format!("{:016x}", of_first.fold(0, |all, planned| mix64(all ^ planned.content)))
+}
+
+/// What a study simulates at a scale under a reading, such as `base` or `a+b`, as it is now; `None` if it cannot be read
+/// so.
+pub fn fingerprint_under(study: &Study, scale: Scale, reading: &str) -> Option<String> {
+    let plan = study.plan(scale, &Reading::parse(reading), &RunArguments::default());
+    plan.ok().map(|plan| fingerprint(&plan))
 }
 
 /// The simulations that stored results come from.
