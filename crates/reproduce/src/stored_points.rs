@@ -64,8 +64,8 @@ pub fn fingerprint(plan: &Plan) -> String {
     format!("{:016x}", of_first.fold(0, |all, planned| mix64(all ^ planned.content)))
 }
 
-/// What a study simulates at a scale under a reading, such as `base` or `a+b`, as it is now; `None` if it cannot be read
-/// so.
+/// The fingerprint of what a study simulates at a scale under a reading, such as `base` or `a+b`; `None` if it cannot
+/// be read so.
 pub fn fingerprint_under(study: &Study, scale: Scale, reading: &str) -> Option<String> {
     let plan = study.plan(scale, &Reading::parse(reading), &RunArguments::default());
     plan.ok().map(|plan| fingerprint(&plan))
