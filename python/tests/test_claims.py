@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import re
@@ -257,8 +258,52 @@ def test_claims_alone_are_judged_as_with_all_simulations(tmp_path: Path) -> None
     assert not (tmp_path / "claims" / "quick+at-once" / "background-fairness").exists(), "nothing is drawn"
 
 
-@pytest.mark.parametrize("arguments", [(), ("--reading", "base")], ids=["no reading", "the base"])
-def test_the_base_is_not_judged_without_its_pictures(tmp_path: Path, arguments: tuple[str, ...]) -> None:
-    done = run("reproduce", "background-fairness", "--claims-only", *arguments, cwd=tmp_path)
-    assert done.returncode == 2 and ("--reading <NAME>" in done.stderr or "another reading" in done.stderr)
+def test_the_base_is_judged_for_its_claims_alone(tmp_path: Path) -> None:
+    """The same verdicts as with all simulations, and nothing stored in the place of what is of all of them."""
+    verdicts = []
+    for more in [(), ("--claims-only",)]:
+        folder = tmp_path / str(len(more))
+        folder.mkdir()
+        succeeded(run("reproduce", "background-fairness", "--quiet", *more, "--store", "stored", cwd=folder))
+        stored = folder / "stored" / "quick"
+        verdicts.append((stored / "readings" / "background-fairness.csv").read_text(encoding="utf-8"))
+        assert (stored / "background-fairness.toml").exists() == (not more)
+        assert (stored / "studies").exists() == (not more)
+        assert (stored / "readings" / "background-fairness" / "base.summary.csv.gz").exists() == bool(more)
+    assert verdicts[0] == verdicts[1] and verdicts[0].count(",base,") == 1
+
+
+def test_one_claim_is_judged_with_the_simulations_that_it_needs(tmp_path: Path) -> None:
+    """What was measured for another claim before stays, and both verdicts are those of the whole study."""
+    succeeded(run("reproduce", "slytherin-fig6", "slytherin-fig7", "--quiet", "--claims-only", "--out", "all", cwd=tmp_path))
+    whole = _verdicts(tmp_path / "all" / "quick" / "readings" / "slytherin-convergence.csv")
+    summary = tmp_path / "stored" / "quick" / "readings" / "slytherin-convergence" / "base.summary.csv.gz"
+    judged = []
+    for claim, points in [("slytherin-convergence-4rtt", 1), ("slytherin-convergence-dctcp-6rtt", 2)]:
+        judged.append(claim)
+        succeeded(run("reproduce", "--claim", claim, "--quiet", "--store", "stored", cwd=tmp_path))
+        verdicts = _verdicts(tmp_path / "stored" / "quick" / "readings" / "slytherin-convergence.csv")
+        assert verdicts == {claim: whole[claim] for claim in judged}
+        rows = list(csv.DictReader(io.StringIO(gzip.decompress(summary.read_bytes()).decode())))
+        assert len({row["scheme"] for row in rows}) == points
+    assert not (tmp_path / "stored" / "quick" / "studies").exists()
+
+
+def _verdicts(path: Path) -> dict[str, tuple[str, str]]:
+    rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
+    return {row["claim"]: (row["verdict"], row["measured"]) for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--claim", "slytherin-convergence-4rt"), "did you mean `slytherin-convergence-4rtt`?"),
+        (("--claim", "slytherin-convergence-4rtt", "slytherin-fig6"), "cannot be used with"),
+        ((), "<ID>"),
+    ],
+    ids=["unknown", "beside a figure", "nothing asked for"],
+)
+def test_a_claim_that_cannot_be_judged_is_refused(tmp_path: Path, arguments: tuple[str, ...], reason: str) -> None:
+    done = run("reproduce", *arguments, cwd=tmp_path)
+    assert done.returncode == 2 and reason in done.stderr, done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use tailcut_claims::{Judgement, ReadJudgement, ReadingResults, Stored, Verdict, catalogue};
+use tailcut_claims::{Claim, Judgement, ReadJudgement, ReadingResults, Stored, Verdict, catalogue};
 use tailcut_lab::{
     Parallelism, Plan, RunArguments, RunError, RunOptions, RunReport, find_point, run as run_plan, with_more_seeds,
 };
@@ -30,7 +30,7 @@ use crate::{Failed, SeedArguments, Stop};
 #[command(mut_arg("seeds", |seeds| seeds.requires("out")), mut_arg("seed", |seed| seed.requires("out")))]
 pub(crate) struct ReproduceCommand {
     /// Figures and tables, such as slytherin-fig3a
-    #[arg(value_name = "ID", required_unless_present = "all")]
+    #[arg(value_name = "ID", required_unless_present_any = ["all", "claims"])]
     ids: Vec<String>,
     /// All experiments, or with --scheme all that bear on its claims
     #[arg(long, conflicts_with = "ids")]
@@ -47,9 +47,13 @@ pub(crate) struct ReproduceCommand {
     /// Run the base, each other value alone, and combinations of them, and say under which readings each claim holds
     #[arg(long, conflicts_with = "reading")]
     readings: bool,
-    /// With --reading: run only what claims are judged by, and draw nothing; --readings does so with all but the base
-    #[arg(long, requires = "reading", conflicts_with_all = ["readings", "until"])]
+    /// Run only what the claims of these figures are judged by, and draw nothing; --readings does so with all but the
+    /// base
+    #[arg(long, conflicts_with_all = ["readings", "until"])]
     claims_only: bool,
+    /// Run only what this claim is judged by, as --claims-only does for all of a figure; may be given several times
+    #[arg(long = "claim", value_name = "ID", conflicts_with_all = ["ids", "all", "readings", "until"])]
+    claims: Vec<String>,
     /// Run more seeds while a claim is undecided: while its interval holds a bound of what it says
     #[arg(long, value_name = "WHAT", value_parser = ["decided"], conflicts_with_all = ["readings", "judge_only"])]
     until: Option<String>,
@@ -107,7 +111,11 @@ impl ReproduceCommand {
                 ids.into_iter().map(str::to_owned).collect()
             }
             (None, true) => reproduce::names().map(str::to_owned).collect(),
-            (None, false) => self.ids.clone(),
+            (None, false) if self.claims.is_empty() => self.ids.clone(),
+            (None, false) => {
+                let asked = self.asked()?.unwrap_or_default();
+                asked.iter().filter_map(|claim| reproduce::experiment_of(&claim.id)).map(str::to_owned).collect()
+            }
         };
         let mut experiments: Vec<Experiment> = Vec::new();
         for id in ids {
@@ -119,9 +127,23 @@ impl ReproduceCommand {
         Ok(experiments)
     }
 
+    /// The claims that are asked for, and the claims that they are made of; `None` for all of the experiments.
+    fn asked(&self) -> Result<Option<Vec<&'static Claim>>, Problem> {
+        if self.claims.is_empty() {
+            return Ok(None);
+        }
+        let all: Result<Vec<_>, Problem> = self.claims.iter().map(|id| reproduce::claim_with_parts(id)).collect();
+        Ok(Some(all?.concat()))
+    }
+
+    /// Whether this run judges claims alone, the base too.
+    fn claims_alone(&self) -> bool {
+        self.claims_only || !self.claims.is_empty()
+    }
+
     /// Whether a reading is judged and not drawn.
     fn only_judges(&self) -> bool {
-        self.readings || self.claims_only
+        self.readings || self.claims_alone()
     }
 
     fn out(&self) -> PathBuf {
@@ -144,6 +166,7 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         return Ok(());
     }
     let experiments = arguments.experiments()?;
+    let asked = arguments.asked()?;
     let studies = planned(arguments, &experiments)?;
     if arguments.points {
         points::of_studies(studies.iter().map(|planned| (&planned.plan, folder_of(arguments, planned))));
@@ -201,7 +224,13 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         let mut judged = Vec::new();
         for experiment in of_study {
             if arguments.only_judges() {
-                judged.extend(reproduce::judged(experiment, &run, &known));
+                let mut of_experiment = reproduce::judged(experiment, &run, &known);
+                if let Some(asked) = &asked {
+                    of_experiment.retain(|judgement| asked.iter().any(|one| one.id == judgement.id));
+                    // A claim may be made of claims of another experiment, which are judged first.
+                    known.extend(of_experiment.iter().map(|judgement| (judgement.id.clone(), judgement.verdict)));
+                }
+                judged.extend(of_experiment);
                 continue;
             }
             let out = reproduce::experiment_folder(&arguments.out(), &experiment.id, arguments.scale, reading);
@@ -221,14 +250,20 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             keep_reading(arguments, planned, &judged)?;
         }
         if let Some(store) = &arguments.store {
-            let path = reproduce::stored_summary(store, arguments.scale, &study.name, reading);
-            reproduce::store_summary(&folder, &path).map_err(|e| Problem::new(e.to_string()))?;
+            let (scale, name) = (arguments.scale, &study.name);
+            let stored = match reading.is_base() && !arguments.claims_alone() {
+                true => reproduce::store_summary(&folder, &reproduce::stored_summary(store, scale, name, reading)),
+                false => {
+                    reproduce::add_to_summary(&folder, &reproduce::summary_for_claims(store, scale, name, reading))
+                }
+            };
+            stored.map_err(|e| Problem::new(e.to_string()))?;
         }
         if arguments.only_judges() && !arguments.quiet {
             let holds = judged.iter().filter(|judgement| judgement.verdict.is_reproduced()).count();
             say!("{}, {reading}: {holds} of {} claims hold", study.name, judged.len());
         }
-        if let Some(store) = arguments.store.as_ref().filter(|_| reading.is_base()) {
+        if let Some(store) = arguments.store.as_ref().filter(|_| reading.is_base() && !arguments.claims_alone()) {
             let stored = reproduce::points_to_store(study, arguments.scale, reading, plan, &points)?;
             let path = StoredPoints::path(store, arguments.scale.name(), &study.name);
             stored.write(&path).map_err(|e| Problem::new(e.to_string()))?;
@@ -254,10 +289,7 @@ fn only(arguments: &ReproduceCommand, studies: &[Planned], key: &str) -> Result<
 /// The studies of some experiments under the readings that are asked for. Everything is checked before anything runs.
 fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<Vec<Planned>, Problem> {
     let overrides = RunArguments { set: arguments.set.clone(), seeds: arguments.seeds.choice() };
-    if arguments.claims_only && arguments.reading.is_base() {
-        let problem = Problem::new("the base is drawn, so that it needs all simulations");
-        return Err(problem.help("expected another reading beside --claims-only; `tailcut show study` lists them"));
-    }
+    let asked = arguments.asked()?;
     let mut all: Vec<Planned> = Vec::new();
     let mut said = BTreeSet::new();
     for experiment in experiments {
@@ -298,10 +330,15 @@ fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<V
             }
             let fingerprint = reproduce::fingerprint(&plan);
             let study = study.clone().read_as(&reading)?;
-            let plan = if arguments.only_judges() && !reading.is_base() {
-                let of_study: Vec<&Experiment> =
-                    experiments.iter().filter(|experiment| experiment.study == study.name).collect();
-                reproduce::only_for_claims(&plan, &study, &of_study)
+            // The base is drawn beside the other readings, unless it is asked for its claims alone.
+            let plan = if arguments.claims_alone() || arguments.readings && !reading.is_base() {
+                let of_study = experiments.iter().filter(|experiment| experiment.study == study.name);
+                let mut claims = Vec::new();
+                for experiment in of_study {
+                    claims.extend(reproduce::claims_of(&experiment.id)?);
+                }
+                claims.retain(|claim| asked.as_ref().is_none_or(|asked| asked.iter().any(|one| one.id == claim.id)));
+                reproduce::only_for_claims(&plan, &study, &claims)
             } else {
                 plan
             };
@@ -497,7 +534,7 @@ fn forget_stale_readings(arguments: &ReproduceCommand, study: &Study) -> Result<
         is_same
     });
     for reading in stale {
-        let summary = reproduce::stored_summary(folder, arguments.scale, &study.name, &Reading::parse(&reading));
+        let summary = reproduce::summary_for_claims(folder, arguments.scale, &study.name, &Reading::parse(&reading));
         match std::fs::remove_file(&summary) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(Problem::new(format!("cannot remove {}: {error}", summary.display())));

@@ -264,6 +264,12 @@ pub trait PathChoice {
         let _ = (packet, destination, alternatives);
         None
     }
+    /// As [`PathChoice::foresee`], with a look at the whole way.
+    #[inline]
+    fn foresee_way(&self, packet: &Packet, destination: u32, alternatives: u32, ways: &dyn Ways) -> Option<u32> {
+        let _ = ways;
+        self.foresee(packet, destination, alternatives)
+    }
 }
 
 /// A priority of a packet, given by its sender.

@@ -8,20 +8,15 @@ use tailcut_claims::{Claim, Evidence, Sample, SweepPoint, judge};
 use tailcut_lab::Plan;
 
 use crate::design::{Design, DesignPoint};
-use crate::experiment::Experiment;
 use crate::flows::FlowQuantity;
 use crate::measure::MeasureDefinition;
-use crate::shipped::claims_of;
 use crate::study::Study;
 
-/// The plan of a study with those points alone by which the claims of these experiments are judged. What is drawn may
-/// need others.
+/// The plan of a study with those points alone by which these claims are judged. What is drawn may need others.
 #[must_use]
-pub fn only_for_claims(plan: &Plan, study: &Study, experiments: &[&Experiment]) -> Plan {
-    let claims: Vec<&Claim> =
-        experiments.iter().flat_map(|experiment| claims_of(&experiment.id).unwrap_or_default()).collect();
+pub fn only_for_claims(plan: &Plan, study: &Study, claims: &[&Claim]) -> Plan {
     let mut needed = BTreeSet::new();
-    for claim in &claims {
+    for claim in claims {
         needed.extend(needed_for(claim, plan, study, &|_| 1.0));
     }
     // What is computed from the scenario alone needs a run to stand in.
@@ -105,7 +100,7 @@ mod tests {
     use super::*;
     use crate::reading::Reading;
     use crate::scale::Scale;
-    use crate::shipped;
+    use crate::shipped::{self, claims_of};
 
     fn quick(study: &Study) -> Plan {
         study.plan(Scale::Quick, &Reading::default(), &RunArguments::default()).unwrap()
@@ -138,7 +133,7 @@ mod tests {
         let experiment = shipped::find("superways-schemes").unwrap();
         let study = shipped::study(&experiment.study).unwrap();
         let whole = quick(&study);
-        let part = only_for_claims(&whole, &study, &[&experiment]);
+        let part = only_for_claims(&whole, &study, &claims_of(&experiment.id).unwrap());
         assert_eq!(3 * part.points.len(), whole.points.len());
         let networks = |scheme: &str| {
             let of_scheme = part.points.iter().filter(|planned| planned.point.scheme == scheme);

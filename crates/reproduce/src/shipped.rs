@@ -348,6 +348,33 @@ pub fn experiment_of(claim: &str) -> Option<&'static str> {
     names().find(|name| claims_of(name).is_ok_and(|claims| claims.iter().any(|known| known.id == claim)))
 }
 
+/// A claim, after the claims that it is made of if there are such.
+///
+/// # Errors
+/// If there is no claim of this name, or no experiment tests it.
+pub fn claim_with_parts(id: &str) -> Result<Vec<&'static Claim>, Problem> {
+    let mut asked: Vec<&Claim> = Vec::new();
+    let mut open = vec![id];
+    while let Some(id) = open.pop() {
+        let claims = &catalogue().claims;
+        let Some(claim) = claims.iter().find(|claim| claim.id == id) else {
+            let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
+            return Err(Problem::new(format!("there is no claim `{id}`"))
+                .help(format!("{}; `tailcut claims` prints them", suggest(id, &known))));
+        };
+        if let Err(reason) = runnable(claim) {
+            return Err(Problem::new(format!("the claim `{id}` cannot be judged"))
+                .help(format!("expected a claim that an experiment tests; {reason}")));
+        }
+        if asked.iter().all(|known| known.id != id) {
+            asked.push(claim);
+            open.extend(claim.parts.iter().map(String::as_str));
+        }
+    }
+    asked.reverse();
+    Ok(asked)
+}
+
 /// The experiment that can be run to test a claim, and the readings that its study declares.
 ///
 /// # Errors

@@ -1,8 +1,8 @@
 //! What a scenario with priority flow control must be like, and what is probably not meant by it.
 
-use tailcut_base::PortId;
+use tailcut_base::{HostId, Instant, PortId, Seeds};
 use tailcut_fabric::{Pfc, PortConfig};
-use tailcut_model::seat::PathChoice;
+use tailcut_model::seat::{PathChoice, Ways};
 use tailcut_model::{FlowId, Invalid, Kind, Packet};
 use tailcut_topology::path::PathContext;
 use tailcut_topology::{Network, Node};
@@ -60,23 +60,40 @@ pub(crate) fn check(config: &Config, network: &Network) -> Result<(), Invalid> {
         let message = "a link that fails loses what was paused for its sake, and the pause frames on it";
         return refuse("failures", message, "expected none, or no `port.pfc`");
     }
-    if network.relays() || (0..network.hosts()).any(|host| network.nics(tailcut_base::HostId(host)).len() > 1) {
+    if network.relays() || (0..network.hosts()).any(|host| network.nics(HostId(host)).len() > 1) {
         let message = "its hosts have several interfaces or pass on packets of others, and such hosts know no pauses";
         let has_extra = network.hosts_with_extra_links().next().is_some();
         let key = if has_extra { "network.extra_links" } else { "topology" };
         return refuse(key, message, "expected hosts with one link, or no `port.pfc`");
     }
     if first.ideal {
-        let path = config.path.build(&PathContext { node: 0, seeds: tailcut_base::Seeds::new(0) });
+        let path = config.path.build(&PathContext { node: 0, seeds: Seeds::new(0) });
         let path = path.map_err(|e| e.within("path"))?;
-        let host = tailcut_base::HostId(0);
-        let packet = Packet::control(Kind::DATA, FlowId(0), host, host, 0, tailcut_base::Instant::ZERO);
-        if path.foresee(&packet, 0, 2).is_none() {
+        let (from, to) = (HostId(0), HostId(1));
+        let packet = Packet::control(Kind::DATA, FlowId(0), from, to, 0, Instant::ZERO);
+        if path.foresee_way(&packet, 0, 2, &NoWay).is_none() {
             let message = "an ideal PFC looks into the next queue of a packet, and this choice is not known in advance";
-            return refuse("path", message, "expected `path = \"flow-ecmp\"`, or `port.pfc.ideal = false`");
+            return refuse(
+                "path",
+                message,
+                "expected a path that a flow keeps, such as `path = \"flow-ecmp\"`, or `port.pfc.ideal = false`",
+            );
         }
     }
     Ok(())
+}
+
+/// The ways past a node that none leads by, for a path choice to be asked whether it can tell what it would choose.
+struct NoWay;
+
+impl Ways for NoWay {
+    fn along(&self, _: HostId, _: HostId, _: &mut dyn FnMut(u32, u32) -> u32) -> Option<u32> {
+        None
+    }
+
+    fn back(&self, _: HostId, _: HostId, _: &mut dyn FnMut(u32, u32) -> u32) -> Option<u32> {
+        None
+    }
 }
 
 /// For a port of a switch: of each link by which packets for it may come, how many bytes pause it and how many are on

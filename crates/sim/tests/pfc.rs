@@ -196,6 +196,26 @@ fn an_ideal_pfc_has_no_victims_and_is_not_cut() {
     assert!(slowest(&real) > Span::from_us(60), "{}", slowest(&real));
 }
 
+/// It knows the next queue of a packet whose way a controller has assigned, too.
+#[test]
+fn an_ideal_pfc_looks_into_the_queues_of_assigned_ways() {
+    let fat_tree = "[topology.fat-tree]\nk = 4\nhost_link = { rate = \"1Gbps\", delay = \"25us\" }\n";
+    // Large flows, which HyLine gives ways to, and small ones, between pods.
+    let flow = |nth: u32| (nth % 16, (nth + 5) % 16, if nth % 2 == 0 { 3_000_000 } else { 20_000 }, 0);
+    // All send small flows to one host at once, which fills queues.
+    let flows: Vec<_> = (0..40).map(flow).chain((0..15).map(|host| (host, 15, 90_000, 0))).collect();
+    let run_with = |ideal: bool| {
+        let pauses = format!("[port.pfc]\ncounts = \"queue\"\nxoff = \"20pkt\"\nideal = {ideal}\n");
+        run("hyline", &format!("{pauses}{fat_tree}{}", listed(&flows)), 1)
+    };
+    let (ideal, real) = (run_with(true), run_with(false));
+    for outcome in [&ideal, &real] {
+        assert_eq!((outcome.end, drops(outcome)), (EndReason::Finished, 0));
+    }
+    assert!(ideal.ports.iter().all(|port| port.pauses.is_none_or(|pauses| pauses.frames == 0)));
+    assert!(real.ports.iter().any(|port| port.pauses.is_some_and(|pauses| pauses.frames > 0)), "some are paused");
+}
+
 /// Five switches in a ring with a host each, which sends to the host two switches on: all go round the same way.
 fn ring(xoff: &str, extra: &str) -> String {
     let switches: Vec<String> = (0..5).map(|at| format!("\"s{at}\"")).collect();
@@ -308,6 +328,7 @@ proptest! {
         delays in (1u64..9000, 1u64..9000),
         rates in prop::sample::select(vec![("10Gbps", "10Gbps"), ("10Gbps", "40Gbps"), ("25Gbps", "10Gbps")]),
         fat_tree in any::<bool>(),
+        path in prop::sample::select(vec!["flow-ecmp", "symmetric"]),
         seed in 1u64..1000,
     ) {
         let xon = xoff * 1500 - below.min(xoff - 1) * 1500;
@@ -327,7 +348,7 @@ proptest! {
              {network}{}",
             slytherin_mix(0.8, "1ms")
         );
-        let text = if counts.contains("ideal") { format!("path = \"flow-ecmp\"\n{text}") } else { text };
+        let text = if counts.contains("ideal") { format!("path = \"{path}\"\n{text}") } else { text };
         let text = if fat_tree { text.replace("load_of = \"fabric\"\n", "") } else { text };
         let scenario = scenario(scheme, &text, seed);
         let outcome = run_on_threads(&scenario, &text);

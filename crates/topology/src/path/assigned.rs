@@ -38,9 +38,7 @@ impl PathChoice for Model {
     // Called, not inlined: the loop is that of the many who do not look.
     #[inline(never)]
     fn choose_way(&mut self, packet: &Packet, destination: u32, alternatives: u32, ways: &dyn Ways) -> u32 {
-        let given = Way::of_connection(packet.connection)
-            .and_then(|mut way| ways.along(packet.src, packet.dst, &mut |_, count| way.next(count)));
-        given.unwrap_or_else(|| self.others.choose(packet, destination, alternatives))
+        given(packet, ways).unwrap_or_else(|| self.others.choose(packet, destination, alternatives))
     }
 
     fn foresee(&self, packet: &Packet, destination: u32, alternatives: u32) -> Option<u32> {
@@ -49,6 +47,16 @@ impl PathChoice for Model {
             Some(_) => None,
         }
     }
+
+    fn foresee_way(&self, packet: &Packet, destination: u32, alternatives: u32, ways: &dyn Ways) -> Option<u32> {
+        given(packet, ways).or_else(|| self.others.foresee(packet, destination, alternatives))
+    }
+}
+
+/// What the way that a packet was given takes here; `None` if it has none, or does not come by.
+fn given(packet: &Packet, ways: &dyn Ways) -> Option<u32> {
+    let mut way = Way::of_connection(packet.connection)?;
+    ways.along(packet.src, packet.dst, &mut |_, count| way.next(count))
 }
 
 #[cfg(test)]

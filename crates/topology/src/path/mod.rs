@@ -58,6 +58,10 @@ impl PathChoice for Path {
     fn foresee(&self, packet: &Packet, destination: u32, alternatives: u32) -> Option<u32> {
         match_path!(self, model => model.foresee(packet, destination, alternatives))
     }
+    #[inline]
+    fn foresee_way(&self, packet: &Packet, destination: u32, alternatives: u32, ways: &dyn Ways) -> Option<u32> {
+        match_path!(self, model => model.foresee_way(packet, destination, alternatives, ways))
+    }
 }
 
 impl Path {
@@ -76,6 +80,18 @@ impl Path {
         match_path!(self, model => {
             model.choose_way(packet, hops.destination, hops.count, &ways::View { network, router, here, hops })
         })
+    }
+
+    /// What [`Path::choose_at`] would answer, if it can be told without changing anything.
+    pub fn foresee_at(
+        &self,
+        packet: &Packet,
+        hops: NextHops,
+        here: Node,
+        router: &Router,
+        network: &Network,
+    ) -> Option<u32> {
+        self.foresee_way(packet, hops.destination, hops.count, &ways::View { network, router, here, hops })
     }
 }
 

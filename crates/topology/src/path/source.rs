@@ -40,14 +40,25 @@ impl Build for Model {
 }
 
 impl PathChoice for Model {
-    /// By the last digit alone, where the whole way cannot be seen, or does not come by.
+    /// By the last digit alone, where the whole way cannot be seen.
     fn choose(&mut self, packet: &Packet, _: u32, alternatives: u32) -> u32 {
         self.digits(packet).next(alternatives)
     }
 
     // Called, not inlined: the loop is that of the many who do not look.
     #[inline(never)]
-    fn choose_way(&mut self, packet: &Packet, destination: u32, alternatives: u32, ways: &dyn Ways) -> u32 {
+    fn choose_way(&mut self, packet: &Packet, _: u32, alternatives: u32, ways: &dyn Ways) -> u32 {
+        self.way(packet, alternatives, ways)
+    }
+
+    fn foresee_way(&self, packet: &Packet, _: u32, alternatives: u32, ways: &dyn Ways) -> Option<u32> {
+        Some(self.way(packet, alternatives, ways))
+    }
+}
+
+impl Model {
+    /// What the way of a packet takes here; its last digit where it does not come by.
+    fn way(&self, packet: &Packet, alternatives: u32, ways: &dyn Ways) -> u32 {
         let mut digits = self.digits(packet);
         let mut pick = |_: u32, count: u32| digits.next(count);
         let choice = if packet.src < packet.dst {
@@ -55,11 +66,9 @@ impl PathChoice for Model {
         } else {
             ways.back(packet.dst, packet.src, &mut pick)
         };
-        choice.unwrap_or_else(|| self.choose(packet, destination, alternatives))
+        choice.unwrap_or_else(|| self.digits(packet).next(alternatives))
     }
-}
 
-impl Model {
     /// The number of a packet's way.
     fn digits(&self, packet: &Packet) -> Digits {
         let (low, high) = (packet.src.min(packet.dst), packet.src.max(packet.dst));

@@ -42,6 +42,21 @@ impl PathChoice for Model {
     // Called, not inlined: the loop is that of the many who do not look.
     #[inline(never)]
     fn choose_way(&mut self, packet: &Packet, _: u32, alternatives: u32, ways: &dyn Ways) -> u32 {
+        self.way(packet, alternatives, ways)
+    }
+
+    fn foresee(&self, packet: &Packet, _: u32, alternatives: u32) -> Option<u32> {
+        (packet.src < packet.dst).then(|| self.pick(packet, self.node, alternatives))
+    }
+
+    fn foresee_way(&self, packet: &Packet, _: u32, alternatives: u32, ways: &dyn Ways) -> Option<u32> {
+        Some(self.way(packet, alternatives, ways))
+    }
+}
+
+impl Model {
+    /// What this node picks: for what comes back, the link by which it has come.
+    fn way(&self, packet: &Packet, alternatives: u32, ways: &dyn Ways) -> u32 {
         if packet.src < packet.dst {
             return self.pick(packet, self.node, alternatives);
         }
@@ -49,12 +64,6 @@ impl PathChoice for Model {
             .unwrap_or_else(|| self.pick(packet, self.node, alternatives))
     }
 
-    fn foresee(&self, packet: &Packet, _: u32, alternatives: u32) -> Option<u32> {
-        (packet.src < packet.dst).then(|| self.pick(packet, self.node, alternatives))
-    }
-}
-
-impl Model {
     /// What a node picks for a flow, whichever way the packet goes.
     fn pick(&self, packet: &Packet, node: u32, alternatives: u32) -> u32 {
         let (low, high) = (packet.src.min(packet.dst), packet.src.max(packet.dst));

@@ -128,7 +128,9 @@ pub(crate) mod tests {
                 Node::Switch(switch) => router.next_hops(switch, packet.dst),
             };
             let path = &mut paths[network.number(at) as usize];
+            let foreseen = (hops.count > 1).then(|| path.foresee_at(packet, hops, at, router, network)).flatten();
             let choice = if hops.count > 1 { path.choose_at(packet, hops, at, router, network) } else { 0 };
+            assert!(foreseen.is_none_or(|foreseen| foreseen == choice), "{foreseen:?} is foreseen, and {choice} taken");
             assert!(choice < hops.count, "{choice} of {hops:?}");
             let port = router.port(hops, choice);
             way.push(port);

@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 
 use tailcut_base::{Instant, PortId, Span, SwitchId};
 use tailcut_fabric::{Counts, FRAME_BYTES, Lossless, Offered, PortConfig};
-use tailcut_model::seat::{MAX_CLASSES, PathChoice};
+use tailcut_model::seat::MAX_CLASSES;
 use tailcut_model::{Packet, PacketId};
 use tailcut_record::PauseCounts;
 use tailcut_topology::{Network, Node, Router};
@@ -330,7 +330,7 @@ impl Ahead<'_> {
         let choice = match hops.count {
             2.. => {
                 let path = &self.switches[self.positions.switch(switch)].path;
-                path.foresee(packet, hops.destination, hops.count)
+                path.foresee_at(packet, hops, Node::Switch(switch), self.router, self.network)
                     .expect("the scenario has a path that can be foreseen")
             }
             _ => 0,
