@@ -52,7 +52,7 @@ pub(crate) struct ReproduceCommand {
     #[arg(long, conflicts_with_all = ["readings", "until"])]
     claims_only: bool,
     /// Run only what this claim is judged by, as --claims-only does for all of a figure; may be given several times
-    #[arg(long = "claim", value_name = "ID", conflicts_with_all = ["ids", "all", "readings", "until"])]
+    #[arg(long = "claim", value_name = "ID", conflicts_with_all = ["ids", "all", "until"])]
     claims: Vec<String>,
     /// Run more seeds while a claim is undecided: while its interval holds a bound of what it says
     #[arg(long, value_name = "WHAT", value_parser = ["decided"], conflicts_with_all = ["readings", "judge_only"])]
