@@ -3,6 +3,7 @@
 use serde_json::json;
 use tailcut_model::registry::SeatEntry;
 use tailcut_model::schema::{Schema, Shape};
+use tailcut_reproduce::Variant;
 use tailcut_results::text::wrapped;
 use tailcut_sim::config::suggest;
 use tailcut_sim::seats::{HostConfig, PathConfig, PortConfig};
@@ -177,6 +178,9 @@ fn study(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem> 
                 "other": others,
             }));
         }
+        for (name, variant) in study.variants() {
+            out.line(json!({ "kind": "variant", "name": name, "of": variant.of, "but": variant.but }));
+        }
         return Ok(());
     }
     out.line(&study.title);
@@ -189,6 +193,15 @@ fn study(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem> 
         for other in &open.other {
             entry(out, &format!("--reading {}", other.name), &format!("{} ({})", other.value, other.reason));
         }
+    }
+    if !study.variants().is_empty() {
+        out.line(
+            "\nschemes that are another one with a difference: what a reading changes in that one, it changes in them",
+        );
+    }
+    for (name, Variant { of, but }) in study.variants() {
+        let keeps = if but.is_empty() { String::new() } else { format!(", which keeps {}", but.join(", ")) };
+        entry(out, name, &format!("{of}{keeps}"));
     }
     Ok(())
 }

@@ -61,7 +61,7 @@ pub use shipped::{
 pub use standing::{StandingError, Witness, digest_of_witness, points_to_store, standing, standings, witness};
 pub use stored_points::{StoredPoint, StoredPoints, fingerprint, fingerprint_under};
 pub use stored_summary::{add_to_summary, read_summary, store_summary, stored_summary, summary_for_claims};
-pub use study::{Factor, Study, Subject};
+pub use study::{Factor, Study, Subject, Variant};
 pub use study_run::StudyRun;
 pub use throughput::Convergence;
 

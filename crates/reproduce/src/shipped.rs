@@ -415,6 +415,24 @@ mod tests {
         toml.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect()
     }
 
+    /// A scheme that is made of another one of its study would else stay as it is under a reading of that one, and be
+    /// compared with it.
+    #[test]
+    fn every_scheme_that_is_made_of_another_one_is_a_variant_of_it() {
+        let mut found = 0;
+        for name in studies() {
+            let study = study(name).unwrap();
+            let made = study.made_of_another();
+            let variants: Vec<(&str, &str)> =
+                study.variants().iter().map(|(name, variant)| (*name, variant.of.as_str())).collect();
+            for pair in &made {
+                assert!(variants.contains(&(pair.0.as_str(), pair.1.as_str())), "{name}: {pair:?} of {variants:?}");
+            }
+            found += made.len();
+        }
+        assert!(found > 20, "{found}");
+    }
+
     #[test]
     fn every_file_is_part_of_the_program() {
         let of = |list: &[(&str, &str)]| list.iter().map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>();

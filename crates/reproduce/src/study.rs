@@ -44,11 +44,56 @@ struct Keys {
     #[serde(default)]
     names: BTreeMap<String, Subject>,
     #[serde(default)]
+    variants: BTreeMap<String, Variant>,
+    #[serde(default)]
     measures: BTreeMap<String, MeasureDefinition>,
     #[serde(default)]
     factors: Vec<Factor>,
     #[serde(default)]
     open: Vec<Open>,
+}
+
+/// A scheme that is another one with a difference: what a reading changes in the other one, it changes in this one too.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// The other one.
+    pub of: String,
+    /// Paths of what a reading does not change here, such as `port.pfc`: the difference.
+    #[serde(default)]
+    pub but: Vec<String>,
+}
+
+/// Takes out what stands at a dotted path, and the tables that are empty without it.
+fn forget(tree: &mut Tree, path: &str) {
+    let Some((key, below)) = path.split_once('.') else {
+        tree.take(path);
+        return;
+    };
+    if let Some(mut table) = tree.take(key) {
+        forget(&mut table, below);
+        if let (Value::Table(entries), false) = (&mut tree.value, table.entries().is_empty()) {
+            entries.push((key.to_owned(), table));
+        }
+    }
+}
+
+/// What a reading changes in the scenario, with the variants of the schemes that it changes. What it says of a variant
+/// itself is above what it says of the other scheme.
+fn with_variants(set: Tree, variants: &BTreeMap<String, Variant>) -> Tree {
+    let of_scheme = |name: &str| set.get("scheme").and_then(|schemes| schemes.get(name));
+    let of_variants = variants.iter().filter_map(|(name, variant)| {
+        let mut changes = of_scheme(&variant.of)?.clone();
+        for path in &variant.but {
+            forget(&mut changes, path);
+        }
+        (!changes.entries().is_empty()).then_some((name.as_str(), changes))
+    });
+    let of_variants = Tree::of_entries(of_variants);
+    match of_variants.entries().is_empty() {
+        true => set,
+        false => Tree::layered(&[Tree::of_entries([("scheme", of_variants)]), set]),
+    }
 }
 
 /// A study, as its file in `experiments/studies/` says.
@@ -68,6 +113,8 @@ pub struct Study {
     pub factors: Vec<Factor>,
     /// The choices that the document leaves open, with what is taken and what else it allows.
     pub open: Vec<Open>,
+    /// Schemes that are another one with a difference, here or in a study that is built on this one.
+    variants: BTreeMap<String, Variant>,
     /// The layers of the scenario: that of the study which all are built on is the lowest.
     scenario: Vec<Tree>,
     /// The layers of each scale, likewise.
@@ -136,7 +183,7 @@ impl Study {
                     return Err(wrong(&format!("measures `{unknown}`, which the study does not measure"))
                         .help(suggest(unknown, &known)));
                 }
-                other.set = set;
+                other.set = set.map(|set| with_variants(set, &keys.variants));
                 names.push(&other.name);
             }
         }
@@ -148,6 +195,7 @@ impl Study {
             measures: keys.measures,
             factors: keys.factors,
             open: keys.open,
+            variants: keys.variants,
             scenario,
             scales,
         })
@@ -225,6 +273,25 @@ impl Study {
             taken.extend(of_choice);
         }
         Ok(taken)
+    }
+
+    /// Its schemes that are another one with a difference.
+    pub fn variants(&self) -> Vec<(&str, &Variant)> {
+        let scenario = Tree::layered(&self.scenario);
+        let schemes = list(scenario.get("schemes").cloned());
+        let variants = schemes.iter().filter_map(|scheme| self.variants.get_key_value(scheme.as_str()?));
+        variants.map(|(name, variant)| (name.as_str(), variant)).collect()
+    }
+
+    /// Its schemes whose preset is another one of its schemes, and that one.
+    #[cfg(test)]
+    pub(crate) fn made_of_another(&self) -> Vec<(String, String)> {
+        let scenario = Tree::layered(&self.scenario);
+        let schemes = list(scenario.get("schemes").cloned());
+        let names: Vec<&str> = schemes.iter().filter_map(Tree::as_str).collect();
+        let preset = |name: &str| scenario.get("scheme")?.get(name)?.get("preset")?.as_str();
+        let of = |name: &&str| preset(name).filter(|preset| preset != name && names.contains(preset));
+        names.iter().filter_map(|name| Some(((*name).to_owned(), of(name)?.to_owned()))).collect()
     }
 
     /// The scheme and the values of swept parameters that a claim means by `subject`.
@@ -331,6 +398,38 @@ mod tests {
         assert!(study_of(&unmeasured("wait")).unwrap().measures.is_empty());
         assert!(study_of(&unmeasured("wiat")).unwrap_err().help_text().unwrap().contains("`wait`"));
         assert!(study("").unwrap_err().render(false).contains("changes nothing"));
+    }
+
+    /// A reading of a scheme is one of its variants too, but for their difference; what it says of them itself counts.
+    #[test]
+    fn what_a_reading_changes_in_a_scheme_it_changes_in_its_variants() {
+        let text = "title = \"variants\"\n[variants]\nfixed = { of = \"dctcp\", but = [\"port.limit\", \"port.marker\"] }\n\
+                    loose = { of = \"dctcp\" }\n[scenario]\nschemes = [\"dctcp\", \"fixed\", \"loose\"]\n\
+                    [[open]]\nparameter = \"ports\"\nvalue = \"250 KB\"\nrule = \"ours\"\nreason = \"custom\"\n\
+                    [[open.other]]\nname = \"large\"\nvalue = \"1 MB\"\nreason = \"custom\"\n\
+                    set.scheme.dctcp = { port.limit = \"1MB\", nic = \"pull\" }\n\
+                    set.scheme.loose.port.limit = \"2MB\"\n\
+                    [[open.other]]\nname = \"limit\"\nvalue = \"3 MB\"\nreason = \"custom\"\n\
+                    set.scheme.dctcp.port.limit = \"3MB\"\n";
+        let study = Study::parse("variants.toml", "variants", text, &|_| None).unwrap();
+        let set = |name: &str| {
+            let taken = study.taken(&Reading::of([name])).unwrap();
+            let mut said = Vec::new();
+            taken[0].set.as_ref().unwrap().each(&mut |path, tree| said.push(format!("{path} = {}", tree.to_text())));
+            said.sort();
+            said
+        };
+        assert_eq!(
+            set("large"),
+            [
+                "scheme.dctcp.nic = pull",
+                "scheme.dctcp.port.limit = 1MB",
+                "scheme.fixed.nic = pull",
+                "scheme.loose.nic = pull",
+                "scheme.loose.port.limit = 2MB",
+            ]
+        );
+        assert_eq!(set("limit"), ["scheme.dctcp.port.limit = 3MB", "scheme.loose.port.limit = 3MB"]);
     }
 
     #[test]
