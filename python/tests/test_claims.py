@@ -234,6 +234,16 @@ def test_a_study_shows_its_open_choices(tmp_path: Path) -> None:
     assert done.returncode == 2 and "did you mean `spq-ls144`?" in done.stderr
 
 
+def test_a_study_shows_which_schemes_are_another_one_with_a_difference(tmp_path: Path) -> None:
+    text = succeeded(run("show", "study", "hyline-second-class", cwd=tmp_path)).stdout
+    assert "hyline, which keeps controller.hyline.rounds" in text
+    shown = succeeded(run("show", "study", "hyline-second-class", "--format", "json", cwd=tmp_path)).stdout
+    lines = [json.loads(line) for line in shown.splitlines()]
+    variants = {line["name"]: line for line in lines if line["kind"] == "variant"}
+    assert set(variants) == {"hyline-no-pfc", "hyline-iw10", "hyline-rounds"}
+    assert all(variant["of"] == "hyline" and variant["but"] for variant in variants.values())
+
+
 def test_claims_alone_are_judged_as_with_all_simulations(tmp_path: Path) -> None:
     """Fewer are run, and each verdict, number and fingerprint of the plan is the same."""
     common = ("reproduce", "background-fairness", "--reading", "at-once", "--quiet")
