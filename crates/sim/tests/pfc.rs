@@ -201,7 +201,7 @@ fn an_ideal_pfc_has_no_victims_and_is_not_cut() {
 fn an_ideal_pfc_looks_into_the_queues_of_assigned_ways() {
     let fat_tree = "[topology.fat-tree]\nk = 4\nhost_link = { rate = \"1Gbps\", delay = \"25us\" }\n";
     // Large flows, which HyLine gives ways to, and small ones, between pods.
-    let flow = |nth: u32| (nth % 16, (nth + 5) % 16, if nth % 2 == 0 { 3_000_000 } else { 20_000 }, 0);
+    let flow = |nth: u32| (nth % 16, (nth + 5) % 16, if nth.is_multiple_of(2) { 3_000_000 } else { 20_000 }, 0);
     // All send small flows to one host at once, which fills queues.
     let flows: Vec<_> = (0..40).map(flow).chain((0..15).map(|host| (host, 15, 90_000, 0))).collect();
     let run_with = |ideal: bool| {
