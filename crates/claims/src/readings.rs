@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use tailcut_record::{RecordError, write_atomically};
 use tailcut_results::csv::{CsvTable, number};
 
+use crate::catalogue::catalogue;
+use crate::evidence::NoEvidence;
+use crate::judge::judge;
 use crate::judgement::{Judgement, Verdict};
 use crate::stored::ClaimsError;
 
@@ -88,6 +91,27 @@ impl ReadingResults {
                 None => self.judgements.push(judgement),
             }
         }
+        self.judge_from_parts();
+    }
+
+    /// Judges the claims that have parts from the verdicts on these under the same reading, where all are here: they
+    /// may have been judged before their parts were, or before these were judged anew.
+    fn judge_from_parts(&mut self) {
+        for at in 0..self.judgements.len() {
+            let ReadJudgement { claim, reading, plan, .. } = &self.judgements[at];
+            let Some(claim) = catalogue().claims.iter().find(|known| known.id == *claim && !known.parts.is_empty())
+            else {
+                continue;
+            };
+            let verdict_on = |id: &str| {
+                let part = self.judgements.iter().find(|one| one.reading == *reading && one.claim == id);
+                part.map(|one| one.verdict)
+            };
+            if claim.parts.iter().all(|part| verdict_on(part).is_some()) {
+                let judgement = judge(claim, &NoEvidence, &verdict_on);
+                self.judgements[at] = ReadJudgement::of(reading, plan, &judgement);
+            }
+        }
     }
 
     /// Forgets the judgements under readings that are not wanted, by their names and what was simulated for them.
@@ -109,7 +133,9 @@ impl ReadingResults {
             csv::Reader::from_reader(text.as_bytes()).deserialize().collect();
         let form = |error: csv::Error| ClaimsError::Form { path: path.to_owned(), message: error.to_string() };
         let study = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Some(ReadingResults { study, scale: scale.to_owned(), judgements: judgements.map_err(form)? }))
+        let mut results = ReadingResults { study, scale: scale.to_owned(), judgements: judgements.map_err(form)? };
+        results.judge_from_parts();
+        Ok(Some(results))
     }
 
     /// Every file of a folder of results, by study.
@@ -392,6 +418,37 @@ mod tests {
         assert_eq!(of(&[("base", No), ("x", Yes), ("y", NotRun)]), under(2, 1, Some("x")));
         assert_eq!(of(&[("base", No), ("x", NotRun)]), None, "one verdict says nothing of readings");
         assert_eq!(results(&all).of_claim("b"), None);
+    }
+
+    /// Whatever was stored of it: in the file, and when its parts are judged anew.
+    #[test]
+    fn a_claim_that_has_parts_is_judged_from_these_under_the_same_reading() {
+        let whole = catalogue().claims.iter().find(|claim| claim.id == "spq-meets-design-goals").expect("it has parts");
+        let row = |claim: &str, reading: &str, verdict| ReadJudgement {
+            claim: claim.to_owned(),
+            ..results(&[(reading, verdict)]).judgements.remove(0)
+        };
+        let mut judged = ReadingResults::default();
+        judged.replace(["base", "x", "y"].map(|reading| row(&whole.id, reading, Verdict::Undecided)));
+        judged.replace(whole.parts.iter().map(|part| row(part, "base", No)));
+        judged.replace(whole.parts.iter().map(|part| row(part, "x", Yes)));
+        judged.replace([row(&whole.parts[0], "y", No)]);
+        let verdict = |judged: &ReadingResults, reading: &str| {
+            judged.judgements.iter().find(|one| one.claim == whole.id && one.reading == reading).map(|one| one.verdict)
+        };
+        assert_eq!(verdict(&judged, "base"), Some(No));
+        assert_eq!(verdict(&judged, "x"), Some(Yes));
+        assert_eq!(verdict(&judged, "y"), Some(Verdict::Undecided), "most parts are of another study");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("spq-ls144.csv");
+        for one in &mut judged.judgements {
+            one.verdict = if one.claim == whole.id { Yes } else { one.verdict };
+        }
+        judged.write(&path).unwrap();
+        let read = ReadingResults::read(&path, "quick").unwrap().unwrap();
+        assert_eq!(verdict(&read, "base"), Some(No));
+        read.write(&path).unwrap();
+        assert_eq!(ReadingResults::read(&path, "quick").unwrap().unwrap(), read);
     }
 
     #[test]

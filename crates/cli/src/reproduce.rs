@@ -97,8 +97,8 @@ pub(crate) struct ReproduceCommand {
 }
 
 impl ReproduceCommand {
-    /// The experiments that are asked for, each once.
-    fn experiments(&self) -> Result<Vec<Experiment>, Problem> {
+    /// The experiments that are asked for, each once: those of the claims that are `asked` for, if these are.
+    fn experiments(&self, asked: Option<&[&Claim]>) -> Result<Vec<Experiment>, Problem> {
         let ids: Vec<String> = match (&self.scheme, self.all) {
             (Some(scheme), _) => {
                 let ids = reproduce::of_scheme(scheme);
@@ -111,11 +111,12 @@ impl ReproduceCommand {
                 ids.into_iter().map(str::to_owned).collect()
             }
             (None, true) => reproduce::names().map(str::to_owned).collect(),
-            (None, false) if self.claims.is_empty() => self.ids.clone(),
-            (None, false) => {
-                let asked = self.asked()?.unwrap_or_default();
-                asked.iter().filter_map(|claim| reproduce::experiment_of(&claim.id)).map(str::to_owned).collect()
-            }
+            (None, false) => match asked {
+                Some(claims) => {
+                    claims.iter().filter_map(|claim| reproduce::experiment_of(&claim.id)).map(str::to_owned).collect()
+                }
+                None => self.ids.clone(),
+            },
         };
         let mut experiments: Vec<Experiment> = Vec::new();
         for id in ids {
@@ -165,9 +166,10 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
     if engine::hand_over(arguments.on.as_deref())? {
         return Ok(());
     }
-    let experiments = arguments.experiments()?;
     let asked = arguments.asked()?;
-    let studies = planned(arguments, &experiments)?;
+    let is_asked = |id: &str| asked.as_ref().is_none_or(|asked| asked.iter().any(|claim| claim.id == id));
+    let experiments = arguments.experiments(asked.as_deref())?;
+    let studies = planned(arguments, &experiments, &is_asked)?;
     if arguments.points {
         points::of_studies(studies.iter().map(|planned| (&planned.plan, folder_of(arguments, planned))));
         return Ok(());
@@ -181,7 +183,9 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             forget_stale_readings(arguments, &planned.study)?;
         }
     }
-    let mut known = known_verdicts(arguments);
+    let stored = known_verdicts(arguments);
+    // A claim that is made of others is judged by the verdicts on these under the same reading.
+    let mut known_under: BTreeMap<String, BTreeMap<String, Verdict>> = BTreeMap::new();
     let mut failed = Failed::default();
     // A reading that changes one scheme leaves the points of the others as they are.
     let base_of = |planned: &Planned| {
@@ -193,7 +197,8 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         let began = Instant::now();
         let of_study: Vec<&Experiment> =
             experiments.iter().filter(|experiment| experiment.study == planned.study.name).collect();
-        let planned = &decided(arguments, planned, &of_study, &known, &shared, &signals)?;
+        let known = known_under.entry(planned.reading.to_string()).or_insert_with(|| stored.clone());
+        let planned = &decided(arguments, planned, &of_study, known, &shared, &signals)?;
         let Planned { study, reading, plan, .. } = planned;
         let Simulated { folder, info, points, measurements, failures } = match arguments.judge_only {
             true => simulated_before(arguments, planned)?,
@@ -224,17 +229,14 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
         let mut judged = Vec::new();
         for experiment in of_study {
             if arguments.only_judges() {
-                let mut of_experiment = reproduce::judged(experiment, &run, &known);
-                if let Some(asked) = &asked {
-                    of_experiment.retain(|judgement| asked.iter().any(|one| one.id == judgement.id));
-                    // A claim may be made of claims of another experiment, which are judged first.
-                    known.extend(of_experiment.iter().map(|judgement| (judgement.id.clone(), judgement.verdict)));
-                }
+                let mut of_experiment = reproduce::judged(experiment, &run, known);
+                of_experiment.retain(|judgement| is_asked(&judgement.id));
+                known.extend(of_experiment.iter().map(|judgement| (judgement.id.clone(), judgement.verdict)));
                 judged.extend(of_experiment);
                 continue;
             }
             let out = reproduce::experiment_folder(&arguments.out(), &experiment.id, arguments.scale, reading);
-            let reproduced = reproduce::reproduce(experiment.clone(), &run, &known, &out).map_err(RunError::from)?;
+            let reproduced = reproduce::reproduce(experiment.clone(), &run, known, &out).map_err(RunError::from)?;
             for judgement in &reproduced.judgements {
                 known.insert(judgement.id.clone(), judgement.verdict);
             }
@@ -287,9 +289,12 @@ fn only(arguments: &ReproduceCommand, studies: &[Planned], key: &str) -> Result<
 }
 
 /// The studies of some experiments under the readings that are asked for. Everything is checked before anything runs.
-fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<Vec<Planned>, Problem> {
+fn planned(
+    arguments: &ReproduceCommand,
+    experiments: &[Experiment],
+    is_asked: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Planned>, Problem> {
     let overrides = RunArguments { set: arguments.set.clone(), seeds: arguments.seeds.choice() };
-    let asked = arguments.asked()?;
     let mut all: Vec<Planned> = Vec::new();
     let mut said = BTreeSet::new();
     for experiment in experiments {
@@ -337,7 +342,7 @@ fn planned(arguments: &ReproduceCommand, experiments: &[Experiment]) -> Result<V
                 for experiment in of_study {
                     claims.extend(reproduce::claims_of(&experiment.id)?);
                 }
-                claims.retain(|claim| asked.as_ref().is_none_or(|asked| asked.iter().any(|one| one.id == claim.id)));
+                claims.retain(|claim| is_asked(&claim.id));
                 reproduce::only_for_claims(&plan, &study, &claims)
             } else {
                 plan

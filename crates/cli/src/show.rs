@@ -194,12 +194,13 @@ fn study(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem> 
             entry(out, &format!("--reading {}", other.name), &format!("{} ({})", other.value, other.reason));
         }
     }
-    if !study.variants().is_empty() {
+    let variants = study.variants();
+    if !variants.is_empty() {
         out.line(
             "\nschemes that are another one with a difference: what a reading changes in that one, it changes in them",
         );
     }
-    for (name, Variant { of, but }) in study.variants() {
+    for (name, Variant { of, but }) in variants {
         let keeps = if but.is_empty() { String::new() } else { format!(", which keeps {}", but.join(", ")) };
         entry(out, name, &format!("{of}{keeps}"));
     }
