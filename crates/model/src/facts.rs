@@ -17,6 +17,8 @@ pub enum Thing {
     EcnCapable,
     /// A window for each flow.
     Window,
+    /// A handshake of each flow, before its data.
+    Handshake,
     /// A transport that lets a tag give its packets their priority.
     Tagged,
     /// Queries that many hosts answer at a time.
@@ -68,6 +70,7 @@ impl fmt::Display for Thing {
             Thing::Marks => "ports that mark packets",
             Thing::EcnCapable => "ECN-capable packets",
             Thing::Window => "a transport with a window",
+            Thing::Handshake => "a transport whose flows begin with a handshake",
             Thing::Tagged => "a transport whose packets a tag gives their priority",
             Thing::Incast => "queries that many hosts answer",
             Thing::Deadlines => "flows with deadlines",

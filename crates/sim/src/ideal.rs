@@ -18,7 +18,7 @@ use tailcut_topology::{Network, Node, Route};
 use tailcut_workload::optimal::{self, Job};
 use tailcut_workload::{Realised, Workload};
 
-use crate::config::Fidelity;
+use crate::config::{Fidelity, IdealConfig};
 use crate::outcome::Times;
 use crate::scenario::with_deadline;
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
@@ -46,7 +46,11 @@ pub(crate) struct OneLink;
 /// The flows of a workload, in the order of their starts, with deadlines that depend on the network.
 fn flows(network: &Network, mut workload: Workload) -> Vec<FlowSpec> {
     let mut route = Route::default();
-    let next = || workload.next_with_slack().map(|(spec, slack)| with_deadline(network, spec, slack, &mut route));
+    let next = || {
+        workload
+            .next_with_slack()
+            .map(|(spec, slack)| with_deadline(network, IdealConfig::default(), spec, slack, &mut route))
+    };
     std::iter::from_fn(next).collect()
 }
 

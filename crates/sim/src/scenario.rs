@@ -10,7 +10,7 @@ use tailcut_record::Throughput;
 use tailcut_topology::{Network, Node, Route};
 use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
 
-use crate::config::{self, Config, Fidelity, NicConfig, Problem};
+use crate::config::{self, Completion, Config, Fidelity, IdealConfig, NicConfig, Problem};
 use crate::controller::{Control, ControllerContext};
 use crate::failures::{Outages, link_help, links_named};
 use crate::flow_level::{self, FlowLevel};
@@ -90,10 +90,16 @@ impl Demand for Offer {
 }
 
 /// A flow with its deadline, if that is so many times what the flow would take in an empty network.
-pub(crate) fn with_deadline(network: &Network, mut spec: FlowSpec, slack: Option<f64>, route: &mut Route) -> FlowSpec {
+pub(crate) fn with_deadline(
+    network: &Network,
+    ideal: IdealConfig,
+    mut spec: FlowSpec,
+    slack: Option<f64>,
+    route: &mut Route,
+) -> FlowSpec {
     if let Some(slack) = slack {
         network.route_into(spec.src, spec.dst, route);
-        spec.deadline = Some(Span::from_secs_f64(route.ideal_fct(spec.size).as_secs_f64() * slack));
+        spec.deadline = Some(Span::from_secs_f64(ideal.fct(route, spec.size).as_secs_f64() * slack));
     }
     spec
 }
@@ -150,6 +156,7 @@ impl Scenario {
         together::check(&config, &facts)?;
         check_ways(&network, &facts)?;
         pfc::check(&config, &network)?;
+        check_ideal(&config, &facts)?;
         if config.record.queue_sample == Span::ZERO {
             return Err(Invalid::new("record.queue_sample", "samples cannot be taken all the time")
                 .help("expected a positive time, such as \"100us\""));
@@ -610,6 +617,28 @@ fn check_samples(config: &Config, arrivals: Span, ports: usize) -> Result<(), In
         MOST_SAMPLES as f64 / 1e9
     );
     Err(Invalid::new("record.queue_sample", message).help(format!("expected at least \"{least}\"")))
+}
+
+/// An ideal time may have nothing that the times of flows have not: they would be better than ideal.
+fn check_ideal(config: &Config, facts: &Facts) -> Result<(), Invalid> {
+    let asked = config.record.ideal;
+    if asked.last_ack && config.record.completion == Completion::Received {
+        let message = "the time of a flow ends when its last byte arrives, before that ACK";
+        return Err(Invalid::new("record.ideal.last_ack", message)
+            .help("expected `record.completion = \"acknowledged\"` with it"));
+    }
+    if asked.handshake && !facts.has(Thing::Handshake) {
+        let message = "flows begin with their data, over connections that are open";
+        return Err(Invalid::new("record.ideal.handshake", message)
+            .help("expected `host.transport.tcp = { handshake = \"one-rtt\", connection = \"new\" }` with it"));
+    }
+    if let Fidelity::Ideal(_) = config.fidelity
+        && asked != IdealConfig::default()
+    {
+        return Err(Invalid::new("record.ideal", "flows have neither handshakes nor ACKs with this `fidelity`")
+            .help("expected it to be left out"));
+    }
+    Ok(())
 }
 
 fn check_throughput(config: &Config, arrivals: Span) -> Result<(), Invalid> {

@@ -1,7 +1,7 @@
 //! Completion times that can be computed by hand, exact to the picosecond.
 
 use proptest::prelude::*;
-use tailcut_base::HostId;
+use tailcut_base::{HostId, Span};
 
 use crate::common::cases::{config, networks};
 use crate::common::{
@@ -241,6 +241,33 @@ fn a_delayed_ack_covers_two_packets() {
     assert_eq!(row.acknowledged.unwrap().as_ps(), first + P1_RTT);
     // A flow of one packet has nothing to wait for.
     assert_eq!(rows(&delayed(1, 1460))[0].acknowledged.unwrap().as_ps(), P1_RTT);
+}
+
+/// A flow that is alone takes its ideal time, and meets a deadline of just that, if both have the same parts.
+#[test]
+fn an_ideal_time_has_the_handshake_and_the_last_ack_that_are_asked_for() {
+    let one = |size: u64, ideal: &str| {
+        let text = "[host.transport.tcp]\nhandshake = \"one-rtt\"\ninitial_window = 100\n\
+                    [record]\ncompletion = \"acknowledged\"\n"
+            .to_owned();
+        let flow = format!(
+            "[workload]\nload = 0.1\nflows = 1\ntraffic.a = {{ share = 1.0, sizes.fixed = \"{size}B\", endpoints = \"uniform\", \
+             deadline.slack = 1.0 }}\n"
+        );
+        rows(&run("tcp", &(star(3) + &text + ideal + &flow), 1)).remove(0)
+    };
+    let header_way = 2 * (US + ACK_SLOT);
+    for size in [1, 1460, 7300, 100_000] {
+        let data = one(size, "");
+        assert_eq!(data.fct().unwrap(), data.ideal + Span::from_ps(3 * header_way), "{size} B");
+        let alone = one(size, "ideal = { handshake = true, last_ack = true }\n");
+        assert_eq!(alone.fct(), data.fct(), "it changes no time");
+        assert_eq!(alone.fct(), Some(alone.ideal), "{size} B");
+        let with_ack = one(size, "ideal.last_ack = true\n");
+        assert_eq!(with_ack.ideal, data.ideal + Span::from_ps(header_way));
+        let missed = [&data, &with_ack, &alone].map(|row| row.fct() > row.deadline);
+        assert_eq!(missed, [true, true, false], "{size} B");
+    }
 }
 
 #[test]

@@ -35,6 +35,12 @@ fn values_of_transport_and_send_order_are_refused_at_their_key() {
     assert_at_key("tcp", "record", "queue_sample = \"0s\"");
     assert_at_key("tcp", "record", "throughput = \"0s\"");
     assert_at_key("tcp", "record", "throughput = \"1ns\"");
+    // The times of flows have neither.
+    assert_at_key("tcp", "record.ideal", "last_ack = true");
+    assert_at_key("tcp", "record.ideal", "handshake = true");
+    let persistent = "[host.transport.tcp]\nhandshake = \"one-rtt\"\nconnection = \"persistent\"\n";
+    let open = refusal("tcp", &format!("{persistent}[record.ideal]\nhandshake = true\n"));
+    assert!(open.message().contains("`record.ideal.handshake`"), "{}", open.render(false));
 }
 
 #[test]

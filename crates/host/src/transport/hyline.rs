@@ -109,6 +109,9 @@ impl Parameters for Config {
         facts.provides(Thing::Window);
         facts.provides(Thing::Recovery);
         facts.provides(Thing::Class);
+        if self.first.opens_each_flow() {
+            facts.provides(Thing::Handshake);
+        }
         facts.provides(Thing::HostsOf("hyline"));
         facts.needs(Thing::ControllerOf("hyline"));
         facts.needs(Thing::AssignedWays);

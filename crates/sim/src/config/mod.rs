@@ -14,14 +14,14 @@ use crate::ideal::Order;
 use crate::links;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{BitRate, Span};
+use tailcut_base::{BitRate, HEADER_BYTES, Span};
 use tailcut_fabric::{PortConfig, SwitchConfig};
 use tailcut_host::HostConfig;
 use tailcut_model::schema::Shape;
 use tailcut_model::{Around, Demand, Facts, Invalid, Seat, Speaker};
 use tailcut_placement::Parameters as Placement;
 use tailcut_topology::path::{self, PathConfig};
-use tailcut_topology::{NetworkConfig, TopologyConfig};
+use tailcut_topology::{NetworkConfig, Route, TopologyConfig};
 
 pub use de::from_tree;
 pub use document::{Tree, Value};
@@ -225,7 +225,7 @@ pub enum Completion {
     #[default]
     Received,
     /// The ACK of its last byte reaches the sender, as in the ns-2 scripts of pFabric and PIAS and in the public ns-3
-    /// trees of Slytherin and ICON. Ideal completion times still end at the receiver.
+    /// trees of Slytherin and ICON. Ideal completion times still end at the receiver, without `ideal.last_ack`.
     Acknowledged,
 }
 
@@ -245,6 +245,33 @@ impl Completion {
     }
 }
 
+/// What the ideal completion time of a flow has beside the way of its data. A slowdown is relative to it, and so is a
+/// deadline that is a multiple of it. Without these, a flow that is alone in the network takes longer than its ideal
+/// time where its time counts a handshake or an ACK: twice as long and more if it has one packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct IdealConfig {
+    /// A round trip of two packets of a header before the data. Every flow must begin with a handshake then.
+    pub handshake: bool,
+    /// The way of the last ACK. The time of a flow must end with it then: `completion = "acknowledged"`.
+    pub last_ack: bool,
+}
+
+impl IdealConfig {
+    /// Not written out then, so that what was configured before there was a choice is configured the same.
+    fn is_default(&self) -> bool {
+        *self == IdealConfig::default()
+    }
+
+    /// Time from the start of a flow of `size` payload bytes until its time ends, if it has the links of `route` to
+    /// itself and waits for no window. Packets go back as fast as they come.
+    pub(crate) fn fct(self, route: &Route, size: u64) -> Span {
+        let headers = 2 * u64::from(self.handshake) + u64::from(self.last_ack);
+        let beside = if headers > 0 { route.packet_time(HEADER_BYTES) * headers } else { Span::ZERO };
+        route.ideal_fct(size) + beside
+    }
+}
+
 /// What is recorded of the flows, and beside them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -252,6 +279,9 @@ pub struct RecordConfig {
     /// What completes a flow.
     #[serde(skip_serializing_if = "Completion::is_default")]
     pub completion: Completion,
+    /// What the ideal completion time of a flow has beside the way of its data.
+    #[serde(skip_serializing_if = "IdealConfig::is_default")]
+    pub ideal: IdealConfig,
     /// Time between two samples of the queue of every switch port, from the end of the warm-up to the last arrival.
     pub queue_sample: Span,
     /// Whether each port also keeps a time-weighted histogram of its queue.
@@ -277,6 +307,7 @@ impl Default for RecordConfig {
     fn default() -> RecordConfig {
         RecordConfig {
             completion: Completion::default(),
+            ideal: IdealConfig::default(),
             queue_sample: Span::from_us(100),
             queue_histogram: false,
             queue_series: false,

@@ -205,7 +205,8 @@ impl<'s> Run<'s> {
 
     fn fetch(&mut self) {
         let next = self.workload.next_with_slack();
-        self.next = next.map(|(spec, slack)| with_deadline(self.scenario.network(), spec, slack, &mut self.route));
+        let (network, ideal) = (self.scenario.network(), self.scenario.config().record.ideal);
+        self.next = next.map(|(spec, slack)| with_deadline(network, ideal, spec, slack, &mut self.route));
     }
 
     /// From event to event, until every flow has ended or the time to drain is over.
@@ -312,7 +313,8 @@ impl<'s> Run<'s> {
         self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
         spec.path = self.route.facts();
         let ideal = self.route.ideal_fct(spec.size);
-        self.recorder.start(FlowId(flow), &spec, ideal);
+        let recorded = self.scenario.config().record.ideal.fct(&self.route, spec.size);
+        self.recorder.start(FlowId(flow), &spec, recorded);
         self.realised.add(&spec);
         let is_large = self.permissions.as_ref().is_some_and(|permissions| permissions.are_for(spec.size));
         let mut hops = Vec::new();

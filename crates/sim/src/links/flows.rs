@@ -47,7 +47,7 @@ impl Flows {
         };
         let mut acks: IdVec<PortId, u64> = network.ports().iter().map(|_| 0).collect();
         while let Some((spec, slack)) = workload.next_with_slack() {
-            let mut spec = with_deadline(network, spec, slack, &mut route);
+            let mut spec = with_deadline(network, config.record.ideal, spec, slack, &mut route);
             network.route_into(spec.src, spec.dst, &mut route);
             spec.path = route.facts();
             let flow = u32::try_from(flows.specs.len()).expect("fewer than 2^32 flows in a run");

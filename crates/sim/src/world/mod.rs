@@ -341,10 +341,11 @@ impl Coordinator<'_> {
 
     /// Takes the next flow from the workload. A deadline that depends on the network is set here.
     fn fetch_flow(&mut self) {
+        let (network, ideal) = (self.scenario.network(), self.scenario.config().record.ideal);
         self.next = match &mut self.flows {
             Flows::Drawn(workload) => workload
                 .next_with_slack()
-                .map(|(spec, slack)| with_deadline(self.scenario.network(), spec, slack, &mut self.route)),
+                .map(|(spec, slack)| with_deadline(network, ideal, spec, slack, &mut self.route)),
             Flows::Given(flows) => flows.next(),
         };
     }
@@ -362,7 +363,8 @@ impl Coordinator<'_> {
         if matches!(self.flows, Flows::Drawn(_)) {
             spec.path = self.route.facts();
         }
-        self.recorder.start(flow, &spec, self.route.ideal_fct(spec.size));
+        let ideal = self.scenario.config().record.ideal;
+        self.recorder.start(flow, &spec, ideal.fct(&self.route, spec.size));
         self.realised.add(&spec);
         let [src, dst] = [spec.src, spec.dst].map(|host| cut.part_of_host(host) as usize);
         if src != dst {

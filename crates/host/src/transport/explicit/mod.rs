@@ -84,6 +84,7 @@ impl Common {
     pub fn facts(facts: &mut Facts, scheme: &'static str) {
         facts.provides(Thing::Recovery);
         facts.provides(Thing::Headers);
+        facts.provides(Thing::Handshake);
         facts.provides(Thing::HostsOf(scheme));
         facts.needs(Thing::Agent);
         facts.needs(Thing::SwitchesOf(scheme));

@@ -214,6 +214,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Whether each flow has a connection of its own, which a handshake opens.
+    pub fn opens_each_flow(&self) -> bool {
+        self.handshake == Handshake::OneRtt && self.connection == Connection::New
+    }
+
     fn validate(&self) -> Result<(), Invalid> {
         let positive = |key: &str, value: u32| {
             if value == 0 { Err(Invalid::new(key, "is zero").help("expected 1 or more")) } else { Ok(()) }
@@ -314,6 +319,9 @@ impl Parameters for Config {
         facts.provides(Thing::Window);
         facts.provides(Thing::Tagged);
         facts.provides(Thing::Recovery);
+        if self.opens_each_flow() {
+            facts.provides(Thing::Handshake);
+        }
     }
 
     fn fits(&self, around: &Around) -> Result<(), Invalid> {
