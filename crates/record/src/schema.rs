@@ -107,7 +107,8 @@ pub const FLOW_COLUMNS: &[Column] = &[
         "ideal_ns",
         Double,
         "ns",
-        "FCT in an empty network with every packet in order: exact for links that store and forward.",
+        "Time of its data in an empty network with every packet in order: exact for links that store and forward. With \
+         record.ideal a handshake or the last ACK as well.",
     ),
     nullable("slowdown", Double, "", "fct_ns / ideal_ns; null if the flow is censored."),
     column("measured", Boolean, "", "Whether the flow counts in the results: it started after the warm-up."),
