@@ -4,8 +4,9 @@
 use crate::common::{SMALL, bottleneck, listed, port, rows, run, run_on_threads, scenario, slytherin_mix, star};
 use crate::stall::stalled;
 use proptest::prelude::*;
-use tailcut_base::Span;
+use tailcut_base::{Instant, Span};
 use tailcut_record::{PauseCounts, Recorder};
+use tailcut_sim::trace::{Happened, Lens};
 use tailcut_sim::{EndReason, Outcome, Scenario, World};
 
 /// The payload of a full packet.
@@ -66,6 +67,32 @@ fn thresholds_that_are_never_reached_change_nothing() {
             assert!(rows(&with) == rows(&without), "{scheme}");
         }
     }
+}
+
+/// Nor can anybody who looks at each packet, and at what waits where it comes.
+#[test]
+fn a_lens_sees_the_same_where_nothing_is_paused() {
+    let seen = |port: &str| {
+        let on = "[record]\nattribution = true\n";
+        let text = format!("{on}[port]\nlimit = \"50MB\"\n{port}{SMALL}{}", slytherin_mix(0.8, "1ms"));
+        let scenario = scenario("dctcp", &text, 1);
+        let ports = scenario.network().ports().ids().map(|port| (port, vec![(Instant::ZERO, Instant::MAX)])).collect();
+        let lens = Lens { ports, ..Lens::default() };
+        let mut outcome = World::new(&scenario, Recorder::new()).with_lens(lens).run();
+        let mut packets = outcome.trace.take().expect("there is a lens").packets;
+        packets.sort_by_key(|seen| (seen.at, seen.port, seen.packet.flow, seen.packet.kind.number(), seen.packet.seq));
+        packets
+            .into_iter()
+            .map(|seen| {
+                let of = (seen.packet.flow, seen.packet.kind.number(), seen.packet.seq, seen.packet.size);
+                (seen.at, seen.port, of, seen.what)
+            })
+            .collect::<Vec<_>>()
+    };
+    let without = seen("");
+    assert!(without.iter().any(|(.., what)| matches!(what, Happened::Queued { bytes: 1.. })), "some packets wait");
+    assert!(without.iter().any(|(.., what)| matches!(what, Happened::Queued { bytes: 0 })), "some find idle ports");
+    assert!(seen("pfc.xoff = \"10GB\"\n") == without);
 }
 
 /// The sender stops within two delays and the packet that it sends: room for what it sends until then is enough, and a

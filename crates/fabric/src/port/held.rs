@@ -101,6 +101,13 @@ impl Port {
         self.classifier.classify(packet, self.classes)
     }
 
+    /// Takes out the next packet.
+    #[inline]
+    pub fn take_next(&mut self, now: Instant, arena: &mut Arena) -> Option<PacketId> {
+        let id = self.scheduler.pop(arena)?;
+        Some(self.taken(now, arena, id))
+    }
+
     /// Takes out the next packet that `may_go`, by packet and class as [`PortScheduler::pop_allowed`] says.
     pub fn take_allowed(
         &mut self,
@@ -109,9 +116,14 @@ impl Port {
         may_go: &mut dyn FnMut(Option<&Packet>, u8) -> bool,
     ) -> Option<PacketId> {
         let id = self.scheduler.pop_allowed(arena, may_go)?;
+        Some(self.taken(now, arena, id))
+    }
+
+    #[inline]
+    fn taken(&mut self, now: Instant, arena: &Arena, id: PacketId) -> PacketId {
         self.waiting -= 1;
         self.set_backlog(now, self.backlog - u64::from(arena.get(id).size));
-        Some(id)
+        id
     }
 
     /// Asks about each packet that waits, in the order of a scheduler that may let any of them go; none goes.
