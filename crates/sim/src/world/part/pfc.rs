@@ -16,7 +16,6 @@ use tailcut_base::{Instant, PortId, Span, SwitchId};
 use tailcut_fabric::{Counts, FRAME_BYTES, Lossless, Offered, PortConfig};
 use tailcut_model::seat::MAX_CLASSES;
 use tailcut_model::{Packet, PacketId};
-use tailcut_record::PauseCounts;
 use tailcut_topology::{Network, Node, Router};
 
 use super::{Any, Part, Switch};
@@ -24,7 +23,8 @@ use crate::Scenario;
 use crate::event::Event;
 use crate::world::cut::{Cut, Positions};
 use crate::world::exchange::Frame;
-use crate::world::pauses::{Pauses, Wait};
+
+mod waits;
 
 /// What is paused in a part, and why.
 pub(super) struct Pfc {
@@ -657,57 +657,5 @@ impl Part<'_> {
             }
         }
         None
-    }
-
-    /// What the pauses at a port came to; `None` where there are none.
-    pub(in crate::world) fn pause_counts(&self, port: PortId, ended: Instant) -> Option<PauseCounts> {
-        let state = &self.pfc.as_ref()?.ports[self.positions.port(port)];
-        let open = if state.paused == 0 { Span::ZERO } else { ended.saturating_since(state.paused_since) };
-        Some(PauseCounts { frames: state.frames, paused: state.paused_for + open, held: state.held })
-    }
-
-    /// What waits for what, of all that is paused by this part, and which ports of it are paused.
-    pub(in crate::world) fn pauses(&mut self) -> Pauses {
-        let mut pauses = Pauses::default();
-        let Part { ports, arena, pfc, router, network, switches, positions, .. } = self;
-        let Some(pfc) = pfc else { return pauses };
-        for (at, state) in pfc.ports.iter().enumerate() {
-            let of_mask = |mask: u8| (0..MAX_CLASSES).filter(move |class| mask >> class & 1 != 0);
-            if pfc.is_ideal {
-                let ahead = Ahead { network, router, switches, positions, ports: &pfc.ports };
-                for class in of_mask(state.full) {
-                    let mut behind = Vec::new();
-                    ports[at].visit_waiting(arena, &mut |packet, of| {
-                        if usize::from(of) == class
-                            && let Some(next) = ahead.next_port(at, packet)
-                        {
-                            behind.push((pfc.ports[next].id, u64::from(packet.size)));
-                        }
-                    });
-                    pauses.stopped.push((state.id, class as u8));
-                    pauses.waits.push(Wait { port: state.id, class: class as u8, resumes_below: state.xon, behind });
-                }
-                continue;
-            }
-            pauses.stopped.extend(of_mask(state.paused).map(|class| (state.id, class as u8)));
-            for class in of_mask(state.wanted) {
-                let siblings = &pfc.ports[state.first..state.first + state.siblings];
-                let sibling = at - state.first;
-                let (resumes_below, behind) = match pfc.counts {
-                    Counts::Ingress => (
-                        state.xon,
-                        siblings.iter().map(|port| port.from[sibling * pfc.classes + class]).collect::<Vec<_>>(),
-                    ),
-                    // Any full queue is enough to hold the link.
-                    Counts::Queue => {
-                        (1, siblings.iter().map(|port| u64::from(port.holds[sibling] >> class & 1)).collect())
-                    }
-                };
-                let behind = siblings.iter().map(|port| port.id).zip(behind).filter(|&(_, bytes)| bytes > 0).collect();
-                let port = network.ports()[state.id].reverse;
-                pauses.waits.push(Wait { port, class: class as u8, resumes_below, behind });
-            }
-        }
-        pauses
     }
 }
