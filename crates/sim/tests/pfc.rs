@@ -69,7 +69,8 @@ fn thresholds_that_are_never_reached_change_nothing() {
     }
 }
 
-/// Nor can anybody who looks at each packet, and at what waits where it comes.
+/// While nothing is paused, each packet is seen at the same times as without PFC, with as many bytes waiting where
+/// it comes.
 #[test]
 fn a_lens_sees_the_same_where_nothing_is_paused() {
     let seen = |port: &str| {
