@@ -138,8 +138,11 @@ pub(super) struct Sender<P> {
     waits_since: Instant,
     /// How often in a row that was in vain.
     waits: u32,
-    /// When the timer that was asked for fires; `MAX` if none is.
+    /// When the first timer that was asked for fires; `MAX` if none does.
     timer: Instant,
+    /// When the one after it fires, if it is known; else `MAX`. So the timer of a timeout, which is far, is not asked
+    /// for again after each packet that a nearer one lets go.
+    timer_after: Instant,
     protocol: P,
     report: SenderReport,
 }
@@ -187,6 +190,7 @@ impl<P: Protocol> Sender<P> {
             waits_since: Instant::ZERO,
             waits: 0,
             timer: Instant::MAX,
+            timer_after: Instant::MAX,
             protocol,
             report: SenderReport::default(),
         }
@@ -537,15 +541,15 @@ impl<P: Protocol> Sender<P> {
         if at >= self.timer {
             return None;
         }
-        self.timer = at;
+        (self.timer, self.timer_after) = (at, self.timer);
         Some(at)
     }
 
-    /// A timer fired; says whether it is the one that was asked for last.
+    /// A timer fired; says whether it is one that is known of.
     pub(super) fn on_timer(&mut self, now: Instant) -> bool {
         let is_own = now == self.timer;
         if is_own {
-            self.timer = Instant::MAX;
+            (self.timer, self.timer_after) = (self.timer_after, Instant::MAX);
         }
         is_own
     }

@@ -10,7 +10,7 @@ use tailcut_model::seat::{Agent, Crossing};
 use tailcut_model::{Direction, PacketId};
 
 use super::Part;
-use super::switches::agent_port;
+use super::agents::agent_port;
 use crate::event::Event;
 
 /// The agent of one host.

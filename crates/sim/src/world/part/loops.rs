@@ -1,4 +1,4 @@
-//! The eight forms in which the loop of a part is compiled.
+//! The nine forms in which the loop of a part is compiled.
 
 /// What is known of a network when its loop is compiled.
 pub(super) trait Loop {
@@ -6,6 +6,8 @@ pub(super) trait Loop {
     const PLAIN: bool;
     /// Whether ports of switches share memories that are patient, if all is plain; else that is asked.
     const SHARES: bool = false;
+    /// Whether agents look at the packets of switches whose ports are apart, if all else is plain; else that is asked.
+    const HAS_AGENTS: bool = false;
     /// Whether delays are attributed, if they are plain; else that is asked.
     const ATTRIBUTES: bool = false;
     /// Whether there may be so many ports that what the next events touch is called into the cache.
@@ -31,6 +33,9 @@ pub(super) struct Sharing;
 
 /// The same, with so many ports that no cache holds them.
 pub(super) struct SharingLarge;
+
+/// All is plain, but for agents of switches, which mind no order among ports.
+pub(super) struct Advised;
 
 /// All is plain, and delays are attributed.
 pub(super) struct Attributed;
@@ -66,6 +71,11 @@ impl Loop for Sharing {
 impl Loop for SharingLarge {
     const PLAIN: bool = true;
     const SHARES: bool = true;
+}
+
+impl Loop for Advised {
+    const PLAIN: bool = true;
+    const HAS_AGENTS: bool = true;
 }
 
 impl Loop for Attributed {

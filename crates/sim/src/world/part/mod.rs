@@ -10,6 +10,7 @@
 //! A part knows nothing of the others. A port whose link ends elsewhere keeps its packets in flight until they are
 //! fetched ([`Part::send_mail`]); the other part has a wire of its own for that link, on which it puts them.
 
+mod agents;
 mod ahead;
 mod attribution;
 mod build;
@@ -50,7 +51,7 @@ pub(super) use attribution::Whole;
 use delays::Delays;
 use hosts::Interfaces;
 use lens::Watch;
-use loops::{Any, Attributed, AttributedDeep, Loop, Plain, PlainDeep, PlainLarge, Sharing, SharingLarge};
+use loops::{Advised, Any, Attributed, AttributedDeep, Loop, Plain, PlainDeep, PlainLarge, Sharing, SharingLarge};
 use measure::{Measured, Sampling};
 use pfc::Pfc;
 use switches::Switch;
@@ -149,8 +150,10 @@ pub(super) struct Part<'s> {
     has_custom_hosts: bool,
     /// Whether the ports of a switch here share a memory that is patient.
     shares_memory: bool,
-    /// Whether the ports of a switch here have anything in common, or links fail.
-    is_managed: bool,
+    /// Whether anybody is told when the ports of a switch here send.
+    minds_departures: bool,
+    /// Whether a switch here has an agent that minds no order among ports.
+    has_agents_alone: bool,
     /// Whether a switch here sends in the order of time among all its ports.
     owes_departures: bool,
     /// Ports whose links end in another part: position, number, and which part.
@@ -188,7 +191,10 @@ impl Part<'_> {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
         let has_plain_switches = !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
         let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none() && self.pfc.is_none();
-        let handled = match (is_plain && self.lens.is_none(), self.shares_memory, &self.attribution) {
+        let is_plain = is_plain && self.lens.is_none();
+        let handled = match (is_plain, self.shares_memory, &self.attribution) {
+            (true, false, None) if self.has_agents_alone => self.run::<Advised>(horizon, budget),
+            (true, ..) if self.has_agents_alone => self.run::<Any>(horizon, budget),
             (true, false, None) if self.is_large => self.run::<PlainLarge>(horizon, budget),
             (true, false, None) if self.arena.peak() > MANY_PACKETS => self.run::<PlainDeep>(horizon, budget),
             (true, false, None) => self.run::<Plain>(horizon, budget),
@@ -313,7 +319,9 @@ impl Part<'_> {
         }
         let landed = if !L::PLAIN && self.pfc.is_some() {
             self.ports[at].wire.land(&mut self.arena)
-        } else if L::SHARES && self.ports[at].has_to_tell() || !L::PLAIN && self.is_managed {
+        } else if L::SHARES && self.ports[at].has_to_tell()
+            || (!L::PLAIN || L::HAS_AGENTS) && self.minds_departures
+        {
             self.land_managed(now, port, at)
         } else {
             self.ports[at].land(&mut self.arena)
@@ -376,6 +384,10 @@ impl Part<'_> {
             _ => 0,
         };
         let at = self.positions.port(self.router.port(hops, choice));
+        if L::HAS_AGENTS && managed.is_some() {
+            self.ask_agent(now, from, at, switch, id);
+            return self.offer_beside_agent::<L>(now, at, switch, id);
+        }
         let port = &mut self.ports[at];
         if L::SHARES && port.has_to_ask() {
             return self.offer_to_patient::<L>(now, at, switch, id);

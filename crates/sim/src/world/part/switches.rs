@@ -1,26 +1,26 @@
 //! Switches whose ports share something, and links that fail.
 //!
-//! Ports send what waits when they are next looked at. Where an agent looks at the ports of a switch, or a memory that
-//! they share minds the order, each arrival has to see what has left until then, in the order of time: the switch keeps
-//! when each of its ports sends next, and catches up with all of them first. Most memories do not ([`super::patient`]).
+//! Ports send what waits when they are next looked at. Where a memory that they share minds the order, each arrival has
+//! to see what has left until then, in the order of time: the switch keeps when each of its ports sends next, and catches
+//! up with all of them first. Most memories do not ([`super::patient`]), and no agent does, where it is alone
+//! ([`super::agents`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use tailcut_base::{HostId, Instant, PortId, SwitchId};
+use tailcut_base::{Instant, PortId, SwitchId};
 use tailcut_fabric::agent::AgentSeat;
 use tailcut_fabric::memory::MemorySeat;
 use tailcut_fabric::{Gate, Lossless, Offered, Open, Port};
-use tailcut_model::seat::{Agent, AgentPort, Burst, Crossing, DropReason, Memory, Occupancy, Pool, PortUse};
-use tailcut_model::{Arena, Direction, Packet, PacketId};
+use tailcut_model::seat::{Agent, Burst, DropReason, Memory, Occupancy, Pool, PortUse};
+use tailcut_model::{Arena, Packet, PacketId};
 use tailcut_record::{BurstRow, MemoryPoint};
 use tailcut_topology::Node;
 use tailcut_topology::path::Path;
 
 use super::patient::PatientPorts;
 use super::{Any, Part};
-use crate::event::Event;
 use crate::failures::Change;
 
 /// A switch of the part.
@@ -39,7 +39,17 @@ impl Switch {
 
     /// Whether its ports send in the order of time among all of them.
     pub(super) fn owes_departures(&self) -> bool {
-        self.managed.as_deref().is_some_and(|managed| !managed.is_patient())
+        self.managed.as_deref().is_some_and(|managed| !managed.is_patient() && !managed.has_ports_apart())
+    }
+
+    /// Whether anybody is told when its ports send.
+    pub(super) fn minds_departures(&self) -> bool {
+        self.managed.as_deref().is_some_and(|managed| !managed.has_ports_apart() || managed.watches_departures)
+    }
+
+    /// Whether an agent looks at its packets and nothing else does.
+    pub(super) fn has_agent_alone(&self) -> bool {
+        self.managed.as_deref().is_some_and(|managed| managed.has_ports_apart() && managed.has_agent)
     }
 }
 
@@ -47,6 +57,8 @@ impl Switch {
 pub(super) struct Managed {
     /// Position of the switch's first port.
     pub(super) first: u32,
+    /// How many ports it has.
+    ports: u32,
     pub(super) memory: MemorySeat,
     /// What waits in all ports and may, without their headrooms; no end to it if each port has its own memory.
     pub(super) pool: Pool,
@@ -59,8 +71,8 @@ pub(super) struct Managed {
     /// What is known of the ports if the memory is patient.
     pub(super) patient: Option<PatientPorts>,
     pub(super) agent: AgentSeat,
-    has_agent: bool,
-    watches_departures: bool,
+    pub(super) has_agent: bool,
+    pub(super) watches_departures: bool,
     /// When the agent wants to be called.
     pub(super) agent_timer: Option<Instant>,
     /// When each port that has packets waiting sends the next one, earliest first, with its position. An entry whose
@@ -105,6 +117,7 @@ impl Managed {
         let is_alone = has_memory && headrooms.is_none() && !has_agent && !are_held;
         Managed {
             first,
+            ports: ports as u32,
             pool: Pool { used: 0, size },
             has_memory,
             listens: memory.listens(),
@@ -129,11 +142,19 @@ impl Managed {
             + self.patient.as_ref().map_or(0, PatientPorts::heap_bytes)
     }
 
+    /// Whether each port sends for itself: they have no memory in common.
+    pub(super) fn has_ports_apart(&self) -> bool {
+        !self.has_memory
+    }
+
     /// Sends what the ports were to send until `now`.
-    fn settle(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
-        match self.is_patient() {
-            true => self.settle_patient(now, ports, arena),
-            false => self.settle_in_order(now, ports, arena),
+    pub(super) fn settle(&mut self, now: Instant, ports: &mut [Port], arena: &mut Arena) {
+        if self.has_ports_apart() {
+            (self.first..self.first + self.ports).for_each(|at| self.settle_port(now, at as usize, ports, arena));
+        } else if self.is_patient() {
+            self.settle_patient(now, ports, arena);
+        } else {
+            self.settle_in_order(now, ports, arena);
         }
     }
 
@@ -170,11 +191,7 @@ impl Managed {
             }
             let class = before.map_or(0, |before| port.class_that_lost(&before));
             self.left(begins, u64::from(arena.get(id).size), at, class, || port.occupancy(class));
-            if self.watches_departures {
-                let state = agent_port(self.first, at, port);
-                let (packet, header) = arena.get_with_header(id);
-                self.agent.on_departure(begins, packet, header, state);
-            }
+            self.tell_agent(begins, at as usize, ports, arena, id);
         }
     }
 
@@ -238,11 +255,6 @@ impl Managed {
     }
 }
 
-/// What an agent may know of the port at `at`, whose owner's first one stands at `first`.
-pub(super) fn agent_port(first: u32, at: u32, port: &Port) -> AgentPort {
-    AgentPort { port: at - first, rate: port.wire.link().rate, queue: port.backlog(), sent: port.wire.stats().bytes }
-}
-
 /// The memory of a switch, asked about a packet for one of its ports.
 struct Shared<'m> {
     managed: &'m mut Managed,
@@ -290,32 +302,23 @@ impl Part<'_> {
         if self.pfc.is_some() {
             return self.forward_held(now, from, switch, id);
         }
-        let mut managed = self.switches[switch].managed.take().expect("the caller has seen it");
-        if managed.is_patient() {
-            self.switches[switch].managed = Some(managed);
-            return self.forward_patient(now, from, switch, id);
+        let managed = self.switches[switch].managed.as_deref_mut().expect("the caller has seen it");
+        let (is_patient, has_ports_apart) = (managed.is_patient(), managed.has_ports_apart());
+        if !is_patient && !has_ports_apart {
+            managed.settle_in_order(now, &mut self.ports, &mut self.arena);
         }
-        managed.settle_in_order(now, &mut self.ports, &mut self.arena);
         match self.way_on(now, from, switch, id) {
-            Ok(at) => {
-                if managed.has_agent {
-                    self.ask_agent(now, from, at, &mut managed, id);
-                }
-                self.offer_to_managed(now, at, &mut managed, id);
-                if managed.has_agent {
-                    self.arm_agent(switch, &mut managed);
-                }
+            Ok(at) if is_patient => self.offer_to_patient::<Any>(now, at, switch, id),
+            Ok(at) if has_ports_apart => {
+                self.ask_agent(now, from, at, switch, id);
+                self.offer_beside_agent::<Any>(now, at, switch, id);
             }
-            Err((at, reason)) => self.drop_on_the_way(now, at, id, reason),
-        }
-        self.switches[switch].managed = Some(managed);
-    }
-
-    /// As [`Part::forward_managed`], where the ports share a memory that is patient.
-    #[inline(never)]
-    fn forward_patient(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
-        match self.way_on(now, from, switch, id) {
-            Ok(at) => self.offer_to_patient::<Any>(now, at, switch, id),
+            Ok(at) => {
+                self.ask_agent(now, from, at, switch, id);
+                let mut managed = self.switches[switch].managed.take().expect("the caller has seen it");
+                self.offer_to_managed(now, at, &mut managed, id);
+                self.switches[switch].managed = Some(managed);
+            }
             Err((at, reason)) => self.drop_on_the_way(now, at, id, reason),
         }
     }
@@ -355,18 +358,6 @@ impl Part<'_> {
         if self.is_down(at, now) { Err((at, DropReason::LinkDown)) } else { Ok(at) }
     }
 
-    fn ask_agent(&mut self, now: Instant, from: PortId, at: usize, managed: &mut Managed, id: PacketId) {
-        let back = self.positions.port(self.network.ports()[from].reverse);
-        let state = |at: usize| agent_port(managed.first, at as u32, &self.ports[at]);
-        let crossing = Crossing { ingress: state(back), egress: state(at) };
-        let (packet, header) = self.arena.get_with_header(id);
-        match header.direction {
-            Direction::None => {}
-            Direction::Forward => managed.agent.on_forward(now, packet, header, crossing),
-            Direction::Reverse => managed.agent.on_reverse(now, packet, header, crossing),
-        }
-    }
-
     fn offer_to_managed(&mut self, now: Instant, at: usize, managed: &mut Managed, id: PacketId) {
         let position = at as u32;
         let mut gate = Shared { managed, now, at: position, class: 0 };
@@ -389,11 +380,7 @@ impl Part<'_> {
                     managed.came(now, packet, position, class, || with);
                     managed.left(now, size, position, class, || after);
                 }
-                if managed.watches_departures {
-                    let state = agent_port(managed.first, position, port);
-                    let (packet, header) = self.arena.get_with_header(id);
-                    managed.agent.on_departure(now, packet, header, state);
-                }
+                managed.tell_agent(now, at, &self.ports, &mut self.arena, id);
             }
             Offered::Dropped(_) if managed.listens => {
                 let port = managed.port_use(position, class, port.occupancy(class));
@@ -454,41 +441,11 @@ impl Part<'_> {
         }
     }
 
-    fn arm_agent(&mut self, switch: usize, managed: &mut Managed) {
-        if let Some(at) = managed.agent.timer()
-            && managed.agent_timer != Some(at)
-        {
-            managed.agent_timer = Some(at);
-            self.calendar.push(at, Event::Agent(self.switches[switch].id).key());
-        }
-    }
-
-    /// The agent of a switch asked to be called.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn agent_timer(&mut self, now: Instant, switch: SwitchId) {
-        self.counts.calls += 1;
-        let switches = self.network.switches().len() as u32;
-        if let Some(host) = switch.0.checked_sub(switches) {
-            return self.host_agent_timer(now, self.positions.host(HostId(host)));
-        }
-        let switch = self.positions.switch(switch);
-        let mut managed = self.switches[switch].managed.take().expect("only a managed switch has an agent");
-        // It may have asked for an earlier moment since.
-        if managed.agent_timer == Some(now) {
-            managed.settle(now, &mut self.ports, &mut self.arena);
-            managed.agent_timer = None;
-            managed.agent.on_timer(now);
-            self.arm_agent(switch, &mut managed);
-        }
-        self.switches[switch].managed = Some(managed);
-    }
-
     /// Takes the first packet in flight behind a port, which may be that of a managed switch. Returns it, and when the
     /// next one lands.
     #[inline(never)]
     pub(super) fn land_managed(&mut self, now: Instant, port: PortId, at: usize) -> (PacketId, Option<Instant>) {
-        // What follows behind a managed switch is sent in the order of time among all ports, if it is not on its way.
+        // Who minds when the ports of a managed switch send is told of what follows, if it is not on its way.
         if self.ports[at].waiting() > 0
             && self.ports[at].wire.has_one_in_flight()
             && let owner @ Node::Switch(switch) = self.network.ports()[port].owner
@@ -496,6 +453,9 @@ impl Part<'_> {
         {
             let switch = self.positions.switch(switch);
             match &mut self.switches[switch].managed {
+                Some(managed) if managed.has_ports_apart() => {
+                    managed.settle_port(now, at, &mut self.ports, &mut self.arena);
+                }
                 Some(managed) if managed.patient.is_none() => {
                     managed.settle_in_order(now, &mut self.ports, &mut self.arena);
                 }
