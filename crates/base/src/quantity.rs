@@ -162,9 +162,21 @@ impl BitRate {
     /// eight times [`Span::MOST`], which is longer than any run.
     #[inline]
     pub const fn tx_time(self, bytes: u64) -> Span {
+        const MOST: u64 = 8 * Span::MOST.0;
+        const LEAST_THAT_OVERFLOWS: u64 = u64::MAX / (8 * PS_PER_S) + 1;
+        if bytes < LEAST_THAT_OVERFLOWS {
+            // So it is for every packet and for most flows, and a division of 64 bits takes half as long.
+            let ps = (bytes * 8 * PS_PER_S).div_ceil(self.0.get());
+            return Span(if ps > MOST { MOST } else { ps });
+        }
         let ps = (bytes as u128 * 8 * PS_PER_S as u128).div_ceil(self.0.get() as u128);
-        let most = 8 * Span::MOST.0;
-        Span(if ps > most as u128 { most } else { ps as u64 })
+        Span(if ps > MOST as u128 { MOST } else { ps as u64 })
+    }
+
+    /// Whether `bytes` take longer than that on a link of this rate, which no division has to tell.
+    #[inline]
+    pub const fn takes_longer(self, bytes: u64, span: Span) -> bool {
+        bytes as u128 * 8 * PS_PER_S as u128 > span.0 as u128 * self.0.get() as u128
     }
 }
 
@@ -472,6 +484,8 @@ textual! {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -480,6 +494,20 @@ mod tests {
         assert_eq!(BitRate::gbps(40).tx_time(40), Span::from_ps(8_000));
         // 1/3 of a picosecond is rounded up.
         assert_eq!(BitRate::from_bps(3_000_000_000_000).unwrap().tx_time(1), Span::from_ps(3));
+    }
+
+    proptest! {
+        #[test]
+        fn transmission_times_are_those_of_wide_numbers(
+            bytes in prop_oneof![0..10_000u64, 2_305_000..2_307_000u64, 0..Bytes::MOST.0],
+            bps in prop_oneof![1..10_000u64, 1_000..1_000_000_000_000_000u64],
+            ps in 0..=8 * Span::MOST.0,
+        ) {
+            let rate = BitRate::from_bps(bps).unwrap();
+            let exact = (u128::from(bytes) * 8 * u128::from(PS_PER_S)).div_ceil(u128::from(bps));
+            prop_assert_eq!(u128::from(rate.tx_time(bytes).0), exact.min(u128::from(8 * Span::MOST.0)));
+            prop_assert_eq!(rate.takes_longer(bytes, Span(ps)), exact > u128::from(ps));
+        }
     }
 
     #[test]

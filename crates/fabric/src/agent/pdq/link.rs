@@ -173,21 +173,35 @@ impl Link {
     /// room for it.
     fn place(&mut self, config: &Config, now: Instant, key: Key, fields: &PdqFields, rtt: Span) -> Option<usize> {
         let own = if fields.rtt == Span::ZERO { config.base_rtt } else { fields.rtt };
-        let (rate, accepted, least_rtt) = match self.find(key) {
-            Some(at) => {
-                let known = self.list.remove(at);
-                (known.rate, known.accepted, known.least_rtt.min(own))
-            }
+        let known = self.find(key);
+        let (rate, accepted, least_rtt) = match known.map(|at| &self.list[at]) {
+            Some(known) => (known.rate, known.accepted, known.least_rtt.min(own)),
             None => (0, None, own),
         };
         let PdqFields { policy, deadline, size, left, .. } = *fields;
         let mut entry = Entry { key, policy, deadline, size, left, rtt: own, least_rtt, rate, accepted, until: now };
-        let at = self.list.partition_point(|other| is_before(config.comparator, other, &entry));
+        let is_before = |one: &Entry, other: &Entry| is_before(config.comparator, one, other);
+        let stays = known.filter(|&at| {
+            let (before, after) = (&self.list[..at], &self.list[at + 1..]);
+            before.last().is_none_or(|other| is_before(other, &entry))
+                && after.first().is_none_or(|other| !is_before(other, &entry))
+        });
+        // Most packets leave their flow where it is.
+        let at = stays.unwrap_or_else(|| {
+            if let Some(at) = known {
+                self.list.remove(at);
+            }
+            let at = self.list.partition_point(|other| is_before(other, &entry));
+            self.list.insert(at, entry);
+            at
+        });
         // It probes every round trip, or more seldom by its place; two of these, and two round trips for the answers.
         let probes = (config.probing * at as f64).max(1.0) + 1.0;
         entry.until = now + times(own.max(rtt), 2.0 * probes);
-        self.list.insert(at, entry);
-        self.others.remove(&key);
+        self.list[at] = entry;
+        if !self.others.is_empty() {
+            self.others.remove(&key);
+        }
         let room = self.room(config);
         while self.list.len() > room {
             let last = self.list.pop().expect("it is longer than its room");

@@ -294,7 +294,7 @@ impl<P: Protocol> Sender<P> {
 
     /// Whether switches let it send, a packet in a round trip at least: a flow that may send more seldom probes.
     pub(super) fn is_sending(&self) -> bool {
-        self.phase == Phase::Open && self.protocol.rate() > 0 && self.gap(MTU_BYTES) <= self.rtt
+        self.phase == Phase::Open && self.protocol.rate() > 0 && !self.is_gap_above(self.rtt)
     }
 
     /// Whether switches have said that it may not send.
@@ -421,10 +421,15 @@ impl<P: Protocol> Sender<P> {
         BitRate::from_bps(self.protocol.rate()).map_or(Span::MOST, |rate| rate.tx_time(bytes))
     }
 
+    /// Whether the time between the starts of two full packets is above this.
+    fn is_gap_above(&self, span: Span) -> bool {
+        BitRate::from_bps(self.protocol.rate()).is_none_or(|rate| rate.takes_longer(MTU_BYTES, span))
+    }
+
     /// When the next probe goes, if any does: while the rate lets nothing go, or too seldom to hear of another one.
     fn probes_at(&self) -> Option<Instant> {
         let every = self.protocol.probe_every(self.rtt)?;
-        let seldom = self.protocol.rate() == 0 || self.gap(MTU_BYTES) > every;
+        let seldom = self.protocol.rate() == 0 || self.is_gap_above(every);
         (seldom && self.left() > 0).then(|| self.spoke.map_or(Instant::ZERO, |spoke| spoke + every))
     }
 

@@ -23,9 +23,11 @@ impl Managed {
     /// Sends what the port at `at` was to send until `now`, where it has no memory in common with others.
     #[inline(always)]
     pub(super) fn settle_port(&mut self, now: Instant, at: usize, ports: &mut [Port], arena: &mut Arena) {
-        match self.watches_departures {
-            true => self.settle_watched(now, at, ports, arena),
-            false => ports[at].catch_up(now, arena),
+        let port = &mut ports[at];
+        if !self.watches_departures {
+            port.catch_up(now, arena);
+        } else if port.waiting() > 0 && port.wire.is_free(now) {
+            self.settle_watched(now, at, ports, arena);
         }
     }
 

@@ -37,6 +37,16 @@ pub(super) struct Sampling {
 }
 
 impl Part<'_> {
+    /// Results are measured from this moment on.
+    pub(in crate::world) fn measure_from(&mut self, at: Instant) {
+        self.calendar.push(at, Event::MeasureFrom.key());
+    }
+
+    /// Results are measured until this moment.
+    pub(in crate::world) fn measure_until(&mut self, at: Instant) {
+        self.calendar.push(at, Event::MeasureUntil.key());
+    }
+
     pub(super) fn begin_measurement(&mut self, now: Instant) {
         self.catch_up(now);
         self.measured.busy = self.ports.iter().map(|port| port.wire.busy(now)).collect();

@@ -258,16 +258,6 @@ impl Part<'_> {
         self.agenda.push_back(start);
     }
 
-    /// Results are measured from this moment on.
-    pub(super) fn measure_from(&mut self, at: Instant) {
-        self.calendar.push(at, Event::MeasureFrom.key());
-    }
-
-    /// Results are measured until this moment.
-    pub(super) fn measure_until(&mut self, at: Instant) {
-        self.calendar.push(at, Event::MeasureUntil.key());
-    }
-
     /// The next flow starts: its ends here are told.
     fn start_flow(&mut self, now: Instant) {
         let Start { flow, spec } = self.agenda.pop_front().expect("the event stands for a flow");
@@ -319,9 +309,7 @@ impl Part<'_> {
         }
         let landed = if !L::PLAIN && self.pfc.is_some() {
             self.ports[at].wire.land(&mut self.arena)
-        } else if L::SHARES && self.ports[at].has_to_tell()
-            || (!L::PLAIN || L::HAS_AGENTS) && self.minds_departures
-        {
+        } else if self.has_to_tell::<L>(at) {
             self.land_managed(now, port, at)
         } else {
             self.ports[at].land(&mut self.arena)

@@ -19,6 +19,7 @@ use tailcut_record::{BurstRow, MemoryPoint};
 use tailcut_topology::Node;
 use tailcut_topology::path::Path;
 
+use super::loops::Loop;
 use super::patient::PatientPorts;
 use super::{Any, Part};
 use crate::failures::Change;
@@ -441,14 +442,21 @@ impl Part<'_> {
         }
     }
 
-    /// Takes the first packet in flight behind a port, which may be that of a managed switch. Returns it, and when the
-    /// next one lands.
+    /// Whether somebody is told of the packet that follows the one that lands, behind the port at `at`.
+    #[inline(always)]
+    pub(super) fn has_to_tell<L: Loop>(&self, at: usize) -> bool {
+        let port = &self.ports[at];
+        match L::PLAIN && !L::HAS_AGENTS {
+            true => L::SHARES && port.has_to_tell(),
+            false => self.minds_departures && port.waiting() > 0 && port.wire.has_one_in_flight(),
+        }
+    }
+
+    /// Takes the only packet in flight behind a port, where others wait, and tells who minds when the ports of its switch
+    /// send of the one that follows. Returns the packet, and when the next one lands.
     #[inline(never)]
     pub(super) fn land_managed(&mut self, now: Instant, port: PortId, at: usize) -> (PacketId, Option<Instant>) {
-        // Who minds when the ports of a managed switch send is told of what follows, if it is not on its way.
-        if self.ports[at].waiting() > 0
-            && self.ports[at].wire.has_one_in_flight()
-            && let owner @ Node::Switch(switch) = self.network.ports()[port].owner
+        if let owner @ Node::Switch(switch) = self.network.ports()[port].owner
             && self.cut.part_of(owner) == self.number
         {
             let switch = self.positions.switch(switch);
