@@ -179,6 +179,12 @@ impl Wire {
         Some(self.busy_until)
     }
 
+    /// Whether nothing is to be done before the agreed call: the transmitter is not free, and one is agreed.
+    #[inline]
+    pub fn awaits_call(&self, now: Instant) -> bool {
+        self.free_agreed && !self.is_free(now)
+    }
+
     /// The agreed call came.
     #[inline]
     pub fn freed(&mut self) {

@@ -55,7 +55,7 @@ impl<'s> Part<'s> {
             };
             let transport = context.build().expect(VALID);
             let shortest = transport.shortest_timer();
-            let is_called = scenario.has_pfc() || { nics }.any(|nic| !is_here(nic.peer) || shortest <= nic.delay);
+            let is_called = { nics }.any(|nic| !is_here(nic.peer) || shortest <= nic.delay);
             Host { id, is_called, wants_to_send: false, transport, control: List::new() }
         };
         let mut hosts: Vec<Host> = Vec::with_capacity(host_ids.len());

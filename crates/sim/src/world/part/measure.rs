@@ -89,12 +89,12 @@ impl Part<'_> {
 
     /// Brings every host and port to `now`, so that its counts can be read.
     pub(in crate::world) fn catch_up(&mut self, now: Instant) {
-        if self.pfc.is_some() {
-            // Nothing is ever sent later than it was due.
-            return;
-        }
         for host in 0..self.hosts.len() {
             self.catch_up_host::<Any>(now, host);
+        }
+        if self.pfc.is_some() {
+            // No port of a switch ever sends later than it was due.
+            return;
         }
         self.settle_all(now);
         self.ports.iter_mut().for_each(|port| port.catch_up(now, &mut self.arena));

@@ -547,7 +547,7 @@ impl Part<'_> {
         if !L::PLAIN && self.interfaces.is_some() {
             self.catch_up_all(now, host);
         } else if !L::PLAIN && self.pfc.is_some() {
-            // Interfaces and ports are called whenever they become free.
+            self.catch_up_let_go(now, host);
         } else if self.ports[host].wire.is_free(now) && self.hosts[host].has_more() {
             self.catch_up_waiting::<L>(now, host);
         }

@@ -1,8 +1,9 @@
 //! Ports and hosts that obey pauses: priority flow control (IEEE 802.1Qbb).
 //!
-//! Elsewhere ports send what waits when they are next looked at. A port that may be paused cannot: what has left it
-//! decides when a frame goes out that stops others. So each port with packets waiting has an event when it becomes
-//! free. A paused port is idle although packets wait; the frame that lets it go on calls it.
+//! Elsewhere ports send what waits when they are next looked at. The port of a switch that may be paused cannot: what has
+//! left it decides when a frame goes out that stops others. So each one with packets waiting has an event when it becomes
+//! free. A paused port is idle although packets wait; the frame that lets it go on calls it. The NIC of a host stops
+//! nobody: it sends when it is next looked at, as elsewhere, while no class is stopped there and nothing waits in it.
 //!
 //! A host hands its NIC one packet at a time, as ever. One of a paused class waits in the NIC, and the next one is
 //! asked for, so that no class waits for another one; while all classes are paused, none is asked for.
@@ -24,6 +25,7 @@ use crate::event::Event;
 use crate::world::cut::{Cut, Positions};
 use crate::world::exchange::Frame;
 
+mod nics;
 mod waits;
 
 /// What is paused in a part, and why.
@@ -364,7 +366,9 @@ impl Part<'_> {
         }
         // What waited goes before what comes at the moment at which the port becomes free; from any port of the switch
         // if they share a memory.
-        self.send_held(now, at);
+        if self.ports[at].wire.is_free(now) {
+            self.send_held(now, at);
+        }
         self.settle_held(now, at, switch);
         let back = self.positions.port(self.network.ports()[from].reverse);
         let lossless = self.pfc().ports[at].lossless;
@@ -386,7 +390,9 @@ impl Part<'_> {
         if lossless.has(class) {
             self.pfc().add(at, entry, |bytes| *bytes += size);
         }
-        self.send_held(now, at);
+        if !self.ports[at].wire.awaits_call(now) {
+            self.send_held(now, at);
+        }
         if lossless.has(class) {
             let queue = self.ports[at].occupancy(class).class;
             let mut tell = Vec::new();
@@ -571,6 +577,14 @@ impl Part<'_> {
         let sender = self.network.ports()[port].reverse;
         let at = self.positions.port(sender);
         let (_, classes) = self.pfc().ports[from].flight.pop_front().expect("there is an event for each frame");
+        let host = match self.network.ports()[sender].owner {
+            Node::Host(host) => Some(self.positions.host(host)),
+            Node::Switch(_) => None,
+        };
+        if let Some(host) = host {
+            // What it was to send before it is stopped.
+            self.catch_up_host::<Any>(now, host);
+        }
         let state = &mut self.pfc().ports[at];
         let before = std::mem::replace(&mut state.paused, classes);
         match (before, classes) {
@@ -587,75 +601,8 @@ impl Part<'_> {
         }
         if before & !classes != 0 {
             self.call_sender(now, sender);
+        } else if let Some(host) = host {
+            self.agree_on_call_held(now, host, at);
         }
-    }
-
-    /// As [`Part::pull`], where classes may be paused: the NIC of a host sends what may go next if it is free, what
-    /// waits in it first. It is called again when it has sent that and there is more.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn pull_held(&mut self, now: Instant, host: usize) {
-        let at = self.nic_at(host, 0);
-        if self.ports[at].wire.is_free(now) {
-            // They take turns, so that a class does not wait for all that was held of another one.
-            let held_first = std::mem::replace(&mut self.pfc().ports[at].is_turn_of_held, false);
-            let mut sent = if held_first { self.take_held(now, at) } else { None };
-            if sent.is_none() {
-                sent = self.next_allowed(now, host, at);
-                self.pfc().ports[at].is_turn_of_held = true;
-            }
-            if let Some(id) = sent.or_else(|| self.take_held(now, at))
-                && let Some(land) = self.ports[at].wire.transmit(now, &mut self.arena, id)
-            {
-                self.push_landing::<Any>(at, land);
-            }
-        }
-        let has_more = self.ports[at].waiting() > 0 || self.hosts[host].has_more();
-        let wire = &mut self.ports[at].wire;
-        if has_more
-            && !wire.is_free(now)
-            && let Some(free) = wire.agree_free()
-        {
-            self.calendar.push(free, Event::Free(self.hosts[host].id, 0).key());
-        }
-    }
-
-    /// The next packet that waits in the NIC at `at` and that no pause holds any longer.
-    fn take_held(&mut self, now: Instant, at: usize) -> Option<PacketId> {
-        if self.ports[at].waiting() == 0 {
-            return None;
-        }
-        let id = self.take_allowed(now, at)?;
-        let entry = self.pfc().leaves(at, id);
-        self.has_waited(now, at, entry, id);
-        Some(id)
-    }
-
-    /// The next packet of a host that no pause holds, nor another one of its class that waits in the NIC. Those that a
-    /// pause holds wait in the NIC from now on.
-    fn next_allowed(&mut self, now: Instant, host: usize, at: usize) -> Option<PacketId> {
-        let all = ((1u16 << self.ports[at].classes()) - 1) as u8;
-        while self.pfc().ports[at].paused != all {
-            let id = self.next_of_host::<Any>(now, host, 0)?;
-            let class = self.ports[at].class_of(self.arena.get(id));
-            let is_held = {
-                let pfc = self.pfc.as_ref().expect("only called where classes may be paused");
-                let Part { router, network, switches, positions, .. } = self;
-                let ahead = Ahead { network, router, switches, positions, ports: &pfc.ports };
-                pfc.is_stopped(&ahead, at, self.arena.get(id), class)
-            };
-            let is_behind = self.ports[at].occupancy(class).class > 0;
-            if !is_held && !is_behind {
-                return Some(id);
-            }
-            self.ports[at].hold(now, &mut self.arena, id, class);
-            self.pfc().note(id, Entry { since: now, back: NOWHERE, class });
-            self.begins_to_wait(now, at, class, id);
-            if !is_held {
-                // Those in front of it go now.
-                return None;
-            }
-        }
-        None
     }
 }
