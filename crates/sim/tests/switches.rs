@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use crate::common::{SMALL, bottleneck, fcts, listed, port, rows, run, scenario, slytherin_mix, tree};
-use tailcut_base::{Instant, Span};
+use tailcut_base::{Instant, Span, SwitchId};
 use tailcut_fabric::SwitchContext;
 use tailcut_fabric::agent::AgentConfig;
 use tailcut_fabric::memory::MemoryConfig;
@@ -225,6 +225,100 @@ fn an_agent_writes_telemetry_that_a_congestion_control_reads() {
     assert!(queue > 10_000, "{queue}");
     assert_eq!(*calls.lock().unwrap(), 6, "at 10, 20 ... 60 us");
     assert_eq!(essence(&one), essence(&on_threads(&scenario, 2)));
+}
+
+/// Writes down what it is shown of ports, and of each port when packets left it.
+struct Witness {
+    switch: SwitchId,
+    watches_departures: bool,
+    seen: Arc<Mutex<Seen>>,
+}
+
+#[derive(Default, Debug, PartialEq)]
+struct Seen {
+    crossings: Vec<(SwitchId, Instant, AgentPort, AgentPort)>,
+    departures: BTreeMap<(SwitchId, u32), Vec<(Instant, u64, u64)>>,
+}
+
+impl Witness {
+    fn crosses(&self, now: Instant, crossing: Crossing) {
+        self.seen.lock().unwrap().crossings.push((self.switch, now, crossing.ingress, crossing.egress));
+    }
+}
+
+impl Agent for Witness {
+    fn is_on(&self) -> bool {
+        true
+    }
+    fn on_forward(&mut self, now: Instant, _: &mut Packet, _: &mut Header, crossing: Crossing) {
+        self.crosses(now, crossing);
+    }
+    fn on_reverse(&mut self, now: Instant, _: &mut Packet, _: &mut Header, crossing: Crossing) {
+        self.crosses(now, crossing);
+    }
+    fn on_departure(&mut self, now: Instant, _: &mut Packet, _: &mut Header, port: AgentPort) {
+        let mut seen = self.seen.lock().unwrap();
+        seen.departures.entry((self.switch, port.port)).or_default().push((now, port.queue, port.sent));
+    }
+    fn watches_departures(&self) -> bool {
+        self.watches_departures
+    }
+}
+
+/// A window of ten packets, and nothing else.
+struct Steady;
+
+impl CongestionControl for Steady {
+    fn ecn_capable(&self) -> bool {
+        false
+    }
+    fn on_ack(&mut self, window: &mut Window, _: &AckSample<'_>) -> bool {
+        window.cwnd = 14_600.0;
+        false
+    }
+    fn on_timeout(&mut self, _: Instant, _: &mut Window, _: u64, _: u32) {}
+}
+
+/// Where ports share a memory, what they send is sent in the order of time among all of them before an agent is asked.
+/// Where they do not, only the two ports that it is shown are brought up to date: it sees the same.
+#[test]
+fn an_agent_is_shown_ports_as_they_are_at_that_moment() {
+    let text = format!("{SMALL}{}", slytherin_mix(0.9, "1ms"));
+    for watches_departures in [false, true] {
+        let run = |shares: bool, threads: u32| {
+            let seen = Arc::<Mutex<Seen>>::default();
+            let scenario = changed("tcp", &text, |config| {
+                let seen = Arc::clone(&seen);
+                let make = move |context: &SwitchContext| -> Result<Box<dyn Agent + Send>, _> {
+                    Ok(Box::new(Witness { switch: context.switch, watches_departures, seen: Arc::clone(&seen) }))
+                };
+                config.switch.agent = AgentConfig::Custom(Custom::new("witness", make).saying(|facts| {
+                    facts.provides(Thing::Agent);
+                    facts.needs(Thing::Headers);
+                }));
+                let steady = |_: &_| -> Result<Box<dyn CongestionControl + Send>, _> { Ok(Box::new(Steady)) };
+                config.host.congestion = CongestionConfig::Custom(Custom::new("steady", steady).saying(|facts| {
+                    facts.provides(Thing::Headers);
+                    facts.needs(Thing::Agent);
+                }));
+                if shares {
+                    config.switch.memory = Bookkeeper::config(1 << 40, &Arc::default());
+                }
+            });
+            let essence = essence(&on_threads(&scenario, threads));
+            let mut seen = std::mem::take(&mut *seen.lock().unwrap());
+            // Two parts tell in turns.
+            seen.crossings.sort_by_key(|&(switch, now, ..)| (now, switch.0));
+            (essence, seen)
+        };
+        let (essence, seen) = run(false, 1);
+        assert!(seen.crossings.iter().any(|(.., ingress, egress)| ingress.queue > 3_000 && egress.queue == 0));
+        assert_eq!(seen.departures.is_empty(), !watches_departures);
+        for (shares, threads) in [(true, 1), (false, 2)] {
+            let other = run(shares, threads);
+            assert!(other.0 == essence && other.1 == seen, "shares {shares}, {threads} threads");
+        }
+    }
 }
 
 #[test]
