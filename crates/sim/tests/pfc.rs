@@ -103,15 +103,41 @@ fn a_pause_takes_a_delay_and_the_packet_that_is_being_sent() {
     // More than 19 packets wait when the 27th comes, 7800 ns after the first: 27 - (1 + 26 / 4) = 20. The frame takes
     // 12.8 ns at 40 Gb/s and 1 us. The k-th packet is begun 1300 ns before it comes at (k - 1) x 300 ns: 34 of them
     // before 8812.8 ns. When the last of these comes, 1 + 33 / 4 = 9 have begun to leave: 25 wait, 6 above X_off.
-    let flow =
-        |headroom: u64| four_to_one(400, &format!("counts = \"queue\"\nxoff = \"19pkt\"\nheadroom = \"{headroom}B\""));
-    let enough = run("tcp", &flow(6 * 1500), 1);
+    let flow = |packets: u64, headroom: u64| {
+        let pfc = format!("counts = \"queue\"\nxoff = \"19pkt\"\nheadroom = \"{headroom}B\"");
+        // No answer comes back before the frame: nothing but that looks at the sender.
+        four_to_one(packets, &pfc).replace("rate = \"10Gbps\", delay = \"1us\"", "rate = \"10Gbps\", delay = \"100us\"")
+    };
+    let enough = run("tcp", &flow(400, 6 * 1500), 1);
     assert_eq!(drops(&enough), 0);
-    let short = run("tcp", &flow(5 * 1500), 1);
+    let short = run("tcp", &flow(34, 5 * 1500), 1);
     assert!(drops(&short) > 0);
     // It is warned of what may be too little.
-    let warnings = scenario("tcp", &flow(5 * 1500), 1).warnings();
+    let warnings = scenario("tcp", &flow(34, 5 * 1500), 1).warnings();
     assert!(warnings.iter().any(|warning| warning.contains("`port.pfc.headroom` is 7500B")), "{warnings:?}");
+}
+
+/// A NIC that hears of a pause while it sends goes on with what is not paused as soon as it is free.
+#[test]
+fn what_is_not_paused_goes_on_although_nothing_else_happens_at_its_host() {
+    // Nothing comes back from either receiver before both flows have been sent.
+    let links = "[link.\"switch0--host1\"]\nrate = \"10Gbps\"\ndelay = \"100us\"\n[link.\"switch0--host2\"]\ndelay = \"100us\"\n";
+    let seen = |xoff: &str| {
+        let text = format!(
+            "{MEETING}pfc = {{ classes = [1], counts = \"queue\", xoff = \"{xoff}\" }}\n{}{links}{}",
+            star(3).replace("10Gbps", "40Gbps"),
+            listed(&[(0, 1, 400 * MSS, 0), (0, 2, 13 * MSS, 8_000)])
+        );
+        let outcome = run("pias", &text, 1);
+        assert_eq!(drops(&outcome), 0);
+        let short = rows(&outcome).into_iter().find(|row| row.size == 13 * MSS).and_then(|row| row.fct());
+        (short.expect("it is finished"), pauses(&outcome, "host0", "switch0").paused)
+    };
+    let (without, never) = seen("10GB");
+    let (with, paused) = seen("19pkt");
+    assert!(never == Span::ZERO && paused > Span::from_us(20), "{paused}");
+    // It has the link to itself, and does not take turns.
+    assert!(with < without, "{with} and {without}");
 }
 
 /// An incast that drops packets without PFC drops none with it, and stops the hosts hop by hop.
