@@ -1,8 +1,8 @@
-//! Agents of switches: each reads and writes the headers of the packets that arrive, and looks at the ports by which they
-//! come and go.
+//! Agents of switches: each reads and writes the headers of the packets that arrive, and looks at the ports by which
+//! they come and go.
 //!
-//! An agent is shown two ports at a time, and is told when packets leave them, if it wants to know, in the order of time
-//! for each port. So only these two have to be brought up to date, unless the ports share a memory.
+//! An agent is shown two ports at a time, and is told when packets leave them, if it wants to know, in the order of
+//! time for each port. So only these two have to be brought up to date, unless the ports share a memory.
 
 use tailcut_base::{HostId, Instant, PortId, SwitchId};
 use tailcut_fabric::{Offered, Port};

@@ -1,9 +1,10 @@
 //! Ports and hosts that obey pauses: priority flow control (IEEE 802.1Qbb).
 //!
-//! Elsewhere ports send what waits when they are next looked at. The port of a switch that may be paused cannot: what has
-//! left it decides when a frame goes out that stops others. So each one with packets waiting has an event when it becomes
-//! free. A paused port is idle although packets wait; the frame that lets it go on calls it. The NIC of a host stops
-//! nobody: it sends when it is next looked at, as elsewhere, while no class is stopped there and nothing waits in it.
+//! Elsewhere ports send what waits when they are next looked at. The port of a switch that may be paused cannot: what
+//! has left it decides when a frame goes out that stops others. So each one with packets waiting has an event when it
+//! becomes free. A paused port is idle although packets wait; the frame that lets it go on calls it. The NIC of a host
+//! stops nobody: it sends when it is next looked at, as elsewhere, while no class is stopped there and nothing waits in
+//! it.
 //!
 //! A host hands its NIC one packet at a time, as ever. One of a paused class waits in the NIC, and the next one is
 //! asked for, so that no class waits for another one; while all classes are paused, none is asked for.

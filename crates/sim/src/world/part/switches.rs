@@ -1,8 +1,8 @@
 //! Switches whose ports share something, and links that fail.
 //!
 //! Ports send what waits when they are next looked at. Where a memory that they share minds the order, each arrival has
-//! to see what has left until then, in the order of time: the switch keeps when each of its ports sends next, and catches
-//! up with all of them first. Most memories do not ([`super::patient`]), and no agent does, where it is alone
+//! to see what has left until then, in the order of time: the switch keeps when each of its ports sends next, and
+//! catches up with all of them first. Most memories do not ([`super::patient`]), and no agent does, where it is alone
 //! ([`super::agents`]).
 
 use std::cmp::Reverse;
@@ -452,8 +452,8 @@ impl Part<'_> {
         }
     }
 
-    /// Takes the only packet in flight behind a port, where others wait, and tells who minds when the ports of its switch
-    /// send of the one that follows. Returns the packet, and when the next one lands.
+    /// Takes the only packet in flight behind a port, where others wait, and tells who minds when the ports of its
+    /// switch send of the one that follows. Returns the packet, and when the next one lands.
     #[inline(never)]
     pub(super) fn land_managed(&mut self, now: Instant, port: PortId, at: usize) -> (PacketId, Option<Instant>) {
         if let owner @ Node::Switch(switch) = self.network.ports()[port].owner
