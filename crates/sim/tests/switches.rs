@@ -237,8 +237,11 @@ struct Witness {
 #[derive(Default, Debug, PartialEq)]
 struct Seen {
     crossings: Vec<(SwitchId, Instant, AgentPort, AgentPort)>,
-    departures: BTreeMap<(SwitchId, u32), Vec<(Instant, u64, u64)>>,
+    departures: BTreeMap<(SwitchId, u32), Vec<Departure>>,
 }
+
+/// When a packet began to leave a port, what waited there then, and what had been sent.
+type Departure = (Instant, u64, u64);
 
 impl Witness {
     fn crosses(&self, now: Instant, crossing: Crossing) {
