@@ -50,7 +50,8 @@ fn a_queue_that_crosses_both_thresholds_sends_one_pause_and_one_resume() {
     assert_eq!(pauses(&ingress, "host0", "switch0"), stopped);
 }
 
-/// Ports with PFC have an event for each departure, and others none: while nothing is paused, nobody can tell.
+/// Ports of switches with PFC have an event for each departure of what waited, and others none: while nothing is
+/// paused, nobody can tell.
 #[test]
 fn thresholds_that_are_never_reached_change_nothing() {
     for scheme in ["tcp", "dctcp", "pias", "homa", "swift", "srpt", "ia-icon", "ictcp", "l2dct", "las", "resqueue"] {

@@ -50,6 +50,14 @@ impl Managed {
             self.agent.on_departure(begins, packet, header, state);
         }
     }
+
+    /// When the agent wants to be called, if that is not known yet.
+    #[inline]
+    fn timer_to_arm(&mut self) -> Option<Instant> {
+        let at = self.agent.timer().filter(|&at| self.agent_timer != Some(at))?;
+        self.agent_timer = Some(at);
+        Some(at)
+    }
 }
 
 impl Part<'_> {
@@ -111,15 +119,5 @@ impl Part<'_> {
         if let Some(at) = managed.timer_to_arm() {
             self.calendar.push(at, Event::Agent(switch).key());
         }
-    }
-}
-
-impl Managed {
-    /// When the agent wants to be called, if that is not known yet.
-    #[inline]
-    fn timer_to_arm(&mut self) -> Option<Instant> {
-        let at = self.agent.timer().filter(|&at| self.agent_timer != Some(at))?;
-        self.agent_timer = Some(at);
-        Some(at)
     }
 }

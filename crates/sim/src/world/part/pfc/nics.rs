@@ -26,7 +26,7 @@ impl Part<'_> {
     }
 
     /// As [`Part::pull`], where classes may be paused: the NIC of a host sends what may go next if it is free, what
-    /// waits in it first. It is called again when it has sent that and there is more.
+    /// waits in it first. One that is held up is called again when it has sent that and there is more.
     #[cold]
     #[inline(never)]
     pub(in crate::world::part) fn pull_held(&mut self, now: Instant, host: usize) {
