@@ -1,5 +1,8 @@
 //! The bounded Pareto distribution of the Heavy and Light workloads (Abbasloo, Xu, Chao, HyLine, Fig. 4b), exact.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use tailcut_base::MSS_BYTES;
 
 /// F(x) = (1 - (L/x)^a) / (1 - (L/H)^a) for L <= x <= H.
@@ -70,8 +73,17 @@ impl Pareto {
         factor * libm::pow(from, k) * power_integral(libm::log(self.max / from), k - self.shape)
     }
 
-    /// Mean of ceil(size / 1460): the sum of P(size > 1460 k) over k >= 0.
+    /// Mean of ceil(size / 1460). Every point of a plan asks for it, of the same few distributions: each is summed up
+    /// once.
     pub(crate) fn mean_packets(&self) -> f64 {
+        static KNOWN: Mutex<BTreeMap<[u64; 3], f64>> = Mutex::new(BTreeMap::new());
+        let key = [self.min, self.max, self.shape].map(f64::to_bits);
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        *known.entry(key).or_insert_with(|| self.sum_of_survival())
+    }
+
+    /// The sum of P(size > 1460 k) over k >= 0.
+    fn sum_of_survival(&self) -> f64 {
         let mss = MSS_BYTES as f64;
         // Every flow has these packets; the terms of the sum are 1.
         let certain = (self.min / mss).floor() as u64 + 1;

@@ -51,6 +51,10 @@ impl Tree {
 /// What all layers together say at `path`; `None` if there are no layers.
 fn below(layers: &[&Tree], path: &mut Vec<String>, shape: Option<Shape<'_>>) -> Option<Tree> {
     let highest = layers.last()?;
+    if layers.len() == 1 {
+        // Nothing is laid over it.
+        return Some((*highest).clone());
+    }
     let is_configuration = CONFIGURATIONS.iter().any(|place| is_at(path, place));
     let shape = if is_configuration { Some(CONFIGURATION.root()) } else { shape };
     if let Some(shape) = shape.filter(|shape| shape.is_choice())
