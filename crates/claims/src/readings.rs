@@ -197,8 +197,8 @@ impl ReadingResults {
 
     /// What moves a claim most: one value, and two together. None of a kind if that moves nothing.
     pub fn strongest(&self, claim: &str) -> [Option<ReadingEffect>; 2] {
-        let judged = self.judged(claim);
-        [strongest_value(&judged), strongest_pair(&judged)]
+        let effects = Effects::of(&self.judged(claim));
+        [effects.strongest_value(), effects.strongest_pair()]
     }
 
     /// What a claim comes to under all of them; `None` if it was judged under fewer than two.
@@ -270,11 +270,6 @@ pub struct Share {
 }
 
 impl Share {
-    fn add(&mut self, holds: bool) {
-        self.holds += usize::from(holds);
-        self.judged += 1;
-    }
-
     fn value(self) -> Option<f64> {
         (self.judged > 0).then(|| self.holds as f64 / self.judged as f64)
     }
@@ -283,6 +278,15 @@ impl Share {
     /// thirty of thirty-two.
     fn expected(self) -> f64 {
         (self.holds + 1) as f64 / (self.judged + 2) as f64
+    }
+}
+
+/// Those that are not among the others, which all are among these.
+impl std::ops::Sub for Share {
+    type Output = Share;
+
+    fn sub(self, some: Share) -> Share {
+        Share { holds: self.holds - some.holds, judged: self.judged - some.judged }
     }
 }
 
@@ -308,15 +312,6 @@ impl ReadingEffect {
         self.with.expected() - self.without.expected()
     }
 
-    /// Over these readings; `has` says whether one has what is taken.
-    fn of(taken: String, judged: &[&ReadJudgement], has: impl Fn(&ReadJudgement) -> bool) -> ReadingEffect {
-        let (mut with, mut without) = (Share::default(), Share::default());
-        for one in judged {
-            if has(one) { &mut with } else { &mut without }.add(one.verdict.is_reproduced());
-        }
-        ReadingEffect { taken, with, without }
-    }
-
     /// The same seen from where it is not taken, if that is where the claim holds.
     fn where_it_holds(self) -> ReadingEffect {
         if self.size() >= 0.0 {
@@ -326,57 +321,99 @@ impl ReadingEffect {
     }
 }
 
-/// The names of all values, in the order of the alphabet.
-fn values<'a>(judged: &[&'a ReadJudgement]) -> Vec<&'a str> {
-    let names = judged.iter().flat_map(|one| one.reading.split(BETWEEN)).filter(|name| *name != "base");
-    names.collect::<BTreeSet<_>>().into_iter().collect()
-}
-
 /// The larger one; of equal ones the first.
 fn larger(best: ReadingEffect, other: ReadingEffect) -> ReadingEffect {
     if other.expected() > best.expected() { other } else { best }
 }
 
-/// The value with which the share of readings that reproduce the claim changes most, with `not` if it is larger without
-/// it.
-fn strongest_value(judged: &[&ReadJudgement]) -> Option<ReadingEffect> {
-    let effects = values(judged)
-        .into_iter()
-        .map(|name| ReadingEffect::of(name.to_owned(), judged, |one| one.takes(name)).where_it_holds());
-    effects.filter(|effect| effect.size() > 0.0).reduce(larger)
+/// Some of the readings under which a claim was judged: a bit for each of them.
+type Readings = Vec<u64>;
+
+fn of_readings(judged: &[&ReadJudgement], wanted: impl Fn(&ReadJudgement) -> bool) -> Readings {
+    let bits = |some: &[&ReadJudgement]| some.iter().rev().fold(0, |bits, one| bits << 1 | u64::from(wanted(one)));
+    judged.chunks(64).map(bits).collect()
 }
 
-/// The two values, each taken or not, with which the share changes most.
-fn strongest_pair(judged: &[&ReadJudgement]) -> Option<ReadingEffect> {
-    let names = values(judged);
-    let mut best: Option<ReadingEffect> = None;
-    for (at, first) in names.iter().enumerate() {
-        for second in &names[at + 1..] {
-            // A choice has one value at a time: two of its values are never met together, and say nothing.
-            if judged.iter().filter(|one| one.takes(first) && one.takes(second)).count() < PAIRS_FROM {
-                continue;
-            }
-            let signed = |name: &str, is_taken| if is_taken { name.to_owned() } else { format!("not {name}") };
-            for (of_first, of_second) in [(true, true), (true, false), (false, true), (false, false)] {
-                let taken = format!("{} and {}", signed(first, of_first), signed(second, of_second));
-                let has = |one: &ReadJudgement| one.takes(first) == of_first && one.takes(second) == of_second;
-                let effect = ReadingEffect::of(taken, judged, has);
-                if effect.size() > 0.0 {
-                    best = Some(match best {
-                        Some(best) => larger(best, effect),
-                        None => effect,
-                    });
+/// What values do to a claim: the readings that take each of them, and those that reproduce the claim. A design has
+/// thousands of readings and more than a thousand pairs of values, each of which is counted.
+struct Effects<'a> {
+    /// In the order of the alphabet.
+    values: Vec<(&'a str, Readings)>,
+    /// The readings that reproduce the claim.
+    holds: Readings,
+    all: Share,
+}
+
+impl<'a> Effects<'a> {
+    fn of(judged: &[&'a ReadJudgement]) -> Effects<'a> {
+        let names = judged.iter().flat_map(|one| one.reading.split(BETWEEN)).filter(|name| *name != "base");
+        let names: BTreeSet<&str> = names.collect();
+        let holds = of_readings(judged, |one| one.verdict.is_reproduced());
+        let all = Share { holds: holds.iter().map(|bits| bits.count_ones() as usize).sum(), judged: judged.len() };
+        let values = names.into_iter().map(|name| (name, of_readings(judged, |one| one.takes(name)))).collect();
+        Effects { values, holds, all }
+    }
+
+    /// Those of the readings `with` that are among these and reproduce the claim, and how many there are.
+    fn share(&self, with: impl Iterator<Item = u64>) -> Share {
+        with.zip(&self.holds).fold(Share::default(), |share, (with, holds)| Share {
+            holds: share.holds + (with & holds).count_ones() as usize,
+            judged: share.judged + with.count_ones() as usize,
+        })
+    }
+
+    fn effect(&self, taken: String, with: Share) -> ReadingEffect {
+        ReadingEffect { taken, with, without: self.all - with }
+    }
+
+    /// The value with which the share of readings that reproduce the claim changes most, with `not` if it is larger
+    /// without it.
+    fn strongest_value(&self) -> Option<ReadingEffect> {
+        let effects = self
+            .values
+            .iter()
+            .map(|(name, with)| self.effect((*name).to_owned(), self.share(with.iter().copied())).where_it_holds());
+        effects.filter(|effect| effect.size() > 0.0).reduce(larger)
+    }
+
+    /// The two values, each taken or not, with which the share changes most.
+    fn strongest_pair(&self) -> Option<ReadingEffect> {
+        let mut best: Option<ReadingEffect> = None;
+        for (at, (first, of_first)) in self.values.iter().enumerate() {
+            for (second, of_second) in &self.values[at + 1..] {
+                let [first_alone, second_alone] = [of_first, of_second].map(|of| self.share(of.iter().copied()));
+                let both = self.share(of_first.iter().zip(of_second).map(|(first, second)| first & second));
+                // A choice has one value at a time: two of its values are never met together, and say nothing.
+                if both.judged < PAIRS_FROM {
+                    continue;
+                }
+                let [first_only, second_only] = [first_alone, second_alone].map(|alone| alone - both);
+                let neither = self.all - first_alone - second_only;
+                for (signs, with) in [
+                    (["", ""], both),
+                    (["", "not "], first_only),
+                    (["not ", ""], second_only),
+                    (["not ", "not "], neither),
+                ] {
+                    let effect = self.effect(format!("{}{first} and {}{second}", signs[0], signs[1]), with);
+                    if effect.size() > 0.0 {
+                        best = Some(match best {
+                            Some(best) => larger(best, effect),
+                            None => effect,
+                        });
+                    }
                 }
             }
         }
+        best
     }
-    best
 }
 
 /// The value that decides, or else the two that do.
 fn decided_by(judged: &[&ReadJudgement]) -> Option<String> {
     let decides = |effect: &ReadingEffect| effect.size() >= DECIDES;
-    let effect = strongest_value(judged).filter(decides).or_else(|| strongest_pair(judged).filter(decides))?;
+    let effects = Effects::of(judged);
+    let effect = effects.strongest_value().filter(decides).or_else(|| effects.strongest_pair().filter(decides))?;
     Some(effect.taken)
 }
 

@@ -50,14 +50,15 @@ impl Screening {
 
 /// The claims whose verdict depends on the reading, by their names, in the order in which they were judged.
 fn depending(results: &ReadingResults) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+    let mut claims: Vec<&str> = Vec::new();
     for one in &results.judgements {
-        let depends = results.of_claim(&one.claim).is_some_and(|under| (1..under.judged).contains(&under.holds));
-        if depends && rows.iter().all(|row| row.claim != one.claim) {
-            rows.push(Row { head: format!("`{}`", one.claim), claim: one.claim.clone() });
+        if !claims.contains(&one.claim.as_str()) {
+            claims.push(&one.claim);
         }
     }
-    rows
+    let depends = |claim: &&str| results.of_claim(claim).is_some_and(|under| (1..under.judged).contains(&under.holds));
+    let row = |claim: &str| Row { head: format!("`{claim}`"), claim: claim.to_owned() };
+    claims.into_iter().filter(depends).map(row).collect()
 }
 
 /// What is taken, and under how many readings the claim then holds.
