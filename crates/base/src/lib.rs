@@ -2,12 +2,14 @@
 //!
 //! Invariant: nothing here knows what a packet, a port or a flow does.
 
+mod cores;
 mod hash;
 mod ids;
 mod memory;
 mod quantity;
 mod stream;
 
+pub use cores::each_on_all_cores;
 pub use hash::mix64;
 pub use ids::{HostId, Id, IdVec, PortId, SwitchId};
 pub use memory::{prefer_large_pages, prefetch, prefetch_all};

@@ -96,7 +96,8 @@ fn store_run(source: &Source, pages: &Pages) -> Result<(), String> {
             .filter_map(|point| PointSummary::read(&folder.join("points").join(&point.key).join("summary.json")).ok())
             .collect();
         let (name, plan) = store.plan(source)?;
-        let points = StoredPoints::of(name, &plan, &finished);
+        let mut points = StoredPoints::of(name, &plan, &finished);
+        points.add_witness(name, &plan, "");
         points.write(&store.path(source, ".points.csv")).map_err(|error| error.to_string())?;
         write(&store.path(source, ".figures.csv"), figures.asked()?.as_bytes())?;
     }

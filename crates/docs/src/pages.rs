@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 use serde::Deserialize;
+use tailcut_base::each_on_all_cores;
 use tailcut_claims::{Listing, ReadingResults, StudyStanding, scoreboard_html, scoreboard_markdown};
 use tailcut_reproduce::{EffectTable, runnable, standings};
 
@@ -199,18 +200,21 @@ impl Pages {
             findings.extend(found.map(|(file, line, what)| Finding::new(file, line, what)));
         }
         findings.extend(verdicts::stale(&self.store.root));
-        for (name, source) in self.sources() {
-            if let Some(reason) = self.store.stale(&source) {
-                findings.push(Finding::new(
-                    format!("results/{name}"),
-                    None,
-                    format!("is stale: {reason}; {}", again(&source)),
-                ));
-            }
-        }
+        findings.extend(self.stale());
         findings.sort();
         findings.dedup();
         findings
+    }
+
+    /// What is stored of the commands and no longer what they give, looked for on all cores.
+    fn stale(&self) -> Vec<Finding> {
+        let sources: Vec<(String, Source)> = self.sources().into_iter().collect();
+        let found = each_on_all_cores(&sources, |(name, source)| {
+            let reason = self.store.stale(source)?;
+            let what = format!("is stale: {reason}; {}", again(source));
+            Some(Finding::new(format!("results/{name}"), None, what))
+        });
+        found.into_iter().flatten().collect()
     }
 
     /// Makes everything anew from what is stored, and returns the files that are different now.

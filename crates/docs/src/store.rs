@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tailcut_claims::Standing;
 use tailcut_lab::{Plan, RunArguments, fingerprint};
-use tailcut_reproduce::{
-    Scale, StoredPoints, Witness, digest_of_witness, read_summary, standing, stored_summary, study, witness,
-};
+use tailcut_reproduce::{Scale, StoredPoints, Witness, read_summary, standing, stored_summary, study};
 use tailcut_sim::Problem;
 
 use crate::Finding;
@@ -159,6 +157,7 @@ impl Store {
     /// Whether the simulations of a run still come out as they did; one of them is run.
     fn standing(&self, source: &Source) -> Result<Standing, String> {
         let stored = StoredPoints::read(&self.path(source, ".points.csv")).map_err(|error| error.to_string())?;
+        let Some(stored) = stored else { return Ok(Standing::Unknown) };
         let (name, plan) = self.plan(source)?;
         // The witness of a study is of its quick scale.
         let (of, small, called) = match source {
@@ -169,13 +168,8 @@ impl Store {
             }
             _ => (RUN, plan.clone(), ""),
         };
-        if stored.is_none() {
-            return Ok(Standing::Unknown);
-        }
-        let planned = witness(&small, called);
-        let digest = digest_of_witness(planned);
-        standing(stored.as_ref(), name, &plan, &Witness { plan: of, planned, digest: &digest })
-            .map_err(|problem| problem.render(false))
+        let again = Witness::again(&stored, of, &small, called);
+        standing(&stored, name, &plan, &again).map_err(|problem| problem.render(false))
     }
 
     /// The simulations of a run, and what they are called among stored points.

@@ -76,6 +76,7 @@ fn points(store: &Store, source: &Source) -> StoredPoints {
         seed: planned.point.seed,
         content: format!("{:016x}", planned.content),
         packet_hops: 1,
+        until_ns: None,
         digest: digest(planned),
     });
     StoredPoints(points.collect())

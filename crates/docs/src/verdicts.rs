@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use tailcut_base::each_on_all_cores;
 use tailcut_claims::ReadingResults;
 use tailcut_reproduce::{Scale, find, fingerprint_under, names, studies, study};
 
@@ -13,18 +14,8 @@ use crate::Finding;
 pub(crate) fn stale(root: &Path) -> Vec<Finding> {
     let every: Vec<(Scale, &str)> =
         Scale::ALL.into_iter().flat_map(|scale| studies().map(move |study| (scale, study))).collect();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        let part = |nth: usize| {
-            let every = &every;
-            scope.spawn(move || {
-                let own = every.iter().skip(nth).step_by(threads);
-                own.flat_map(|(scale, study)| of_study(root, *scale, study)).collect::<Vec<Finding>>()
-            })
-        };
-        let parts: Vec<_> = (0..threads).map(part).collect();
-        parts.into_iter().flat_map(|part| part.join().expect("nothing in it panics")).collect()
-    })
+    let found = each_on_all_cores(&every, |&(scale, study)| of_study(root, scale, study));
+    found.into_iter().flatten().collect()
 }
 
 /// Stale verdicts of a study at a scale.

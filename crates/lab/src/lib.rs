@@ -44,7 +44,7 @@ pub use report::{FolderReport, gather, page_so_far, report};
 pub use run_folder::read_info;
 pub use runner::{OnlyReport, RunOptions, RunReport, default_folder, run, run_only};
 pub use seeds::SeedChoice;
-pub use simulate::digest;
+pub use simulate::{beginning, digest, digest_until};
 pub use size::Size;
 pub use under_way::{UnderWay, expected_hops};
 pub use until::{UntilError, UntilReport, run_until, with_more_seeds};

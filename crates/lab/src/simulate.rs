@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant as WallClock;
 
+use tailcut_base::{Instant, Span};
 use tailcut_record::{
     Recorder, write_bursts, write_memory_series, write_ports, write_queue_series, write_queues, write_throughput,
 };
 use tailcut_report::ReportError;
 use tailcut_results::{EngineFacts, FidelityError, FlowCounts, Load, PointSummary};
 use tailcut_sim::model::ControllerCounts;
-use tailcut_sim::{Outcome, Scenario, Stall, Stopped};
+use tailcut_sim::{Outcome, Scenario, Stall, Stopped, World};
 
 use crate::cpu::CpuClock;
 use crate::error::RunError;
@@ -99,10 +100,35 @@ pub(crate) fn simulate(
 /// # Panics
 /// If the simulation finds a mistake in itself.
 pub fn digest(planned: &PlannedPoint) -> String {
-    let scenario = planned.scenario().expect("every point of a plan was checked when it was made");
+    let scenario = checked(planned);
     let outcome = scenario.simulator(1).simulate(&scenario, Recorder::new(), &mut |_| ControlFlow::Continue(()));
     // Neither a sink that could fail nor anybody who asks to stop.
     digits(outcome.expect("nothing stops it").engine.digest)
+}
+
+/// The same of what happens in a point until then.
+///
+/// # Panics
+/// As [`digest`], and if the point is not simulated packet by packet.
+pub fn digest_until(planned: &PlannedPoint, until: Instant) -> String {
+    let scenario = checked(planned);
+    digits(World::new(&scenario, Recorder::new()).until(until).run().engine.digest)
+}
+
+/// How long a point goes on until about so many packets have crossed a link, by its forecast, in whole microseconds;
+/// `None` if it has no more of them, or is not simulated packet by packet.
+///
+/// # Panics
+/// As [`digest`].
+pub fn beginning(planned: &PlannedPoint, packet_hops: f64) -> Option<Instant> {
+    let part = packet_hops / planned.size.packet_hops;
+    let scenario = checked(planned);
+    (part < 1.0 && scenario.config().fidelity.is_packet())
+        .then(|| Instant::ZERO + Span::from_us((scenario.forecast().duration.as_secs_f64() * part * 1e6) as u64))
+}
+
+fn checked(planned: &PlannedPoint) -> Scenario {
+    planned.scenario().expect("every point of a plan was checked when it was made")
 }
 
 /// A digest as results show it.

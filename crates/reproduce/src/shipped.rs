@@ -398,6 +398,7 @@ mod tests {
     use std::path::Path;
     use std::sync::{Arc, Mutex, OnceLock};
 
+    use tailcut_base::each_on_all_cores;
     use tailcut_lab::{Plan, RunArguments};
     use tailcut_results::{flow_set_names, scheme_called};
 
@@ -499,11 +500,7 @@ mod tests {
                 *changes_something.lock().unwrap().entry(other.name.clone()).or_default() |= changed;
             }
         };
-        std::thread::scope(|scope| {
-            for half in 0..2 {
-                scope.spawn(move || STUDIES.iter().skip(half).step_by(2).for_each(|(name, text)| check(name, text)));
-            }
-        });
+        each_on_all_cores(STUDIES, |(name, text)| check(name, text));
         // A value that changes no simulation of any study would be judged as if it were another reading.
         for (name, changes) in changes_something.into_inner().unwrap() {
             assert!(changes, "the value {name} changes nothing");

@@ -2,22 +2,23 @@
 //!
 //! A study has one simulation that is run again, its *witness*: the smallest at the quick scale of the scheme that the
 //! study is named after. With the results of either scale the digests of all their simulations are stored, and that of
-//! the witness. They hold if every simulation is configured as it was, and the witness still has its digest.
+//! the witness. They hold if every simulation is configured as it was, and the witness still has its digest. Of a large
+//! witness the digest of its beginning is stored as well, and only that is run again.
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use tailcut_base::{Instant, Span, each_on_all_cores};
 use tailcut_claims::{ClaimsError, Standing, Stored, StudyStanding};
-use tailcut_lab::{Plan, PlannedPoint, RunArguments, digest};
+use tailcut_lab::{Plan, PlannedPoint, RunArguments, beginning, digest, digest_until};
 use tailcut_results::PointSummary;
 use tailcut_sim::Problem;
 
 use crate::reading::Reading;
 use crate::scale::Scale;
 use crate::shipped;
-use crate::stored_points::StoredPoints;
+use crate::stored_points::{StoredPoint, StoredPoints};
 use crate::study::Study;
 
 /// Why nothing can be said about stored results.
@@ -65,28 +66,57 @@ pub fn witness<'p>(plan: &'p Plan, name: &str) -> &'p PlannedPoint {
     of_scheme.min_by(|a, b| a.size.packet_hops.total_cmp(&b.size.packet_hops)).expect("a plan has points")
 }
 
-/// The digest of a witness. All that is stored of a study has the same one: it is run once in a process.
-///
-/// # Panics
-/// If the simulation finds a mistake in itself.
-pub fn digest_of_witness(planned: &PlannedPoint) -> String {
-    type Known = BTreeMap<(u64, String, u64), Arc<OnceLock<String>>>;
+/// Packets over links of the beginning of a witness: some tenths of a second. It is run again with every test of the
+/// repository, for each study.
+const BEGINNING: f64 = 2e6;
+
+/// The digest of a witness, or of what happens in it until then. All that is stored of a study has the same one: it is
+/// run once in a process.
+fn digest_of(planned: &PlannedPoint, until_ns: Option<u64>) -> String {
+    type Known = BTreeMap<(u64, String, u64, Option<u64>), Arc<OnceLock<String>>>;
     static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
-    let key = (planned.content, planned.point.key.clone(), planned.point.seed);
+    let key = (planned.content, planned.point.key.clone(), planned.point.seed, until_ns);
     // Who comes second waits for the first, and nobody waits for another witness.
     let known = Arc::clone(KNOWN.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default());
-    known.get_or_init(|| digest(planned)).clone()
+    let run = || match until_ns {
+        Some(ns) => digest_until(planned, Instant::ZERO + Span::from_ns(ns)),
+        None => digest(planned),
+    };
+    known.get_or_init(run).clone()
 }
 
 /// A witness that was run again.
-#[derive(Clone, Copy, Debug)]
-pub struct Witness<'a> {
+#[derive(Clone, Debug)]
+pub struct Witness<'p> {
     /// The name of its plan.
-    pub plan: &'a str,
+    plan: &'static str,
     /// Which simulation it is.
-    pub planned: &'a PlannedPoint,
+    planned: &'p PlannedPoint,
+    /// Until when it was run, if not to its end.
+    until_ns: Option<u64>,
     /// The digest that it has now.
-    pub digest: &'a str,
+    digest: String,
+}
+
+impl<'p> Witness<'p> {
+    /// Runs the witness of a plan that is called `name`, of a study of this name, as far as it was run for what is
+    /// stored.
+    ///
+    /// # Panics
+    /// If the simulation finds a mistake in itself.
+    pub fn again(stored: &StoredPoints, name: &'static str, plan: &'p Plan, study: &str) -> Witness<'p> {
+        let planned = witness(plan, study);
+        let until_ns = stored.find_beginning(name, &planned.point).and_then(|beginning| beginning.until_ns);
+        Witness { plan: name, planned, until_ns, digest: digest_of(planned, until_ns) }
+    }
+
+    /// What is stored of it.
+    fn find<'s>(&self, stored: &'s StoredPoints) -> Option<&'s StoredPoint> {
+        match self.until_ns {
+            Some(_) => stored.find_beginning(self.plan, &self.planned.point),
+            None => stored.find(self.plan, &self.planned.point),
+        }
+    }
 }
 
 /// Whether the results that were made of `plan`, which is called `name`, still hold. Those of further seeds, which
@@ -94,17 +124,11 @@ pub struct Witness<'a> {
 ///
 /// # Errors
 /// If what one of these seeds draws does not fit the study.
-pub fn standing(
-    stored: Option<&StoredPoints>,
-    name: &str,
-    plan: &Plan,
-    again: &Witness<'_>,
-) -> Result<Standing, Problem> {
-    let Some(stored) = stored else { return Ok(Standing::Unknown) };
+pub fn standing(stored: &StoredPoints, name: &str, plan: &Plan, again: &Witness<'_>) -> Result<Standing, Problem> {
     let plan = &stored.with_their_seeds(name, plan)?;
     let count = |wanted: &dyn Fn(&PlannedPoint) -> bool| plan.points.iter().filter(|planned| wanted(planned)).count();
     let same = count(&|planned| stored.find(name, &planned.point).is_some_and(|point| point.has_content_of(planned)));
-    let of_plan = stored.0.iter().filter(|point| point.plan == name).count();
+    let of_plan = stored.of_plan(name).count();
     if same < plan.points.len() || of_plan > plan.points.len() {
         return Ok(Standing::Stale(format!(
             "of its {} simulations {same} are configured as those of the {of_plan} that are stored",
@@ -116,7 +140,7 @@ pub fn standing(
     let words =
         [point.scheme.as_str()].into_iter().chain(point.values.iter().map(String::as_str)).chain([seed.as_str()]);
     let which = words.collect::<Vec<_>>().join(", ");
-    Ok(match stored.find(again.plan, point) {
+    Ok(match again.find(stored) {
         Some(was) if was.digest == again.digest => Standing::Holds,
         Some(was) => Standing::Stale(format!("the digest of {which} was {} and is {}", was.digest, again.digest)),
         None => Standing::Stale(format!("the digest of {which} ({}) is not among the stored ones", again.plan)),
@@ -137,11 +161,24 @@ pub fn points_to_store(
 ) -> Result<StoredPoints, Problem> {
     let mut points = StoredPoints::of(scale.name(), plan, finished);
     let quick = study.plan(Scale::Quick, reading, &RunArguments::default())?;
-    let again = witness(&quick, &study.name);
-    if points.find(Scale::Quick.name(), &again.point).is_none() {
-        points.0.push(StoredPoints::point(Scale::Quick.name(), again, 0, digest_of_witness(again)));
-    }
+    points.add_witness(Scale::Quick.name(), &quick, &study.name);
     Ok(points)
+}
+
+impl StoredPoints {
+    /// Adds the witness of a plan that is called `name`, of a study of this name: its beginning if it is large, and
+    /// otherwise the whole of it, if it is not there.
+    ///
+    /// # Panics
+    /// If the simulation finds a mistake in itself.
+    pub fn add_witness(&mut self, name: &str, plan: &Plan, study: &str) {
+        let planned = witness(plan, study);
+        let until_ns = beginning(planned, BEGINNING).map(|until| until.as_ps() / 1000);
+        if until_ns.is_some() || self.find(name, &planned.point).is_none() {
+            let point = StoredPoints::point(name, planned, 0, digest_of(planned, until_ns));
+            self.0.push(StoredPoint { until_ns, ..point });
+        }
+    }
 }
 
 /// A study of which something is stored.
@@ -155,13 +192,13 @@ impl StoredStudy {
     fn standings(&self) -> Result<Vec<StudyStanding>, Problem> {
         let plan = |scale| self.study.plan(scale, &Reading::default(), &RunArguments::default());
         let quick = plan(Scale::Quick)?;
-        let planned = witness(&quick, &self.study.name);
-        let digest = digest_of_witness(planned);
-        let again = Witness { plan: Scale::Quick.name(), planned, digest: &digest };
         let of_scale = |(scale, experiments, points): &(Scale, Vec<String>, Option<StoredPoints>)| {
             let standing = match points {
                 None => Standing::Unknown,
-                points => standing(points.as_ref(), scale.name(), &plan(*scale)?, &again)?,
+                Some(points) => {
+                    let again = Witness::again(points, Scale::Quick.name(), &quick, &self.study.name);
+                    standing(points, scale.name(), &plan(*scale)?, &again)?
+                }
             };
             Ok(self.at(*scale, experiments, standing))
         };
@@ -189,33 +226,16 @@ impl StoredStudy {
 /// If a simulation finds a mistake in itself.
 pub fn standings(results: &Path, begins: &(dyn Fn(&str) + Sync)) -> Result<Vec<StudyStanding>, StandingError> {
     let all = stored_studies(results)?;
-    let next = AtomicUsize::new(0);
-    let found: Mutex<BTreeMap<usize, Result<Vec<StudyStanding>, Problem>>> = Mutex::default();
-    let work = || {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(stored) = all.get(at) else { return };
-            let has_digests = stored.stored.iter().any(|(_, _, points)| points.is_some());
-            let standings = if has_digests {
-                begins(&stored.study.name);
-                stored.standings()
-            } else {
-                Ok(stored.unknown())
-            };
-            found.lock().unwrap_or_else(PoisonError::into_inner).insert(at, standings);
+    let found = each_on_all_cores(&all, |stored| {
+        let has_digests = stored.stored.iter().any(|(_, _, points)| points.is_some());
+        if !has_digests {
+            return Ok(stored.unknown());
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(work);
-        }
-        work();
+        begins(&stored.study.name);
+        stored.standings()
     });
-    let mut all = Vec::new();
-    for standings in found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values() {
-        all.extend(standings?);
-    }
-    Ok(all)
+    let found: Vec<Vec<StudyStanding>> = found.into_iter().collect::<Result<_, Problem>>()?;
+    Ok(found.concat())
 }
 
 /// The studies of which something is stored, in the order in which they are shown.
@@ -247,7 +267,6 @@ mod tests {
     use tailcut_results::Point;
 
     use super::*;
-    use crate::stored_points::StoredPoint;
 
     const SMALL: &str = "title = \"small\"\n[scenario]\nschemes = [\"dctcp\", \"tcp\"]\nseeds = 1\n\
          topology.star = { hosts = 4, host_link = { rate = \"10Gbps\", delay = \"1us\" } }\n\
@@ -279,10 +298,8 @@ mod tests {
 
     fn standing_of(points: &StoredPoints, study: &Study, scale: Scale) -> Standing {
         let quick = plan(study, Scale::Quick);
-        let planned = witness(&quick, &study.name);
-        let digest = digest(planned);
-        let again = Witness { plan: "quick", planned, digest: &digest };
-        standing(Some(points), scale.name(), &plan(study, scale), &again).unwrap()
+        let again = Witness::again(points, "quick", &quick, &study.name);
+        standing(points, scale.name(), &plan(study, scale), &again).unwrap()
     }
 
     #[test]
@@ -317,9 +334,25 @@ mod tests {
             let fewer = study(&SMALL.replace("[0.2, 0.4]", "[0.2]"));
             assert!(matches!(standing_of(&points, &fewer, scale), Standing::Stale(_)));
         }
-        let quick = plan(&before, Scale::Quick);
-        let again = Witness { plan: "quick", planned: witness(&quick, "tcp-small"), digest: "" };
-        assert_eq!(standing(None, "quick", &quick, &again).unwrap(), Standing::Unknown);
+    }
+
+    #[test]
+    fn of_a_large_witness_the_beginning_is_run_again() {
+        let large =
+            SMALL.replace("sizes.fixed = \"10KB\"", "sizes.fixed = \"1MB\"").replace("flows = 20", "flows = 1000");
+        let study = study(&large);
+        let points = stored(&study, Scale::Paper);
+        let of_witness: Vec<&StoredPoint> = points.0.iter().filter(|point| point.plan == "quick").collect();
+        let [StoredPoint { until_ns: Some(until_ns), .. }] = of_witness[..] else { panic!("{of_witness:?}") };
+        // 1,000 flows of 685 packets, each with an ACK over two links, are 2.7 million.
+        let quick = plan(&study, Scale::Quick);
+        let whole = witness(&quick, "tcp-small").scenario().unwrap().forecast().duration.as_secs_f64();
+        assert!((0.6..0.8).contains(&(*until_ns as f64 / 1e9 / whole)), "{until_ns} ns of {whole} s");
+        assert_eq!(standing_of(&points, &study, Scale::Paper), Standing::Holds);
+        let mut moved = points.clone();
+        moved.0.last_mut().unwrap().digest = "0123456789abcdef".to_owned();
+        let Standing::Stale(reason) = standing_of(&moved, &study, Scale::Paper) else { panic!("the digest has moved") };
+        assert!(reason.starts_with("the digest of tcp, 0.2, seed 1 was 0123456789abcdef and is "), "{reason}");
     }
 
     #[test]

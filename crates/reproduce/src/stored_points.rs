@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tailcut_base::mix64;
 use tailcut_claims::ClaimsError;
-use tailcut_lab::{Plan, PlannedPoint, RunArguments};
+use tailcut_lab::{Plan, PlannedPoint};
 use tailcut_record::{RecordError, write_atomically};
 use tailcut_results::{Point, PointSummary};
 use tailcut_sim::Problem;
@@ -30,6 +30,9 @@ pub struct StoredPoint {
     pub content: String,
     /// Packets over links: how large it is.
     pub packet_hops: u64,
+    /// Of the beginning of a simulation: what happens until this moment, in ns, makes its digest.
+    #[serde(default)]
+    pub until_ns: Option<u64>,
     /// The digest of its events, in hexadecimal digits.
     pub digest: String,
 }
@@ -38,9 +41,10 @@ pub struct StoredPoint {
 const BETWEEN: &str = "; ";
 
 impl StoredPoint {
-    /// Whether it is this point of this plan, whatever its configuration.
-    fn is(&self, plan: &str, point: &Point) -> bool {
-        self.plan == plan
+    /// Whether it is this point of this plan, whatever its configuration, whole or its beginning.
+    fn is(&self, plan: &str, point: &Point, whole: bool) -> bool {
+        self.until_ns.is_none() == whole
+            && self.plan == plan
             && self.scheme == point.scheme
             && self.values == point.values.join(BETWEEN)
             && self.seed == point.seed
@@ -61,14 +65,17 @@ fn content(planned: &PlannedPoint) -> String {
 pub fn fingerprint(plan: &Plan) -> String {
     let first = plan.points.first().map(|planned| planned.point.seed);
     let of_first = plan.points.iter().filter(|planned| Some(planned.point.seed) == first);
-    format!("{:016x}", of_first.fold(0, |all, planned| mix64(all ^ planned.content)))
+    fingerprint_of(of_first.map(|planned| planned.content))
+}
+
+fn fingerprint_of(contents: impl IntoIterator<Item = u64>) -> String {
+    format!("{:016x}", contents.into_iter().fold(0, |all, content| mix64(all ^ content)))
 }
 
 /// The fingerprint of what a study simulates at a scale under a reading, such as `base` or `a+b`; `None` if it cannot
 /// be read so.
 pub fn fingerprint_under(study: &Study, scale: Scale, reading: &str) -> Option<String> {
-    let plan = study.plan(scale, &Reading::parse(reading), &RunArguments::default());
-    plan.ok().map(|plan| fingerprint(&plan))
+    study.contents(scale, &Reading::parse(reading)).ok().map(fingerprint_of)
 }
 
 /// The simulations that stored results come from.
@@ -105,13 +112,24 @@ impl StoredPoints {
             seed: *seed,
             content: content(planned),
             packet_hops,
+            until_ns: None,
             digest,
         }
     }
 
     /// The simulation of this point of the plan `name`, if it is stored.
     pub fn find(&self, name: &str, point: &Point) -> Option<&StoredPoint> {
-        self.0.iter().find(|stored| stored.is(name, point))
+        self.0.iter().find(|stored| stored.is(name, point, true))
+    }
+
+    /// The beginning of that simulation, if one is stored.
+    pub fn find_beginning(&self, name: &str, point: &Point) -> Option<&StoredPoint> {
+        self.0.iter().find(|stored| stored.is(name, point, false))
+    }
+
+    /// The whole simulations of the plan `name`.
+    pub(crate) fn of_plan(&self, name: &str) -> impl Iterator<Item = &StoredPoint> {
+        self.0.iter().filter(move |point| point.plan == name && point.until_ns.is_none())
     }
 
     /// The plan `name` with the seeds that are stored of it beside its own.
@@ -119,7 +137,7 @@ impl StoredPoints {
     /// # Errors
     /// If what one of them draws does not fit the plan.
     pub(crate) fn with_their_seeds(&self, name: &str, plan: &Plan) -> Result<Plan, Problem> {
-        let stored = self.0.iter().filter(|point| point.plan == name).map(|point| point.seed);
+        let stored = self.of_plan(name).map(|point| point.seed);
         let more: BTreeSet<u64> = stored.filter(|seed| !plan.seeds.contains(seed)).collect();
         if more.is_empty() {
             return Ok(plan.clone());

@@ -206,10 +206,18 @@ impl Study {
     /// # Errors
     /// If there is no such reading, or the scenario is wrong.
     pub fn plan(&self, scale: Scale, reading: &Reading, arguments: &RunArguments) -> Result<Plan, Problem> {
+        Plan::of_layers(self.layers(scale, reading)?, &self.name, std::path::Path::new(""), arguments)
+    }
+
+    /// What the points of [`Study::plan`] are, of the first seed.
+    pub(crate) fn contents(&self, scale: Scale, reading: &Reading) -> Result<Vec<u64>, Problem> {
+        Plan::contents_of_layers(self.layers(scale, reading)?, &self.name, std::path::Path::new(""))
+    }
+
+    fn layers(&self, scale: Scale, reading: &Reading) -> Result<Vec<Tree>, Problem> {
         let taken = self.taken(reading)?;
         let layers = self.scenario.iter().chain(&self.scales[scale as usize]);
-        let layers = layers.chain(taken.into_iter().filter_map(|other| other.set.as_ref()));
-        Plan::of_layers(layers.cloned().collect(), &self.name, std::path::Path::new(""), arguments)
+        Ok(layers.chain(taken.into_iter().filter_map(|other| other.set.as_ref())).cloned().collect())
     }
 
     /// Refuses a plan of this study, read so, with a link that is offered more than it carries: results there grow with

@@ -1,8 +1,9 @@
 //! The same scenario gives the same run, whatever is recorded of it and whatever happens elsewhere in the network.
 
-use crate::common::{SMALL, fcts, listed, rows, run, schemes, slytherin_mix, star};
-use tailcut_record::FlowRow;
-use tailcut_sim::{EndReason, Outcome};
+use crate::common::{SMALL, fcts, listed, rows, run, scenario, schemes, slytherin_mix, star};
+use tailcut_base::{Instant, Span};
+use tailcut_record::{FlowRow, Recorder};
+use tailcut_sim::{EndReason, Outcome, World};
 
 fn mix() -> String {
     SMALL.to_owned() + &slytherin_mix(0.8, "4ms")
@@ -25,6 +26,30 @@ fn twice_the_same_scenario_is_twice_the_same_run() {
         let other = run(scheme, &mix(), 2);
         assert_ne!(once.engine.digest, other.engine.digest, "{scheme}");
         assert_ne!(rows(&once), rows(&other), "{scheme}");
+    }
+}
+
+#[test]
+fn the_beginning_of_a_run_is_what_happens_in_it_until_then() {
+    for scheme in schemes() {
+        let scenario = scenario(scheme, &mix(), 1);
+        let whole = World::new(&scenario, Recorder::new()).run();
+        // The flows start within 4 ms.
+        let half = Instant::ZERO + Span::from_ms(2);
+        let [one, two] =
+            [1, 2].map(|threads| World::new(&scenario, Recorder::new()).until(half).with_threads(threads).run());
+        assert_eq!(facts(&one), facts(&two), "{scheme}");
+        let received = |outcome: &Outcome| -> Vec<(u32, Instant)> {
+            let all = rows(outcome).into_iter().filter_map(|row| Some((row.flow, row.received?)));
+            all.filter(|(_, at)| *at <= half).collect()
+        };
+        assert_eq!(received(&one), received(&whole), "{scheme}");
+        assert!(!received(&one).is_empty(), "{scheme}");
+        assert_eq!(rows(&one).len(), rows(&whole).iter().filter(|row| row.start <= half).count(), "{scheme}");
+        assert!(one.ended_at <= half && one.end == EndReason::CutOff, "{scheme}: {:?}, {:?}", one.ended_at, one.end);
+        assert_ne!(one.engine.digest, whole.engine.digest, "{scheme}");
+        let all = World::new(&scenario, Recorder::new()).until(whole.ended_at).run();
+        assert_eq!(all.engine.digest, whole.engine.digest, "{scheme}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The steady state of DCTCP, and how flows come to share a link.
 
+use tailcut_base::each_on_all_cores;
 use tailcut_validation::theory::dctcp::{Setting, bound_setting};
-use tailcut_validation::theory::run::each;
 use tailcut_validation::theory::sharing::{coming_and_going, joining};
 
 fn relative(seen: f64, expected: f64) -> f64 {
@@ -14,7 +14,7 @@ fn the_queue_goes_up_to_k_and_one_packet_of_each_flow_and_down_by_the_amplitude(
         .into_iter()
         .flat_map(|threshold| [1, 2, 5, 10, 20, 40].map(|flows| Setting { flows, threshold, delay_ns: 20_000 }))
         .collect();
-    for (setting, run) in settings.iter().zip(each(&settings, |setting| setting.run(60, 120))) {
+    for (setting, run) in settings.iter().zip(each_on_all_cores(&settings, |setting| setting.run(60, 120))) {
         let (expected, seen) = (setting.predicted(), run.steady());
         assert!((seen.largest - expected.largest).abs() <= 1.0, "{setting:?}: {} packets", seen.largest);
         let shown = format!("{setting:?}: {seen:?}, expected {expected:?}");
@@ -33,7 +33,7 @@ fn the_queue_goes_up_to_k_and_one_packet_of_each_flow_and_down_by_the_amplitude(
 fn above_a_seventh_of_the_product_the_link_is_full_and_far_below_it_is_not() {
     let least = |share: f64, flows: &[u32]| -> f64 {
         let settings: Vec<Setting> = flows.iter().map(|&flows| bound_setting(share, flows)).collect();
-        each(&settings, |setting| setting.run(150, 250).utilisation).into_iter().fold(1.0, f64::min)
+        each_on_all_cores(&settings, |setting| setting.run(150, 250).utilisation).into_iter().fold(1.0, f64::min)
     };
     let all = [1, 2, 5, 10, 20, 48];
     assert!(least(1.0 / 7.0, &all) > 0.998);
@@ -44,7 +44,9 @@ fn above_a_seventh_of_the_product_the_link_is_full_and_far_below_it_is_not() {
 #[test]
 fn a_larger_k_makes_a_longer_queue_and_no_emptier_link() {
     for flows in [2, 10] {
-        let runs = each(&[10, 20, 40, 80], |&threshold| Setting { flows, threshold, delay_ns: 20_000 }.run(60, 120));
+        let runs = each_on_all_cores(&[10, 20, 40, 80], |&threshold| {
+            Setting { flows, threshold, delay_ns: 20_000 }.run(60, 120)
+        });
         for pair in runs.windows(2) {
             assert!(pair[1].mean() > 1.5 * pair[0].mean());
             assert!(pair[1].utilisation >= pair[0].utilisation && pair[1].alpha < pair[0].alpha);

@@ -1,6 +1,7 @@
 //! pFabric beside another simulator.
 
-use tailcut_validation::theory::run::{each, run};
+use tailcut_base::each_on_all_cores;
+use tailcut_validation::theory::run::run;
 
 /// Mean and 99th percentile in microseconds of flows below 100 KB to their last ACK in NetSys/simulator, with another
 /// list of flows of the same distribution (`docs/validation.md`).
@@ -12,7 +13,7 @@ fn short_flows_take_as_long_as_in_the_simulator_of_netsys() {
     let (_, network_and_traffic) = text.split_once("\n[topology").expect("the scenario has a topology");
     // Half as long as the scenario: its first milliseconds are a bit easier than the rest.
     let text = format!("[topology{network_and_traffic}").replace("flows = 5000", "flows = 2500");
-    let times = each(&[1, 2], |&seed| {
+    let times = each_on_all_cores(&[1, 2], |&seed| {
         let outcome = run("pfabric@original", &text, seed);
         let short = outcome.flows.rows().filter(|row| row.size < 100_000);
         let times = short.map(|row| row.acknowledged.and_then(|at| at.since(row.start)).expect("it is finished"));

@@ -63,7 +63,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("view", &["sim", "results", "report", "lab", "fixtures"]),
     ("cli", FRONTS_MAY),
     ("fuzzing", &["workload", "record", "sim", "results", "lab"]),
-    ("docs", &["sim", "results", "report", "claims", "lab", "reproduce", "fixtures"]),
+    ("docs", &["base", "sim", "results", "report", "claims", "lab", "reproduce", "fixtures"]),
     ("python", PYTHON_MAY),
     (
         "bench",

@@ -313,6 +313,37 @@ impl Plan {
     /// # Errors
     /// If anything in it is wrong.
     pub fn of_layers(
+        scenario: Vec<Tree>,
+        stem: &str,
+        base_dir: &Path,
+        arguments: &RunArguments,
+    ) -> Result<Plan, Problem> {
+        let mut plan = Plan::without_points(scenario, stem, base_dir, arguments)?;
+        plan.expand()?;
+        plan.effective = plan.spell_out()?;
+        Ok(plan)
+    }
+
+    /// [`PlannedPoint::content`] of the points of the first seed that [`Plan::of_layers`] would plan, in their order.
+    /// What of the scenario is void, and what other seeds draw, is not looked at: this takes half the time.
+    ///
+    /// # Errors
+    /// If anything in it is wrong.
+    pub fn contents_of_layers(scenario: Vec<Tree>, stem: &str, base_dir: &Path) -> Result<Vec<u64>, Problem> {
+        let plan = Plan::without_points(scenario, stem, base_dir, &RunArguments::default())?;
+        let mut contents = Vec::new();
+        for scheme in &plan.layers.schemes {
+            for combination in 0..plan.combinations()? {
+                let (_, tree) = plan.layers.point(scheme, combination)?;
+                let scenario = Scenario::new(&tree, plan.seeds[0], &plan.files)?;
+                contents.push(content_of(&scenario, &tree, &plan.files));
+            }
+        }
+        Ok(contents)
+    }
+
+    /// The plan before its points are made.
+    fn without_points(
         mut scenario: Vec<Tree>,
         stem: &str,
         base_dir: &Path,
@@ -341,7 +372,7 @@ impl Plan {
             settings.check_axis(&swept.axis.path, &swept.values)?;
         }
 
-        let mut plan = Plan {
+        Ok(Plan {
             name,
             title,
             files: Files::at(base_dir),
@@ -366,22 +397,25 @@ impl Plan {
                 set: arguments.set.clone(),
                 warnings,
             },
-        };
-        plan.expand()?;
-        plan.effective = plan.spell_out()?;
-        Ok(plan)
+        })
+    }
+
+    /// How many combinations of swept values there are.
+    fn combinations(&self) -> Result<usize, Problem> {
+        let combinations = self.layers.axes.iter().map(|swept| swept.values.len()).fold(1, usize::saturating_mul);
+        let points =
+            [self.layers.schemes.len(), self.seeds.len()].into_iter().fold(combinations, usize::saturating_mul);
+        if points > MAX_POINTS {
+            return Err(Problem::new(format!("the run would have {points} points"))
+                .help(format!("expected at most {MAX_POINTS}")));
+        }
+        Ok(combinations)
     }
 
     /// Makes and checks every point. The seeds of one scheme and one combination of values share a network; what each
     /// of them draws is checked by itself.
     fn expand(&mut self) -> Result<(), Problem> {
-        let factors = self.layers.axes.iter().map(|swept| swept.values.len());
-        let count = factors.chain([self.layers.schemes.len(), self.seeds.len()]).fold(1, usize::saturating_mul);
-        if count > MAX_POINTS {
-            return Err(Problem::new(format!("the run would have {count} points"))
-                .help(format!("expected at most {MAX_POINTS}")));
-        }
-        let combinations = count / self.layers.schemes.len() / self.seeds.len();
+        let combinations = self.combinations()?;
         self.label(combinations)?;
         let Layers { schemes, class_sets, .. } = &self.layers.clone();
         for scheme in schemes {

@@ -105,6 +105,8 @@ struct Coordinator<'s> {
     /// When pauses are looked at next, if there are any.
     next_look: Option<Instant>,
     watchdog: Option<Watchdog>,
+    /// Nothing happens after this, whatever is left to happen.
+    until: Instant,
 }
 
 /// Why no round follows.
@@ -145,6 +147,7 @@ impl<'s> World<'s> {
             route: Route::default(),
             next_look: scenario.has_pfc().then_some(Instant::ZERO + LOOK_PERIOD),
             watchdog: scenario.config().run.watchdog.map(Watchdog::new),
+            until: Instant::MAX,
         };
         coordinator.fetch_flow();
         World { scenario, cut: Cut::whole(scenario.network()), coordinator, lens: None }
@@ -173,6 +176,14 @@ impl<'s> World<'s> {
     pub fn with_lens(self, lens: Lens) -> World<'s> {
         assert!(self.scenario.config().record.attribution, "who looks closely knows where the time goes");
         World { lens: Some(lens), cut: Cut::whole(self.scenario.network()), ..self }
+    }
+
+    /// The beginning of the same: no flow starts after this, and nothing happens.
+    #[must_use]
+    pub fn until(mut self, until: Instant) -> World<'s> {
+        self.coordinator.until = until;
+        self.coordinator.next.take_if(|spec| spec.start > until);
+        self
     }
 
     /// Threads that will run it.
@@ -312,8 +323,8 @@ impl Coordinator<'_> {
     /// Nothing happens after this.
     fn deadline(&self) -> Instant {
         match self.next {
-            Some(_) => Instant::MAX,
-            None => self.last_start + self.scenario.config().run.drain,
+            Some(_) => self.until,
+            None => self.until.min(self.last_start + self.scenario.config().run.drain),
         }
     }
 
@@ -348,6 +359,7 @@ impl Coordinator<'_> {
                 .map(|(spec, slack)| with_deadline(network, ideal, spec, slack, &mut self.route)),
             Flows::Given(flows) => flows.next(),
         };
+        self.next.take_if(|spec| spec.start > self.until);
     }
 
     fn pull_flow(&mut self, rounds: &mut dyn Rounds, cut: &Cut) {

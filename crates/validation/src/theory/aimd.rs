@@ -10,8 +10,9 @@
 //! for all packets. What is measured is what PFTK gives: packets sent, retransmissions included, over time.
 
 use tailcut_base::HostId;
+use tailcut_base::each_on_all_cores;
 
-use super::run::{ENDLESS, each, listed, run, scenario};
+use super::run::{ENDLESS, listed, run, scenario};
 use super::table::{Table, figure};
 use super::{Confidence, Estimate};
 
@@ -88,7 +89,7 @@ impl Setting {
         let network = scenario("tcp", &self.text(1.0), 1);
         let round_trip = network.network().rtt(HostId(0), HostId(1)).as_secs_f64() * 1e3;
         let seeds: Vec<u64> = (1..=seeds).collect();
-        let runs = each(&seeds, |&seed| {
+        let runs = each_on_all_cores(&seeds, |&seed| {
             // The beginning of the same run, and all of it.
             let [before, all] = [0.1 * ms, 1.1 * ms].map(|ms| {
                 let row = run("tcp", &self.text(ms), seed).flows.rows().next().expect("there is a flow");

@@ -8,9 +8,10 @@
 //! The paper counts packets and round trips, as here. Its round trip in C RTT is that of an idle network.
 
 use tailcut_base::HostId;
+use tailcut_base::each_on_all_cores;
 use tailcut_sim::Outcome;
 
-use super::run::{ENDLESS, Listed, each, listed, port, run, scenario};
+use super::run::{ENDLESS, Listed, listed, port, run, scenario};
 use super::table::{Table, deviation, figure};
 
 /// Bytes of a full packet.
@@ -261,7 +262,7 @@ fn bound() -> Table {
     );
     let settings: Vec<Setting> =
         shares.iter().flat_map(|&(_, share)| flows.map(|flows| bound_setting(share, flows))).collect();
-    let runs = each(&settings, |setting| setting.run(200, 400));
+    let runs = each_on_all_cores(&settings, |setting| setting.run(200, 400));
     for ((settings, runs), (name, _)) in settings.chunks(flows.len()).zip(runs.chunks(flows.len())).zip(shares) {
         let mut cells = vec![name.to_owned(), settings[0].threshold.to_string()];
         cells.extend(settings.iter().zip(runs).map(|(setting, run)| {
@@ -297,7 +298,7 @@ pub fn tables() -> Vec<Table> {
         ],
     );
     let settings = settings();
-    let runs = each(&settings, |setting| setting.run(100, 300));
+    let runs = each_on_all_cores(&settings, |setting| setting.run(100, 300));
     for (setting, run) in settings.iter().zip(&runs) {
         let (expected, seen) = (setting.predicted(), run.steady());
         let pair =

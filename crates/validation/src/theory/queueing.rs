@@ -6,12 +6,13 @@
 //!
 //! Messages of many packets come whole: the links of the hosts are thousands of times as fast as the port.
 
+use tailcut_base::each_on_all_cores;
 use tailcut_base::wire_bytes;
 use tailcut_record::{FlowRow, PortRow};
 use tailcut_sim::Outcome;
 use tailcut_workload::Distribution;
 
-use super::run::{each, port, run};
+use super::run::{port, run};
 use super::table::{Table, deviation, figure};
 use super::{Confidence, Estimate};
 
@@ -59,7 +60,7 @@ fn star(traffic: &str, effort: Effort) -> String {
 
 fn outcomes(scheme: &str, text: &str, effort: Effort) -> Vec<Outcome> {
     let seeds: Vec<u64> = (1..=effort.seeds).collect();
-    each(&seeds, |&seed| run(scheme, text, seed))
+    each_on_all_cores(&seeds, |&seed| run(scheme, text, seed))
 }
 
 /// The port that all packets share.
@@ -240,7 +241,7 @@ pub fn messages(load: f64, effort: Effort) -> Messages {
         per_us * 1e6
     );
     let seeds: Vec<u64> = (1..=effort.seeds).collect();
-    let runs = each(&seeds, |&seed| compare_with_lindley(&run("tcp", &text, seed)));
+    let runs = each_on_all_cores(&seeds, |&seed| compare_with_lindley(&run("tcp", &text, seed)));
     let over = |of: fn(&Compared) -> f64| Estimate::of(&runs.iter().map(of).collect::<Vec<_>>());
     let measured = over(|run| run.mean);
     let excess = over(|run| run.mean - run.lindley);

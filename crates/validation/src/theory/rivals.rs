@@ -7,12 +7,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use tailcut_base::each_on_all_cores;
 
 use tailcut_lab::{Plan, RunArguments};
 use tailcut_record::{FlowRow, Recorder};
 use tailcut_sim::World;
 
-use super::run::each;
 use super::table::{Table, figure};
 
 /// A relation that was published, and the same here.
@@ -47,7 +47,7 @@ fn flows(scenario: &str) -> BTreeMap<String, Vec<FlowRow>> {
     let wrong = |problem: tailcut_sim::Problem| -> ! { panic!("{}", problem.render(false)) };
     let plan = Plan::parse("rivals.toml", scenario, "rivals", Path::new(""), &RunArguments::default());
     let plan = plan.unwrap_or_else(|problem| wrong(problem));
-    let rows = each(&plan.points, |planned| {
+    let rows = each_on_all_cores(&plan.points, |planned| {
         let scenario = planned.scenario().unwrap_or_else(|problem| wrong(problem));
         World::new(&scenario, Recorder::new()).run().flows.rows().collect::<Vec<FlowRow>>()
     });

@@ -4,9 +4,10 @@
 //! (`ARCHITECTURE.md`, Left out: phase effects), which says nothing of congestion control. What a flow got in a window
 //! of time is told by the same run, cut off at the beginning and at the end of the window.
 
+use tailcut_base::each_on_all_cores;
 use tailcut_record::FlowRow;
 
-use super::run::{ENDLESS, Listed, each, listed, run};
+use super::run::{ENDLESS, Listed, listed, run};
 use super::table::{Table, figure};
 
 /// Packets of new data that a flow has sent.
@@ -40,7 +41,7 @@ fn link(scheme: &str, flows: &[Listed], until_us: u64) -> String {
 
 /// Packets that each flow has sent at each of these times in microseconds, flows that have not started included.
 pub fn progress(scheme: &str, flows: &[Listed], times_us: &[u64]) -> Vec<Vec<f64>> {
-    each(times_us, |&until| {
+    each_on_all_cores(times_us, |&until| {
         let outcome = run(scheme, &link(scheme, flows, until), 1);
         let mut sent_by: Vec<f64> =
             outcome.flows.rows().filter(|row| row.dst == flows.len() as u32 + 2).map(|row| sent(&row)).collect();

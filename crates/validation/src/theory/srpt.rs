@@ -11,6 +11,7 @@
 //! 1.2 us.
 
 use std::collections::BTreeSet;
+use tailcut_base::each_on_all_cores;
 
 use tailcut_base::wire_bytes;
 use tailcut_record::FlowRow;
@@ -18,7 +19,7 @@ use tailcut_sim::Outcome;
 use tailcut_workload::Distribution;
 
 use super::queueing::{Effort, Figure};
-use super::run::{each, run};
+use super::run::run;
 use super::table::{Table, deviation, figure};
 use super::{Confidence, Estimate};
 
@@ -153,7 +154,7 @@ pub fn messages(link: Link, load: f64, effort: Effort) -> Vec<Excess> {
     let per_us = load / super::queueing::moments(&sizes).0;
     let text = scenario(link, per_us, effort.flows);
     let seeds: Vec<u64> = (1..=effort.seeds).collect();
-    let runs = each(&seeds, |&seed| compare(&run("srpt", &text, seed)));
+    let runs = each_on_all_cores(&seeds, |&seed| compare(&run("srpt", &text, seed)));
     let expected = closed_form(&sizes, per_us);
     let names = CLASSES.iter().map(|(name, _)| *name).chain(["all"]);
     let of_class = |(at, (name, expected)): (usize, (&str, f64))| {
