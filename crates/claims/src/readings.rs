@@ -327,20 +327,32 @@ fn larger(best: ReadingEffect, other: ReadingEffect) -> ReadingEffect {
 }
 
 /// Some of the readings under which a claim was judged: a bit for each of them.
-type Readings = Vec<u64>;
+struct Readings(Vec<u64>);
 
-fn of_readings(judged: &[&ReadJudgement], wanted: impl Fn(&ReadJudgement) -> bool) -> Readings {
-    let bits = |some: &[&ReadJudgement]| some.iter().rev().fold(0, |bits, one| bits << 1 | u64::from(wanted(one)));
-    judged.chunks(64).map(bits).collect()
+impl Readings {
+    fn of(judged: &[&ReadJudgement], wanted: impl Fn(&ReadJudgement) -> bool) -> Readings {
+        let bits = |some: &[&ReadJudgement]| some.iter().rev().fold(0, |bits, one| bits << 1 | u64::from(wanted(one)));
+        Readings(judged.chunks(64).map(bits).collect())
+    }
+
+    /// Those that are among the others too.
+    fn and(&self, other: &Readings) -> Readings {
+        Readings(self.0.iter().zip(&other.0).map(|(one, other)| one & other).collect())
+    }
+
+    fn count(&self) -> usize {
+        self.0.iter().map(|bits| bits.count_ones() as usize).sum()
+    }
 }
 
-/// What values do to a claim: the readings that take each of them, and those that reproduce the claim. A design has
-/// thousands of readings and more than a thousand pairs of values, each of which is counted.
+/// What values do to a claim. A study may have fifty values, and for each of their thousand pairs a hundred readings
+/// are counted, so that which of them take a value is looked up once.
 struct Effects<'a> {
-    /// In the order of the alphabet.
+    /// In the order of the alphabet, each with the readings that take it.
     values: Vec<(&'a str, Readings)>,
     /// The readings that reproduce the claim.
     holds: Readings,
+    /// All readings.
     all: Share,
 }
 
@@ -348,20 +360,18 @@ impl<'a> Effects<'a> {
     fn of(judged: &[&'a ReadJudgement]) -> Effects<'a> {
         let names = judged.iter().flat_map(|one| one.reading.split(BETWEEN)).filter(|name| *name != "base");
         let names: BTreeSet<&str> = names.collect();
-        let holds = of_readings(judged, |one| one.verdict.is_reproduced());
-        let all = Share { holds: holds.iter().map(|bits| bits.count_ones() as usize).sum(), judged: judged.len() };
-        let values = names.into_iter().map(|name| (name, of_readings(judged, |one| one.takes(name)))).collect();
+        let values = names.into_iter().map(|name| (name, Readings::of(judged, |one| one.takes(name)))).collect();
+        let holds = Readings::of(judged, |one| one.verdict.is_reproduced());
+        let all = Share { holds: holds.count(), judged: judged.len() };
         Effects { values, holds, all }
     }
 
-    /// Those of the readings `with` that are among these and reproduce the claim, and how many there are.
-    fn share(&self, with: impl Iterator<Item = u64>) -> Share {
-        with.zip(&self.holds).fold(Share::default(), |share, (with, holds)| Share {
-            holds: share.holds + (with & holds).count_ones() as usize,
-            judged: share.judged + with.count_ones() as usize,
-        })
+    /// How many of these readings reproduce the claim.
+    fn share(&self, some: &Readings) -> Share {
+        Share { holds: some.and(&self.holds).count(), judged: some.count() }
     }
 
+    /// What is taken under the readings `with`, and under no other.
     fn effect(&self, taken: String, with: Share) -> ReadingEffect {
         ReadingEffect { taken, with, without: self.all - with }
     }
@@ -369,43 +379,34 @@ impl<'a> Effects<'a> {
     /// The value with which the share of readings that reproduce the claim changes most, with `not` if it is larger
     /// without it.
     fn strongest_value(&self) -> Option<ReadingEffect> {
-        let effects = self
-            .values
-            .iter()
-            .map(|(name, with)| self.effect((*name).to_owned(), self.share(with.iter().copied())).where_it_holds());
+        let effects =
+            self.values.iter().map(|(name, with)| self.effect((*name).to_owned(), self.share(with)).where_it_holds());
         effects.filter(|effect| effect.size() > 0.0).reduce(larger)
     }
 
     /// The two values, each taken or not, with which the share changes most.
     fn strongest_pair(&self) -> Option<ReadingEffect> {
-        let mut best: Option<ReadingEffect> = None;
-        for (at, (first, of_first)) in self.values.iter().enumerate() {
-            for (second, of_second) in &self.values[at + 1..] {
-                let [first_alone, second_alone] = [of_first, of_second].map(|of| self.share(of.iter().copied()));
-                let both = self.share(of_first.iter().zip(of_second).map(|(first, second)| first & second));
-                // A choice has one value at a time: two of its values are never met together, and say nothing.
-                if both.judged < PAIRS_FROM {
-                    continue;
-                }
-                let [first_only, second_only] = [first_alone, second_alone].map(|alone| alone - both);
-                let neither = self.all - first_alone - second_only;
-                for (signs, with) in [
-                    (["", ""], both),
-                    (["", "not "], first_only),
-                    (["not ", ""], second_only),
-                    (["not ", "not "], neither),
-                ] {
-                    let effect = self.effect(format!("{}{first} and {}{second}", signs[0], signs[1]), with);
-                    if effect.size() > 0.0 {
-                        best = Some(match best {
-                            Some(best) => larger(best, effect),
-                            None => effect,
-                        });
-                    }
-                }
-            }
+        let pairs = self.values.iter().enumerate().flat_map(|(at, first)| {
+            let others = self.values[at + 1..].iter();
+            others.flat_map(move |second| self.pair(first, second))
+        });
+        pairs.filter(|effect| effect.size() > 0.0).reduce(larger)
+    }
+
+    /// The effects of two values, each taken or not; none if they are hardly met together.
+    fn pair(&self, (first, of_first): &(&str, Readings), (second, of_second): &(&str, Readings)) -> Vec<ReadingEffect> {
+        let both = self.share(&of_first.and(of_second));
+        // A choice has one value at a time: two of its values are never met together, and say nothing.
+        if both.judged < PAIRS_FROM {
+            return Vec::new();
         }
-        best
+        let [with_first, with_second] = [of_first, of_second].map(|of| self.share(of));
+        vec![
+            self.effect(format!("{first} and {second}"), both),
+            self.effect(format!("{first} and not {second}"), with_first - both),
+            self.effect(format!("not {first} and {second}"), with_second - both),
+            self.effect(format!("not {first} and not {second}"), self.all - with_first - (with_second - both)),
+        ]
     }
 }
 
@@ -523,6 +524,40 @@ mod tests {
         let [_, pair] = of(&names).strongest("a");
         assert_eq!(pair, None, "two readings with both values are somebody's trial and no design");
         assert_eq!(of(&all).strongest("b"), [None, None]);
+    }
+
+    proptest::proptest! {
+        /// As counted one reading after the other, also of more than fit into one word.
+        #[test]
+        fn the_readings_with_two_values_are_counted(
+            taken in proptest::collection::vec((0u8..8, proptest::bool::ANY), 2..200),
+        ) {
+            let name = |bits: u8| {
+                let names: Vec<&str> = ["x", "y", "z"].into_iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1).map(|(_, n)| n).collect();
+                if names.is_empty() { "base".to_owned() } else { names.join("+") }
+            };
+            let judged: Vec<(String, Verdict)> =
+                taken.iter().map(|&(bits, holds)| (name(bits), if holds { Yes } else { No })).collect();
+            let judged: Vec<(&str, Verdict)> = judged.iter().map(|(name, verdict)| (name.as_str(), *verdict)).collect();
+            let results = results(&judged);
+            let share = |wanted: &dyn Fn(u8) -> bool| {
+                let of: Vec<bool> = taken.iter().filter(|(bits, _)| wanted(*bits)).map(|&(_, holds)| holds).collect();
+                Share { holds: of.iter().filter(|holds| **holds).count(), judged: of.len() }
+            };
+            let [value, pair] = results.strongest("a");
+            for effect in value.into_iter().chain(pair) {
+                let has = |bits: u8| {
+                    effect.taken.split(" and ").all(|name| {
+                        let (name, is_taken) = name.strip_prefix("not ").map_or((name, true), |name| (name, false));
+                        let at = ["x", "y", "z"].iter().position(|known| *known == name).unwrap();
+                        (bits >> at & 1 == 1) == is_taken
+                    })
+                };
+                proptest::prop_assert_eq!(effect.with, share(&has));
+                proptest::prop_assert_eq!(effect.without, share(&|bits| !has(bits)));
+                proptest::prop_assert!(effect.size() > 0.0);
+            }
+        }
     }
 
     #[test]

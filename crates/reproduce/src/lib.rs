@@ -58,7 +58,7 @@ pub use scale::Scale;
 pub use shipped::{
     claim_with_parts, claims_of, experiment_of, find, names, of_scheme, runnable, studies, study, title_of,
 };
-pub use standing::{StandingError, Witness, points_to_store, standing, standings, witness};
+pub use standing::{StandingError, Witness, points_to_store, standing, standings};
 pub use stored_points::{StoredPoint, StoredPoints, fingerprint, fingerprint_under};
 pub use stored_summary::{add_to_summary, read_summary, store_summary, stored_summary, summary_for_claims};
 pub use study::{Factor, Study, Subject, Variant};

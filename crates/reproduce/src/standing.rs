@@ -58,7 +58,7 @@ impl From<ClaimsError> for StandingError {
 ///
 /// # Panics
 /// If the plan has no points; no plan is made without any.
-pub fn witness<'p>(plan: &'p Plan, name: &str) -> &'p PlannedPoint {
+fn witness<'p>(plan: &'p Plan, name: &str) -> &'p PlannedPoint {
     let is_named =
         |scheme: &&String| name == *scheme || name.strip_prefix(*scheme).is_some_and(|rest| rest.starts_with('-'));
     let scheme = plan.schemes.iter().find(is_named).or(plan.schemes.first());

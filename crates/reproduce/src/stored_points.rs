@@ -123,7 +123,7 @@ impl StoredPoints {
     }
 
     /// The beginning of that simulation, if one is stored.
-    pub fn find_beginning(&self, name: &str, point: &Point) -> Option<&StoredPoint> {
+    pub(crate) fn find_beginning(&self, name: &str, point: &Point) -> Option<&StoredPoint> {
         self.0.iter().find(|stored| stored.is(name, point, false))
     }
 

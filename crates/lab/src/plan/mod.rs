@@ -325,15 +325,16 @@ impl Plan {
     }
 
     /// [`PlannedPoint::content`] of the points of the first seed that [`Plan::of_layers`] would plan, in their order.
-    /// What of the scenario is void, and what other seeds draw, is not looked at: this takes half the time.
+    /// What of the scenario is void, and what other seeds draw, is not looked at.
     ///
     /// # Errors
     /// If anything in it is wrong.
     pub fn contents_of_layers(scenario: Vec<Tree>, stem: &str, base_dir: &Path) -> Result<Vec<u64>, Problem> {
         let plan = Plan::without_points(scenario, stem, base_dir, &RunArguments::default())?;
+        let combinations = plan.combinations()?;
         let mut contents = Vec::new();
         for scheme in &plan.layers.schemes {
-            for combination in 0..plan.combinations()? {
+            for combination in 0..combinations {
                 let (_, tree) = plan.layers.point(scheme, combination)?;
                 let scenario = Scenario::new(&tree, plan.seeds[0], &plan.files)?;
                 contents.push(content_of(&scenario, &tree, &plan.files));
