@@ -1,5 +1,6 @@
 //! The judgements of all claims, side by side: for the terminal, as CSV, as JSON.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::Serialize;
@@ -118,13 +119,14 @@ impl Listing {
     pub fn read(folder: &Path, scale: Option<&str>, runnable: Runnable<'_>) -> Result<Listing, ClaimsError> {
         let mut listing = Listing::of(&Stored::read_all(folder, scale)?, scale, runnable);
         listing.readings = ReadingResults::read_all(folder)?;
+        let mut run: BTreeSet<(&str, &str)> = BTreeSet::new();
+        for results in &listing.readings {
+            run.extend(results.readings().into_iter().map(|reading| (results.study.as_str(), reading)));
+        }
         for line in &mut listing.lines {
             line.readings = UnderReadings::of_most(&listing.readings, &line.claim.id);
             if let Some(test) = &line.test {
-                let of_study: Vec<&ReadingResults> =
-                    listing.readings.iter().filter(|results| results.study == test.study).collect();
-                let was_run =
-                    |name: &&String| of_study.iter().any(|results| results.readings().contains(&name.as_str()));
+                let was_run = |name: &&String| run.contains(&(test.study.as_str(), name.as_str()));
                 line.to_run = test.readings.iter().filter(|name| !was_run(name)).count();
             }
         }

@@ -3,7 +3,7 @@
 //! The verdict of a claim is that of the base. Beside it stand how many of the readings reproduce it, and which value
 //! decides.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -58,9 +58,9 @@ impl ReadJudgement {
         }
     }
 
-    /// Whether this value is taken.
-    fn takes(&self, name: &str) -> bool {
-        self.reading.split(BETWEEN).any(|taken| taken == name)
+    /// The values that are taken in the place of those of the base.
+    fn taken(&self) -> impl Iterator<Item = &str> {
+        self.reading.split(BETWEEN).filter(|name| *name != "base")
     }
 }
 
@@ -176,13 +176,9 @@ impl ReadingResults {
 
     /// The readings, in the order in which they were run.
     pub fn readings(&self) -> Vec<&str> {
-        let mut readings: Vec<&str> = Vec::new();
-        for one in &self.judgements {
-            if !readings.contains(&one.reading.as_str()) {
-                readings.push(&one.reading);
-            }
-        }
-        readings
+        let mut seen = BTreeSet::new();
+        let readings = self.judgements.iter().map(|one| one.reading.as_str());
+        readings.filter(|reading| seen.insert(*reading)).collect()
     }
 
     /// The verdict on a claim under a reading.
@@ -331,8 +327,21 @@ struct Readings(Vec<u64>);
 
 impl Readings {
     fn of(judged: &[&ReadJudgement], wanted: impl Fn(&ReadJudgement) -> bool) -> Readings {
-        let bits = |some: &[&ReadJudgement]| some.iter().rev().fold(0, |bits, one| bits << 1 | u64::from(wanted(one)));
-        Readings(judged.chunks(64).map(bits).collect())
+        let mut readings = Readings::none(judged.len());
+        for (at, _) in judged.iter().enumerate().filter(|(_, one)| wanted(one)) {
+            readings.add(at);
+        }
+        readings
+    }
+
+    /// None of so many.
+    fn none(all: usize) -> Readings {
+        Readings(vec![0; all.div_ceil(64)])
+    }
+
+    /// Takes one in, by its place among all.
+    fn add(&mut self, at: usize) {
+        self.0[at / 64] |= 1 << (at % 64);
     }
 
     /// Those that are among the others too.
@@ -358,12 +367,15 @@ struct Effects<'a> {
 
 impl<'a> Effects<'a> {
     fn of(judged: &[&'a ReadJudgement]) -> Effects<'a> {
-        let names = judged.iter().flat_map(|one| one.reading.split(BETWEEN)).filter(|name| *name != "base");
-        let names: BTreeSet<&str> = names.collect();
-        let values = names.into_iter().map(|name| (name, Readings::of(judged, |one| one.takes(name)))).collect();
+        let mut values: BTreeMap<&str, Readings> = BTreeMap::new();
+        for (at, one) in judged.iter().enumerate() {
+            for name in one.taken() {
+                values.entry(name).or_insert_with(|| Readings::none(judged.len())).add(at);
+            }
+        }
         let holds = Readings::of(judged, |one| one.verdict.is_reproduced());
         let all = Share { holds: holds.count(), judged: judged.len() };
-        Effects { values, holds, all }
+        Effects { values: values.into_iter().collect(), holds, all }
     }
 
     /// How many of these readings reproduce the claim.

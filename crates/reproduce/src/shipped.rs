@@ -1,6 +1,9 @@
 //! The experiments and studies that the program ships with, `experiments/` and `experiments/studies/`, and the claims
 //! that an experiment bears on.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
 use tailcut_claims::{Claim, Test, catalogue};
 use tailcut_sim::Problem;
 use tailcut_sim::config::suggest;
@@ -290,6 +293,10 @@ pub fn find(id: &str) -> Result<Experiment, Problem> {
         let near = suggest(id, &names().collect::<Vec<_>>());
         return Err(problem.help(format!("{near}; `tailcut list experiments` prints them")));
     };
+    parse(name, text)
+}
+
+fn parse(name: &str, text: &str) -> Result<Experiment, Problem> {
     Experiment::parse(&format!("experiments/{name}.toml"), name, text)
 }
 
@@ -325,13 +332,16 @@ pub fn of_scheme(scheme: &str) -> Vec<&'static str> {
 /// # Errors
 /// If there is no such experiment.
 pub fn claims_of(id: &str) -> Result<Vec<&'static Claim>, Problem> {
-    let experiment = find(id)?;
-    let listed: Vec<&str> = match catalogue().experiment(&experiment.id) {
+    Ok(claims_on(&find(id)?))
+}
+
+fn claims_on(experiment: &Experiment) -> Vec<&'static Claim> {
+    let listed: BTreeSet<&str> = match catalogue().experiment(&experiment.id) {
         Some(published) => catalogue().claims_of(published).map(|claim| claim.id.as_str()).collect(),
-        None => Vec::new(),
+        None => BTreeSet::new(),
     };
-    let bears = |claim: &&Claim| experiment.claims.contains(&claim.id) || listed.contains(&claim.id.as_str());
-    Ok(catalogue().claims.iter().filter(bears).collect())
+    let bears = |claim: &&Claim| experiment.claims.contains(&claim.id) || listed.contains(claim.id.as_str());
+    catalogue().claims.iter().filter(bears).collect()
 }
 
 /// The title of an experiment: its own, or what the catalogue of claims says of the figure.
@@ -345,7 +355,18 @@ pub fn title_of(experiment: &Experiment) -> String {
 
 /// The experiment in which a claim is judged: the first that bears on it.
 pub fn experiment_of(claim: &str) -> Option<&'static str> {
-    names().find(|name| claims_of(name).is_ok_and(|claims| claims.iter().any(|known| known.id == claim)))
+    /// By claim. It is asked for every claim in turn, and all experiments are read for the answer.
+    static JUDGED_IN: OnceLock<BTreeMap<&str, &str>> = OnceLock::new();
+    let judged_in = JUDGED_IN.get_or_init(|| {
+        let mut judged_in = BTreeMap::new();
+        for (name, text) in EXPERIMENTS {
+            for claim in parse(name, text).iter().flat_map(claims_on) {
+                judged_in.entry(claim.id.as_str()).or_insert(*name);
+            }
+        }
+        judged_in
+    });
+    judged_in.get(claim).copied()
 }
 
 /// A claim, after the claims that it is made of if there are such.
