@@ -218,13 +218,26 @@ impl Network {
         let differ = |hops: NextHops| {
             (1..hops.count).any(|i| link(self.router.port(hops, i)) != link(self.router.port(hops, 0)))
         };
+        // A host with one link is reached by one port: between such links there is no choice. In most networks the
+        // others of a node are alike, and nothing is to be looked up.
+        let has_several_kinds = |node: &Node| {
+            let is_choice = |&port: &PortId| match self.ports[port].peer {
+                Node::Switch(_) => true,
+                Node::Host(host) => self.nics(host).len() > 1,
+            };
+            let mut choices = self.ports_of(*node).map(PortId).filter(is_choice).map(link);
+            choices.next().is_some_and(|first| choices.any(|other| other != first))
+        };
+        let nodes = self.switches.ids().map(Node::Switch).chain(self.many_linked().map(Node::Host));
+        let nodes: Vec<Node> = nodes.filter(has_several_kinds).collect();
         // All hosts of a rack are reached alike, and so is a host with several links by itself.
-        let targets =
+        let mut targets =
             (0..self.hosts).map(HostId).filter(|&host| self.nics(host).len() > 1 || self.is_first_of_rack(host));
-        let nodes = || self.switches.ids().map(Node::Switch).chain(self.many_linked().map(Node::Host));
-        targets.flat_map(|host| nodes().map(move |node| (node, host))).any(|(node, host)| match node {
-            Node::Switch(switch) => differ(self.router.next_hops(switch, host)),
-            Node::Host(at) => at != host && differ(self.router.next_hops_of_host(at, host)),
+        targets.any(|host| {
+            nodes.iter().any(|&node| match node {
+                Node::Switch(switch) => differ(self.router.next_hops(switch, host)),
+                Node::Host(at) => at != host && differ(self.router.next_hops_of_host(at, host)),
+            })
         })
     }
 

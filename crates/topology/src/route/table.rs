@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
+use rustc_hash::FxHashMap;
 use tailcut_base::{HostId, Id, IdVec, PortId, SwitchId};
 use tailcut_model::Invalid;
 
@@ -150,7 +151,7 @@ impl RoutingTable {
         let mut slices = vec![Slice::NONE; nodes.len() * roots.len()];
         let links = Links::new(wired, &nodes, &number, rules.cost, dead);
         // The sets of each node that are stored.
-        let mut known: Vec<BTreeMap<Set, Slice>> = vec![BTreeMap::new(); nodes.len()];
+        let mut known: Vec<FxHashMap<Set, Slice>> = vec![FxHashMap::default(); nodes.len()];
         for first in (0..roots.len()).step_by(AT_A_TIME) {
             let block = first..(first + AT_A_TIME).min(roots.len());
             let search = |&root: &Root| {
