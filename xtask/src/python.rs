@@ -116,11 +116,15 @@ fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
 pub(crate) fn test(root: &Path, program: &Path) -> Done {
     let staged = stage(root, program.parent().unwrap_or(root))?;
     // No caches: the tests leave nothing beside the sources.
-    Call::new(root, inside(root), &["-m", "pytest", "-p", "no:cacheprovider", "-ra", "-n", "auto", "python/tests"])
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("TAILCUT", program)
-        .env("PYTHONPATH", staged)
-        .run()
+    Call::new(
+        root,
+        inside(root),
+        &["-m", "pytest", "-p", "no:cacheprovider", "-ra", "-n", "auto", "--dist", "worksteal", "python/tests"],
+    )
+    .env("PYTHONDONTWRITEBYTECODE", "1")
+    .env("TAILCUT", program)
+    .env("PYTHONPATH", staged)
+    .run()
 }
 
 /// Runs a script of this repository that asks for no package and for the command at `program`.
