@@ -12,10 +12,11 @@ use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
 
 use crate::config::{self, Completion, Config, Fidelity, IdealConfig, NicConfig, Problem};
 use crate::controller::{Control, ControllerContext};
-use crate::failures::{Outages, link_help, links_named};
+use crate::failures::{Outages, link_help};
 use crate::flow_level::{self, FlowLevel};
 use crate::ideal::{self, OneLink};
 use crate::links::{self, Links};
+use crate::networks::Networks;
 use crate::placed::Placed;
 use crate::{PacketLevel, Simulator, pfc, together};
 
@@ -110,33 +111,51 @@ impl Scenario {
     /// # Errors
     /// If a value cannot be, or seats do not go together; the problem points to its place.
     pub fn new(tree: &config::Tree, seed: u64, files: impl Into<Files>) -> Result<Scenario, Problem> {
+        Scenario::sharing(tree, seed, files, &mut Networks::default())
+    }
+
+    /// As [`Scenario::new`], in one of these networks if it is built from the same. Scenarios that share networks have
+    /// the same files.
+    ///
+    /// # Errors
+    /// As [`Scenario::new`].
+    pub fn sharing(
+        tree: &config::Tree,
+        seed: u64,
+        files: impl Into<Files>,
+        networks: &mut Networks,
+    ) -> Result<Scenario, Problem> {
         let config = Config::from_tree(tree)?;
-        Scenario::from_config(config, seed, files).map_err(|invalid| Problem::from_invalid(invalid, tree))
+        Scenario::with_placement(config, seed, files.into(), networks)
+            .map_err(|invalid| Problem::from_invalid(invalid, tree))
     }
 
     /// Checks a configuration.
     ///
     /// # Errors
     /// As [`Scenario::new`], with the dotted path of the key instead of its place.
-    pub fn from_config(mut config: Config, seed: u64, files: impl Into<Files>) -> Result<Scenario, Invalid> {
-        let files = files.into();
-        let Some(parameters) = config.placement.take() else { return Scenario::checked(config, seed, files) };
-        let before = Scenario::checked(config, seed, files.clone())?;
+    pub fn from_config(config: Config, seed: u64, files: impl Into<Files>) -> Result<Scenario, Invalid> {
+        Scenario::with_placement(config, seed, files.into(), &mut Networks::default())
+    }
+
+    /// Checks a configuration, after its placement if it asks for one.
+    fn with_placement(
+        mut config: Config,
+        seed: u64,
+        files: Files,
+        networks: &mut Networks,
+    ) -> Result<Scenario, Invalid> {
+        let Some(parameters) = config.placement.take() else { return Scenario::checked(config, seed, files, networks) };
+        let before = Scenario::checked(config, seed, files.clone(), networks)?;
         let placed = Placed::of(&before, &parameters)?;
         let asked = Config { placement: Some(parameters), ..before.config.clone() };
-        let after = Scenario::checked(placed.applied_to(before.config), seed, files)?;
+        let after = Scenario::checked(placed.applied_to(before.config), seed, files, networks)?;
         Ok(Scenario { placed: Some(Box::new((placed, asked))), ..after })
     }
 
     /// Checks a configuration without a placement.
-    fn checked(mut config: Config, seed: u64, files: Files) -> Result<Scenario, Invalid> {
-        let network = config.topology.build(&files).map_err(|e| e.within("topology"))?;
-        let mut network = network.with_links(&config.network).map_err(|e| e.within("network"))?;
-        for (name, change) in &config.link {
-            let ports = links_named(&network, name).map_err(|e| e.within(&format!("link.{name}")))?;
-            ports.into_iter().for_each(|port| network.change_link(port, change.rate, change.delay));
-        }
-        network.route_by(&config.network).map_err(|e| e.within("network"))?;
+    fn checked(mut config: Config, seed: u64, files: Files, networks: &mut Networks) -> Result<Scenario, Invalid> {
+        let network = networks.of(&config, &files)?;
         let tables = Tables::new(&config, &network)?;
         let places = host_links(&network);
         let workload = Workload::new(&config.workload, &places, Seeds::new(seed), &files)?;
@@ -172,7 +191,6 @@ impl Scenario {
         }
         let classes = workload.classes().to_vec();
         let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
-        let network = Arc::new(network);
         let scenario =
             Scenario { config, network, seed, files, forecast, classes, facts, outages, tables, placed: None };
         let around = scenario.around();

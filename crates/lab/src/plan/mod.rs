@@ -23,7 +23,7 @@ use std::sync::Arc;
 use tailcut_base::Bytes;
 use tailcut_results::{Axis, ClassSet, FidelityError, MeasuredError, Point};
 use tailcut_sim::config::suggest;
-use tailcut_sim::{Config, DEFAULTS, Files, Origin, Problem, SCHEME_TABLES, Scenario, Scheme, Source, Tree};
+use tailcut_sim::{Config, DEFAULTS, Files, Networks, Origin, Problem, SCHEME_TABLES, Scenario, Scheme, Source, Tree};
 
 pub use self::differences::{Difference, Differences};
 pub use self::documented::{RunKeys, scenario_schema};
@@ -333,10 +333,11 @@ impl Plan {
         let plan = Plan::without_points(scenario, stem, base_dir, &RunArguments::default())?;
         let combinations = plan.combinations()?;
         let mut contents = Vec::new();
+        let mut networks = Networks::default();
         for scheme in &plan.layers.schemes {
             for combination in 0..combinations {
                 let (_, tree) = plan.layers.point(scheme, combination)?;
-                let scenario = Scenario::new(&tree, plan.seeds[0], &plan.files)?;
+                let scenario = Scenario::sharing(&tree, plan.seeds[0], &plan.files, &mut networks)?;
                 contents.push(content_of(&scenario, &tree, &plan.files));
             }
         }
@@ -419,12 +420,13 @@ impl Plan {
         let combinations = self.combinations()?;
         self.label(combinations)?;
         let Layers { schemes, class_sets, .. } = &self.layers.clone();
+        let mut networks = Networks::default();
         for scheme in schemes {
             for combination in 0..combinations {
                 let (values, tree) = self.layers.point(scheme, combination)?;
                 class_sets::check_class_names(&tree)?;
                 let tree = Arc::new(tree);
-                let first = Scenario::new(&tree, self.seeds[0], &self.files)?;
+                let first = Scenario::sharing(&tree, self.seeds[0], &self.files, &mut networks)?;
                 for &seed in &self.seeds[1..] {
                     // Some scenarios draw hosts at random, and two hosts that a seed draws may not fit each other, so
                     // that the scenario is invalid for one seed and valid for another.
