@@ -1,7 +1,7 @@
 //! What a plan will cost, and what is suspicious about it, before it runs.
 
 use tailcut_results::stats::ENOUGH_ABOVE;
-use tailcut_sim::{Problem, Scenario};
+use tailcut_sim::{Networks, Problem, Scenario};
 
 use crate::plan::Plan;
 
@@ -32,9 +32,10 @@ impl Expected {
     pub fn of(plan: &Plan) -> Result<Expected, Problem> {
         let (mut flows, mut wire_bytes, mut packet_hops, mut cpu_ns, mut memory) = (0.0, 0.0, 0.0, 0.0, 0.0f64);
         let mut largest = None::<(f64, Scenario)>;
-        // The seeds of a point stand side by side and have one configuration: making a large network takes seconds.
+        // The seeds of a point stand side by side and have one configuration.
+        let mut networks = Networks::default();
         for seeds in plan.points.chunk_by(|a, b| a.content == b.content) {
-            let scenario = seeds[0].scenario()?;
+            let scenario = seeds[0].scenario_in(&mut networks)?;
             let forecast = scenario.forecast();
             flows += forecast.flows * seeds.len() as f64;
             wire_bytes += forecast.wire_bytes * seeds.len() as f64;

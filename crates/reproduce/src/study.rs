@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use tailcut_lab::{Plan, RunArguments};
 use tailcut_sim::config::{from_tree, suggest};
-use tailcut_sim::{Problem, Tree, Value};
+use tailcut_sim::{Networks, Problem, Tree, Value};
 
 use crate::measure::MeasureDefinition;
 use crate::reading::{Open, Other, Reading};
@@ -224,13 +224,14 @@ impl Study {
     /// the length of the run, and say nothing of a scheme.
     pub fn refuse_overload(&self, reading: &Reading, plan: &Plan) -> Result<(), Problem> {
         let mut seen = Vec::new();
+        let mut networks = Networks::default();
         for planned in &plan.points {
             // The schemes of a point have the same traffic.
             if seen.contains(&&planned.point.values) {
                 continue;
             }
             seen.push(&planned.point.values);
-            if let Some((link, times)) = planned.scenario()?.overloaded().first() {
+            if let Some((link, times)) = planned.scenario_in(&mut networks)?.overloaded().first() {
                 let at = planned.point.values.join(", ");
                 return Err(Problem::new(format!(
                     "the study {} under the reading {reading} is overloaded at {at}: {link} is offered {times:.2} times \

@@ -31,22 +31,22 @@ impl Networks {
     /// # Errors
     /// If it cannot be.
     pub(crate) fn of(&mut self, config: &Config, files: &Files) -> Result<Arc<Network>, Invalid> {
-        let is_asked = |(asked, _): &&(Asked, _)| {
-            asked.topology == config.topology && asked.network == config.network && asked.link == config.link
-        };
-        if let Some((_, network)) = self.0.iter().find(is_asked) {
+        let asked =
+            Asked { topology: config.topology.clone(), network: config.network.clone(), link: config.link.clone() };
+        if let Some((_, network)) = self.0.iter().find(|(known, _)| *known == asked) {
             return Ok(Arc::clone(network));
         }
         let network = Arc::new(built(config, files)?);
-        let asked =
-            Asked { topology: config.topology.clone(), network: config.network.clone(), link: config.link.clone() };
-        let bytes =
-            |kept: &[(Asked, Arc<Network>)]| kept.iter().map(|(_, network)| network.heap_bytes()).sum::<usize>();
-        while bytes(&self.0) > MOST_BYTES {
-            self.0.remove(0);
-        }
+        self.forget_beyond(MOST_BYTES);
         self.0.push((asked, Arc::clone(&network)));
         Ok(network)
+    }
+
+    /// Forgets those that were built first, until the others have at most so many bytes.
+    fn forget_beyond(&mut self, most: usize) {
+        while self.0.iter().map(|(_, network)| network.heap_bytes()).sum::<usize>() > most {
+            self.0.remove(0);
+        }
     }
 }
 
@@ -95,5 +95,10 @@ mod tests {
             assert!(Arc::ptr_eq(&built_anew, &of(&other)));
         }
         assert!(Arc::ptr_eq(&first, &of(&config(star))), "it is kept beside the others");
+
+        let last = Arc::clone(&networks.0[3].1);
+        networks.forget_beyond(last.heap_bytes());
+        assert_eq!(networks.0.len(), 1, "the last one alone has so many bytes");
+        assert!(Arc::ptr_eq(&last, &networks.0[0].1));
     }
 }

@@ -77,7 +77,15 @@ impl PlannedPoint {
     /// # Errors
     /// If the scenario is wrong.
     pub fn scenario(&self) -> Result<Scenario, Problem> {
-        Scenario::new(&self.tree, self.point.seed, &self.files)
+        self.scenario_in(&mut Networks::default())
+    }
+
+    /// The same, in one of these networks of points of its plan if it is built from the same.
+    ///
+    /// # Errors
+    /// If the scenario is wrong.
+    pub fn scenario_in(&self, networks: &mut Networks) -> Result<Scenario, Problem> {
+        Scenario::sharing(&self.tree, self.point.seed, &self.files, networks)
     }
 
     /// The same without a placement, if it asks for one.
