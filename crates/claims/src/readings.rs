@@ -326,14 +326,6 @@ fn larger(best: ReadingEffect, other: ReadingEffect) -> ReadingEffect {
 struct Readings(Vec<u64>);
 
 impl Readings {
-    fn of(judged: &[&ReadJudgement], wanted: impl Fn(&ReadJudgement) -> bool) -> Readings {
-        let mut readings = Readings::none(judged.len());
-        for (at, _) in judged.iter().enumerate().filter(|(_, one)| wanted(one)) {
-            readings.add(at);
-        }
-        readings
-    }
-
     /// None of so many.
     fn none(all: usize) -> Readings {
         Readings(vec![0; all.div_ceil(64)])
@@ -368,12 +360,15 @@ struct Effects<'a> {
 impl<'a> Effects<'a> {
     fn of(judged: &[&'a ReadJudgement]) -> Effects<'a> {
         let mut values: BTreeMap<&str, Readings> = BTreeMap::new();
+        let mut holds = Readings::none(judged.len());
         for (at, one) in judged.iter().enumerate() {
+            if one.verdict.is_reproduced() {
+                holds.add(at);
+            }
             for name in one.taken() {
                 values.entry(name).or_insert_with(|| Readings::none(judged.len())).add(at);
             }
         }
-        let holds = Readings::of(judged, |one| one.verdict.is_reproduced());
         let all = Share { holds: holds.count(), judged: judged.len() };
         Effects { values: values.into_iter().collect(), holds, all }
     }
