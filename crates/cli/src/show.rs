@@ -6,7 +6,6 @@ use tailcut_model::schema::{Schema, Shape};
 use tailcut_reproduce::Variant;
 use tailcut_results::text::wrapped;
 use tailcut_sim::config::suggest;
-use tailcut_sim::seats::{HostConfig, PathConfig, PortConfig};
 use tailcut_sim::{Config, Preset, Problem, Tree};
 
 use crate::describe::{Parameter, keys, parameters, parameters_json, table as key_table, table_json, values};
@@ -76,10 +75,9 @@ fn scheme(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem>
     let preset = Preset::find(name.split('@').next().unwrap_or(name)).expect("the layer was found");
     let described = |key: &str| preset.describe(key).unwrap_or_default();
     let table = |key: &str| layer.get(key).cloned().unwrap_or_else(Tree::table);
-    let mut groups =
-        vec![spelled::<HostConfig>("host", &table("host"))?, spelled::<PortConfig>("port", &table("port"))?];
+    let mut groups = vec![spelled("host", &table("host"))?, spelled("port", &table("port"))?];
     if let Some(path) = layer.get("path") {
-        groups.push(spelled::<PathConfig>("path", path)?);
+        groups.push(spelled("path", path)?);
     }
     if format == TextFormat::Json {
         out.line(json!({
@@ -106,13 +104,9 @@ fn scheme(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem>
 }
 
 /// Every parameter of a table, the defaults filled in.
-fn spelled<T>(path: &str, tree: &Tree) -> Result<Vec<Parameter>, Problem>
-where
-    T: schemars::JsonSchema + tailcut_sim::config::ConfigTable,
-{
-    let config: T = tailcut_sim::config::from_tree(tree)?;
-    let value = toml::Value::try_from(&config).expect("a configuration is TOML");
-    Ok(values(Schema::of::<T>().root(), path, &value))
+fn spelled(key: &str, tree: &Tree) -> Result<Vec<Parameter>, Problem> {
+    let (value, schema) = tailcut_sim::config::spelled(key, tree)?;
+    Ok(values(schema.root(), key, &value))
 }
 
 fn workload(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem> {

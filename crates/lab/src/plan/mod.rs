@@ -530,9 +530,7 @@ impl Plan {
             let is_preset = scheme.has_name_of_preset();
             let by_name = if is_preset { &[] } else { &around.by_name[..] };
             let config = Config::from_tree(&scheme.scheme.in_scenario(&around.surroundings, by_name))?;
-            let toml::Value::Table(mut whole) = toml::Value::try_from(&config).expect("a configuration is TOML") else {
-                unreachable!("a configuration is a table")
-            };
+            let mut whole = config.to_table();
             let mut defaults = toml::Table::new();
             for key in SCHEME_TABLES {
                 if let Some(value) = whole.remove(key) {

@@ -63,6 +63,18 @@ impl de::Error for Problem {
     }
 }
 
+/// What a value is, for the message that it is not what was expected.
+fn unexpected(value: &Value) -> de::Unexpected<'_> {
+    match value {
+        Value::String(text) => de::Unexpected::Str(text),
+        Value::Integer(number) => de::Unexpected::Signed(*number),
+        Value::Float(number) => de::Unexpected::Float(*number),
+        Value::Boolean(truth) => de::Unexpected::Bool(*truth),
+        Value::Array(_) => de::Unexpected::Seq,
+        Value::Table(_) => de::Unexpected::Map,
+    }
+}
+
 /// What was found, in the words of TOML.
 fn found(unexpected: de::Unexpected<'_>) -> String {
     match unexpected {
@@ -99,10 +111,42 @@ struct TreeDeserializer<'de>(&'de Tree);
 
 impl TreeDeserializer<'_> {
     fn place(&self, problem: Problem) -> Problem {
-        match self.0.key_or_value() {
-            Some(origin) => problem.or_at(origin),
-            None => problem,
+        placed(problem, self.0.key_or_value())
+    }
+}
+
+impl<'de> TreeDeserializer<'de> {
+    /// The one of several things that this names.
+    fn variant(&self, variants: &'static [&'static str]) -> Result<Variant<'de>, Problem> {
+        match &self.0.value {
+            Value::String(name) => Ok(Variant { name, origin: self.0.origin.as_ref(), content: None }),
+            Value::Table(entries) => match &entries[..] {
+                [(name, content)] => Ok(Variant { name, origin: content.key.as_ref(), content: Some(content) }),
+                [] => Err(Problem::new("this table is empty").help(suggest("", variants))),
+                several => {
+                    let names = several.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+                    Err(Problem::new(format!("{names} do not go together"))
+                        .help(format!("only one: {}", suggest("", variants))))
+                }
+            },
+            _ => Err(Problem::new("this is not a name").help(suggest("", variants))),
         }
+    }
+
+    /// The entries of a table.
+    fn table(&self) -> Result<Entries<'de>, de::Unexpected<'de>> {
+        match &self.0.value {
+            Value::Table(entries) => Ok(Entries { rest: entries.iter(), value: None }),
+            other => Err(unexpected(other)),
+        }
+    }
+}
+
+/// A problem that says where it is: at `origin`, if it did not say so yet.
+fn placed(problem: Problem, origin: Option<&Origin>) -> Problem {
+    match origin {
+        Some(origin) => problem.or_at(origin),
+        None => problem,
     }
 }
 
@@ -135,28 +179,27 @@ impl<'de> de::Deserializer<'de> for TreeDeserializer<'de> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Problem> {
-        let result = match &self.0.value {
-            Value::String(name) => visitor.visit_enum(Variant { name, origin: self.0.origin.as_ref(), content: None }),
-            Value::Table(entries) if entries.len() == 1 => {
-                let (name, content) = &entries[0];
-                visitor.visit_enum(Variant { name, origin: content.key.as_ref(), content: Some(content) })
-            }
-            Value::Table(entries) if entries.is_empty() => {
-                Err(Problem::new("this table is empty").help(suggest("", variants)))
-            }
-            Value::Table(entries) => {
-                let names = entries.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
-                Err(Problem::new(format!("{names} do not go together"))
-                    .help(format!("only one: {}", suggest("", variants))))
-            }
-            _ => Err(Problem::new("this is not a name").help(suggest("", variants))),
+        self.variant(variants).and_then(|variant| visitor.visit_enum(variant)).map_err(|problem| self.place(problem))
+    }
+
+    /// A table alone is a struct: serde would also take a list for one, its fields by position. Every struct of a
+    /// configuration would be compiled a second time for that.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Problem> {
+        let result = match self.table() {
+            Ok(entries) => visitor.visit_map(entries),
+            Err(other) => Err(de::Error::invalid_type(other, &visitor)),
         };
         result.map_err(|problem| self.place(problem))
     }
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier ignored_any
+        tuple_struct map identifier ignored_any
     }
 }
 
@@ -192,10 +235,7 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
 
 fn named<'de, S: DeserializeSeed<'de>>(seed: S, name: &str, origin: Option<&Origin>) -> Result<S::Value, Problem> {
     let deserializer: StrDeserializer<'_, Problem> = name.into_deserializer();
-    seed.deserialize(deserializer).map_err(|problem| match origin {
-        Some(origin) => problem.or_at(origin),
-        None => problem,
-    })
+    seed.deserialize(deserializer).map_err(|problem| placed(problem, origin))
 }
 
 /// A model by its name, with its parameters or, as in `marker = "off"`, without.
@@ -230,11 +270,8 @@ impl<'de> de::VariantAccess<'de> for Variant<'de> {
         match self.content {
             Some(tree) => seed.deserialize(TreeDeserializer(tree)),
             None => {
-                let empty = de::value::MapDeserializer::new(std::iter::empty::<(&str, &str)>());
-                seed.deserialize(empty).map_err(|problem: Problem| match self.origin {
-                    Some(origin) => problem.or_at(origin),
-                    None => problem,
-                })
+                static NO_PARAMETERS: Tree = Tree { value: Value::Table(Vec::new()), origin: None, key: None };
+                seed.deserialize(TreeDeserializer(&NO_PARAMETERS)).map_err(|problem| placed(problem, self.origin))
             }
         }
     }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, HEADER_BYTES, Span};
 use tailcut_fabric::{PortConfig, SwitchConfig};
 use tailcut_host::HostConfig;
-use tailcut_model::schema::Shape;
+use tailcut_model::schema::{Schema, Shape};
 use tailcut_model::{Around, Demand, Facts, Invalid, Seat, Speaker};
 use tailcut_placement::Parameters as Placement;
 use tailcut_topology::path::{self, PathConfig};
@@ -333,11 +333,8 @@ impl Config {
     /// The values of these tables, spelled out, by their dotted paths. What names one of several things has the name as
     /// its value, and its parameters below: `port.marker` is `step`, `port.marker.step.threshold` is `65pkt`.
     pub fn values(&self, tables: &[&str]) -> BTreeMap<String, String> {
-        let toml::Value::Table(whole) = toml::Value::try_from(self).expect("a configuration is TOML") else {
-            unreachable!("a configuration is a table")
-        };
         let mut values = BTreeMap::new();
-        for (key, value) in whole.iter().filter(|(key, _)| tables.contains(&key.as_str())) {
+        for (key, value) in self.to_table().iter().filter(|(key, _)| tables.contains(&key.as_str())) {
             flatten(key.clone(), value, document::CONFIGURATION.root().key(key), &mut values);
         }
         values
@@ -403,7 +400,13 @@ impl Config {
 
     /// The configuration as TOML, every default spelled out.
     pub fn to_toml(&self) -> String {
-        toml::to_string_pretty(self).expect("a configuration is TOML")
+        toml::to_string_pretty(&self.to_table()).expect("a table of TOML values is TOML")
+    }
+
+    /// The configuration as a table, every default spelled out. Every way to TOML is by this: what writes each type of
+    /// a configuration is compiled once, and not again in each crate and for each form.
+    pub fn to_table(&self) -> toml::Table {
+        toml::Table::try_from(self).expect("a configuration is TOML")
     }
 }
 
@@ -429,7 +432,26 @@ fn table(key: &str, name: Option<&str>) -> String {
     name.map_or_else(|| key.to_owned(), |name| format!("{key}.{name}"))
 }
 
-/// A table of the configuration: read from a tree, written as TOML.
-pub trait ConfigTable: serde::de::DeserializeOwned + Serialize {}
-
-impl<T: serde::de::DeserializeOwned + Serialize> ConfigTable for T {}
+/// The table `host`, `port` or `path` of a configuration, with every default spelled out, and the schema of what may be
+/// there.
+///
+/// # Errors
+/// If a key is unknown, missing or of the wrong kind.
+///
+/// # Panics
+/// If it is another table.
+pub fn spelled(key: &str, tree: &Tree) -> Result<(toml::Value, Schema), Problem> {
+    fn of<T>(tree: &Tree) -> Result<(toml::Value, Schema), Problem>
+    where
+        T: serde::de::DeserializeOwned + Serialize + schemars::JsonSchema,
+    {
+        let table: T = from_tree(tree)?;
+        Ok((toml::Value::try_from(&table).expect("a configuration is TOML"), Schema::of::<T>()))
+    }
+    match key {
+        "host" => of::<HostConfig>(tree),
+        "port" => of::<PortConfig>(tree),
+        "path" => of::<PathConfig>(tree),
+        _ => panic!("no scheme is shown by its table `{key}`"),
+    }
+}
