@@ -15,9 +15,8 @@ const PROFILE: &str = "test";
 type Step<'a> = (&'a str, Box<dyn Fn() -> Done + 'a>);
 
 /// Steps that are run beside those before them, one after the other, and the arguments to this program that run them.
-/// They build into folders of their own, so that they wait for nothing, and have what those before them leave idle:
-/// compilers now and then, and the tests of Python for a third of their time. Where that was not enough, the last steps
-/// wait for them.
+/// They build into folders of their own, so that they wait for nothing: compilers and tests leave a core idle now and
+/// then. That is over before the tests of pages in a browser begin, which must not wait for long.
 const BESIDE: [(&str, &[&str]); 2] = [
     ("the oldest Rust: cargo check", &["oldest"]),
     ("instructions: cargo xtask instructions", &["instructions", "--if-possible"]),
@@ -40,11 +39,11 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
             None => Ok(()),
         };
         let mut steps = steps(root);
-        if with_python {
-            steps.extend(steps_of_python(root, &wait));
-        }
         for (name, _) in BESIDE {
             steps.push((name, Box::new(|| said(&told))));
+        }
+        if with_python {
+            steps.extend(steps_of_python(root, &wait));
         }
         let done = in_order(&steps);
         given_up.store(true, Ordering::Relaxed);
@@ -59,12 +58,7 @@ type Said = (Done, f64, PathBuf);
 fn beside(root: &Path, tell: mpsc::Sender<Said>, given_up: &AtomicBool) {
     let run = |arguments: &[&str], log: &Path| -> Done {
         let program = std::env::current_exe().map_err(|e| Stop::Unusable(format!("where am I? {e}")))?;
-        // At the lowest priority, where there is such a thing: tests in a browser must not wait for them.
-        let call = match Call::new(root, "nice", &["true"]).output() {
-            Some(_) => Call::new(root, "nice", &["-n", "19"]).args([program]).args(arguments),
-            None => Call::new(root, program, arguments),
-        };
-        let mut started = call.start(log)?;
+        let mut started = Call::new(root, program, arguments).start(log)?;
         loop {
             if let Some(done) = started.ended() {
                 return done;
