@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tailcut_base::{Bytes, HostId, PortId, Seeds, Span, SwitchId};
 use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
-use tailcut_model::{Around, Demand, Facts, Files, FlowSpec, Invalid, Thing, suggest};
+use tailcut_model::{Around, Demand, Facts, Files, FlowSpec, Invalid, Seat, Thing, suggest};
 use tailcut_record::Throughput;
 use tailcut_topology::{Network, Node, Route};
 use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
@@ -647,8 +647,15 @@ fn check_ideal(config: &Config, facts: &Facts) -> Result<(), Invalid> {
     }
     if asked.handshake && !facts.has(Thing::Handshake) {
         let message = "flows begin with their data, over connections that are open";
-        return Err(Invalid::new("record.ideal.handshake", message)
-            .help("expected `host.transport.tcp = { handshake = \"one-rtt\", connection = \"new\" }` with it"));
+        let opening = |table: &str| {
+            format!("expected `host.transport.{table} = {{ handshake = \"one-rtt\", connection = \"new\" }}` with it")
+        };
+        let help = match config.host.transport.model().as_str() {
+            "tcp" => opening("tcp"),
+            "hyline" => opening("hyline.first"),
+            other => format!("expected `false` with the transport `{other}`, which has no handshake"),
+        };
+        return Err(Invalid::new("record.ideal.handshake", message).help(help));
     }
     if let Fidelity::Ideal(_) = config.fidelity
         && asked != IdealConfig::default()

@@ -40,7 +40,14 @@ fn values_of_transport_and_send_order_are_refused_at_their_key() {
     assert_at_key("tcp", "record.ideal", "handshake = true");
     let persistent = "[host.transport.tcp]\nhandshake = \"one-rtt\"\nconnection = \"persistent\"\n";
     let open = refusal("tcp", &format!("{persistent}[record.ideal]\nhandshake = true\n"));
-    assert!(open.message().contains("`record.ideal.handshake`"), "{}", open.render(false));
+    let shown = open.render(false);
+    assert!(open.message().contains("`record.ideal.handshake`") && shown.contains("connection = \"new\""), "{shown}");
+    // What only TCP can do is not proposed where there is another transport.
+    let homa = refusal("homa", "[record.ideal]\nhandshake = true\n").render(false);
+    assert!(
+        homa.contains("expected `false` with the transport `homa`") && !homa.contains("host.transport.tcp"),
+        "{homa}"
+    );
 }
 
 #[test]
