@@ -13,7 +13,7 @@ fn all_hold(relations: &[Relation]) {
 
 #[test]
 fn pias_is_hardly_behind_pfabric_for_short_flows_of_data_mining() {
-    all_hold(&pias_beside_pfabric(0.4));
+    all_hold(&pias_beside_pfabric(0.25));
 }
 
 #[test]
