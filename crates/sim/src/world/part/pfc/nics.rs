@@ -12,7 +12,7 @@ impl Part<'_> {
     #[inline(always)]
     fn is_let_go(&self, at: usize) -> bool {
         let pfc = self.pfc.as_ref().expect("only called where classes may be paused");
-        !pfc.is_ideal && pfc.ports[at].paused == 0 && self.ports[at].waiting() == 0 && self.delays.is_none()
+        !pfc.is_ideal && pfc.ports[at].paused == 0 && self.ports[at].waiting() == 0
     }
 
     /// As [`Part::catch_up_host`], where classes may be paused. A NIC that one of them holds up is called whenever it
