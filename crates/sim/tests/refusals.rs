@@ -42,12 +42,27 @@ fn values_of_transport_and_send_order_are_refused_at_their_key() {
     let open = refusal("tcp", &format!("{persistent}[record.ideal]\nhandshake = true\n"));
     let shown = open.render(false);
     assert!(open.message().contains("`record.ideal.handshake`") && shown.contains("connection = \"new\""), "{shown}");
+    let first = "[host.transport.hyline.first]\nconnection = \"persistent\"\n";
+    let hyline = refusal("hyline", &format!("{first}[record.ideal]\nhandshake = true\n")).render(false);
+    assert!(hyline.contains("`host.transport.hyline.first = { handshake = "), "{hyline}");
     // What only TCP can do is not proposed where there is another transport.
     let homa = refusal("homa", "[record.ideal]\nhandshake = true\n").render(false);
     assert!(
         homa.contains("expected `false` with the transport `homa`") && !homa.contains("host.transport.tcp"),
         "{homa}"
     );
+}
+
+/// Values of a list would be those of the fields in the order in which our code happens to declare them.
+#[test]
+fn a_list_is_no_table() {
+    for (table, line) in [("port", "pfc = [\"40pkt\"]"), ("host.transport", "tcp = [4]"), ("port.marker", "step = []")]
+    {
+        let problem = refusal("tcp", &format!("[{table}]\n{line}\n"));
+        let shown = problem.render(false);
+        assert!(problem.message().contains("this is a list") && shown.contains("expected a table"), "{shown}");
+        assert!(shown.contains(line), "{shown}");
+    }
 }
 
 #[test]

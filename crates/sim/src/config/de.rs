@@ -109,13 +109,11 @@ fn in_words(expected: &dyn de::Expected) -> String {
 #[derive(Clone, Copy)]
 struct TreeDeserializer<'de>(&'de Tree);
 
-impl TreeDeserializer<'_> {
+impl<'de> TreeDeserializer<'de> {
     fn place(&self, problem: Problem) -> Problem {
         placed(problem, self.0.key_or_value())
     }
-}
 
-impl<'de> TreeDeserializer<'de> {
     /// The one of several things that this names.
     fn variant(&self, variants: &'static [&'static str]) -> Result<Variant<'de>, Problem> {
         match &self.0.value {
