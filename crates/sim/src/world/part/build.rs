@@ -137,7 +137,10 @@ impl<'s> Part<'s> {
             ties: Ties::of(config.run.ties, seeds),
             interfaces: interfaces(scenario, &host_ids, &path),
             delays: delays(scenario, &host_ids),
-            pfc: scenario.has_pfc().then(|| Box::new(Pfc::new(scenario, &ids, number, cut))),
+            pfc: scenario.has_pfc().then(|| {
+                let has_memory = |id| switches[switch_at[id] as usize].managed.is_some();
+                Box::new(Pfc::new(scenario, &ids, number, cut, has_memory, lens.is_some()))
+            }),
             attribution: Attribution::new(scenario, &ids),
             lens: lens.map(|lens| Watch::new(lens.clone(), &ids)),
             has_custom_hosts: hosts.iter().any(|host| host.transport.is_custom()),

@@ -1,4 +1,4 @@
-//! The nine forms in which the loop of a part is compiled.
+//! The ten forms in which the loop of a part is compiled.
 
 /// What is known of a network when its loop is compiled.
 pub(super) trait Loop {
@@ -8,6 +8,8 @@ pub(super) trait Loop {
     const SHARES: bool = false;
     /// Whether agents look at the packets of switches whose ports are apart, if all else is plain; else that is asked.
     const HAS_AGENTS: bool = false;
+    /// Whether classes may be paused, if all else is plain; else that is asked.
+    const HAS_PAUSES: bool = false;
     /// Whether delays are attributed, if they are plain; else that is asked.
     const ATTRIBUTES: bool = false;
     /// Whether there may be so many ports that what the next events touch is called into the cache.
@@ -37,6 +39,9 @@ pub(super) struct SharingLarge;
 /// All is plain, but for agents of switches, which mind no order among ports.
 pub(super) struct Advised;
 
+/// All is plain, but for classes that may be paused, and memories beside them.
+pub(super) struct Pausing;
+
 /// All is plain, and delays are attributed.
 pub(super) struct Attributed;
 
@@ -45,6 +50,7 @@ pub(super) struct AttributedDeep;
 
 impl Loop for Any {
     const PLAIN: bool = false;
+    const HAS_PAUSES: bool = true;
 }
 
 impl Loop for Plain {
@@ -76,6 +82,11 @@ impl Loop for SharingLarge {
 impl Loop for Advised {
     const PLAIN: bool = true;
     const HAS_AGENTS: bool = true;
+}
+
+impl Loop for Pausing {
+    const PLAIN: bool = true;
+    const HAS_PAUSES: bool = true;
 }
 
 impl Loop for Attributed {

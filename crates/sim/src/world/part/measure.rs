@@ -93,7 +93,8 @@ impl Part<'_> {
             self.catch_up_host::<Any>(now, host);
         }
         if self.pfc.is_some() {
-            // No port of a switch ever sends later than it was due.
+            // One that becomes free at this very moment sends later, as those do that are called.
+            (self.nics..self.ports.len()).for_each(|at| self.send_before(now, at));
             return;
         }
         self.settle_all(now);

@@ -51,7 +51,9 @@ pub(super) use attribution::Whole;
 use delays::Delays;
 use hosts::Interfaces;
 use lens::Watch;
-use loops::{Advised, Any, Attributed, AttributedDeep, Loop, Plain, PlainDeep, PlainLarge, Sharing, SharingLarge};
+use loops::{
+    Advised, Any, Attributed, AttributedDeep, Loop, Pausing, Plain, PlainDeep, PlainLarge, Sharing, SharingLarge,
+};
 use measure::{Measured, Sampling};
 use pfc::Pfc;
 use switches::Switch;
@@ -190,9 +192,10 @@ impl Part<'_> {
     pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
         let has_plain_switches = !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
-        let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none() && self.pfc.is_none();
-        let is_plain = is_plain && self.lens.is_none();
+        let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none();
+        let is_plain = is_plain && self.lens.is_none() && (self.pfc.is_none() || self.attribution.is_none());
         let handled = match (is_plain, self.shares_memory, &self.attribution) {
+            (true, ..) if self.pfc.is_some() => self.run::<Pausing>(horizon, budget),
             (true, false, None) if self.has_agents_alone => self.run::<Advised>(horizon, budget),
             (true, ..) if self.has_agents_alone => self.run::<Any>(horizon, budget),
             (true, false, None) if self.is_large => self.run::<PlainLarge>(horizon, budget),
@@ -307,8 +310,8 @@ impl Part<'_> {
             // What waits behind the packet takes turns with what its host has of its own.
             self.catch_up_all(now, self.host_of_nic(at));
         }
-        let landed = if !L::PLAIN && self.pfc.is_some() {
-            self.ports[at].wire.land(&mut self.arena)
+        let landed = if L::HAS_PAUSES && self.pfc.is_some() {
+            self.land_held(at)
         } else if self.has_to_tell::<L>(at) {
             self.land_managed(now, port, at)
         } else {
@@ -360,8 +363,8 @@ impl Part<'_> {
         if !L::PLAIN && managed.is_some() {
             return self.forward_managed(now, from, switch, id);
         }
-        if !L::PLAIN && self.pfc.is_some() {
-            return self.forward_held(now, from, switch, id);
+        if L::HAS_PAUSES && self.pfc.is_some() {
+            return self.forward_held::<L>(now, from, switch, id);
         }
         let hops = match L::PLAIN {
             true => self.router.next_hops(*number, packet.dst),
@@ -519,8 +522,8 @@ impl Part<'_> {
     fn pull_now<L: Loop>(&mut self, now: Instant, host: usize) {
         if !L::PLAIN && self.interfaces.is_some() {
             self.pull_by_all(now, host);
-        } else if !L::PLAIN && self.pfc.is_some() {
-            self.pull_held(now, host);
+        } else if L::HAS_PAUSES && self.pfc.is_some() {
+            self.pull_held::<L>(now, host);
         } else if self.hosts[host].has_more() {
             if self.ports[host].wire.is_free(now) {
                 self.send_next::<L>(now, host, 0, host);
@@ -546,8 +549,8 @@ impl Part<'_> {
     fn catch_up_host<L: Loop>(&mut self, now: Instant, host: usize) {
         if !L::PLAIN && self.interfaces.is_some() {
             self.catch_up_all(now, host);
-        } else if !L::PLAIN && self.pfc.is_some() {
-            self.catch_up_let_go(now, host);
+        } else if L::HAS_PAUSES && self.pfc.is_some() {
+            self.catch_up_let_go::<L>(now, host);
         } else if self.ports[host].wire.is_free(now) && self.hosts[host].has_more() {
             self.catch_up_waiting::<L>(now, host);
         }

@@ -1,10 +1,10 @@
 //! Ports and hosts that obey pauses: priority flow control (IEEE 802.1Qbb).
 //!
-//! Elsewhere ports send what waits when they are next looked at. The port of a switch that may be paused cannot: what
-//! has left it decides when a frame goes out that stops others. So each one with packets waiting has an event when it
-//! becomes free. A paused port is idle although packets wait; the frame that lets it go on calls it. The NIC of a host
-//! stops nobody: it sends when it is next looked at, as elsewhere, while no class is stopped there and nothing waits in
-//! it.
+//! Elsewhere ports send what waits when they are next looked at. So do these while no class is stopped there and
+//! nobody is stopped because of what waits there ([`let_go`]). Else what leaves a port decides when a frame goes out
+//! that lets others go on, so that one with packets waiting has an event when it becomes free. A paused port is idle
+//! although packets wait; the frame that lets it go on calls it. The NIC of a host stops nobody: it sends when it is
+//! next looked at while no class is stopped there and nothing waits in it.
 //!
 //! A host hands its NIC one packet at a time, as ever. One of a paused class waits in the NIC, and the next one is
 //! asked for, so that no class waits for another one; while all classes are paused, none is asked for.
@@ -20,13 +20,15 @@ use tailcut_model::seat::MAX_CLASSES;
 use tailcut_model::{Packet, PacketId};
 use tailcut_topology::{Network, Node, Router};
 
-use super::{Any, Part, Switch};
+use super::{Any, Loop, Part, Switch};
 use crate::Scenario;
 use crate::event::Event;
 use crate::world::cut::{Cut, Positions};
 use crate::world::exchange::Frame;
 
+mod let_go;
 mod nics;
+mod thresholds;
 mod waits;
 
 /// What is paused in a part, and why.
@@ -54,46 +56,57 @@ struct Entry {
 
 const NOWHERE: u32 = u32::MAX;
 
+// What is looked at for each packet stands first, in a line of the cache, and what waits in the next one.
+#[repr(C, align(64))]
 pub(super) struct PortState {
     id: PortId,
-    /// Position of the first port of its switch, and how many that has; none at a NIC.
-    first: usize,
-    siblings: usize,
-    lossless: Lossless,
-    xoff: u64,
-    xon: u64,
-
     /// Classes that the far end has stopped here.
     paused: u8,
+    /// Classes that the far end is to stop, and what the last frame told it.
+    wanted: u8,
+    told: u8,
+    /// Classes whose queue here has become too long.
+    full: u8,
+    /// Whether nobody looks at what passes it without having to wait: no memory, and no ideal PFC.
+    may_let_pass: bool,
+    /// Whether it ever sends later than it was due.
+    may_be_let_go: bool,
+    /// At a NIC: whether what waits in it goes before what its host has.
+    is_turn_of_held: bool,
+    /// Position of the first port of its switch; none at a NIC.
+    first: usize,
+    lossless: Lossless,
+    /// Bytes that wait here and came by links that are to stop their class, if links are counted: when they leave
+    /// decides when those go on.
+    minded: u64,
+    /// When the last frame had left.
+    frame_until: Instant,
+    xoff: u64,
+
+    xon: u64,
+    /// How many ports its switch has; none at a NIC.
+    siblings: usize,
+    /// Bytes that wait here, by the port back to where they came from and by class.
+    from: Vec<u64>,
+    /// Packets that waited here while their class was paused, and have left.
+    held: u64,
+    frames: u64,
+    /// Bytes of each class that came from the far end and wait in the switch.
+    came: [u64; MAX_CLASSES],
+    /// When each class was last allowed to go on.
+    resumed: [Instant; MAX_CLASSES],
+
     paused_since: Instant,
     paused_for: Span,
     /// For how long each class was stopped until it was last allowed to go on, and when it was last stopped.
     stopped_for: [Span; MAX_CLASSES],
     stopped_since: [Instant; MAX_CLASSES],
-    /// When each class was last allowed to go on.
-    resumed: [Instant; MAX_CLASSES],
-    /// Packets that waited here while their class was paused, and have left.
-    held: u64,
-    /// At a NIC: whether what waits in it goes before what its host has.
-    is_turn_of_held: bool,
-
-    /// Classes that the far end is to stop, and what the last frame told it.
-    wanted: u8,
-    told: u8,
-    frames: u64,
-    /// Frames on their way to the far end.
-    flight: VecDeque<(Instant, u8)>,
-    /// Bytes of each class that came from the far end and wait in the switch.
-    came: [u64; MAX_CLASSES],
     /// For each class how many full queues want the far end to stop.
     holders: [u32; MAX_CLASSES],
-
-    /// Classes whose queue here has become too long.
-    full: u8,
-    /// Bytes that wait here, by the port back to where they came from and by class.
-    from: Vec<u64>,
-    /// For each such port, of which classes a full queue here holds the far end.
+    /// For each port back to where packets came from, of which classes a full queue here holds the far end.
     holds: Vec<u8>,
+    /// Frames on their way to the far end.
+    flight: VecDeque<(Instant, u8)>,
 }
 
 /// What a pull NIC is made of where classes may be paused: the classes of the ports, and room without an end.
@@ -106,8 +119,16 @@ pub(super) fn nic(scenario: &Scenario) -> PortConfig {
 }
 
 impl Pfc {
-    /// For the ports of these numbers, in the order of their positions in part `number`.
-    pub(super) fn new(scenario: &Scenario, ids: &[PortId], number: u32, cut: &Cut) -> Pfc {
+    /// For the ports of these numbers, in the order of their positions in part `number`. `has_memory` tells of a switch
+    /// whether its ports share one, and `is_watched` whether somebody looks at what they do.
+    pub(super) fn new(
+        scenario: &Scenario,
+        ids: &[PortId],
+        number: u32,
+        cut: &Cut,
+        has_memory: impl Fn(SwitchId) -> bool,
+        is_watched: bool,
+    ) -> Pfc {
         let network = scenario.network();
         let all = &scenario.config().port.all;
         let pfc = all.pfc.as_ref().expect("the scenario has it");
@@ -123,6 +144,12 @@ impl Pfc {
                 let own = scenario.port_config(id).pfc.as_ref().expect("every port has it");
                 state.first = of_switch.1;
                 state.siblings = network.switch_ports(switch).len();
+                state.may_let_pass = !pfc.ideal && !has_memory(switch);
+                // The part where the link of a port ends minds when it sends, and who looks closely. Without a delay a
+                // packet lands at the moment at which the next one begins, after all that lands then.
+                let spec = &network.ports()[id];
+                let is_seen = is_watched || cut.part_of(spec.peer) != number || spec.delay == Span::ZERO;
+                state.may_be_let_go = state.may_let_pass && !is_seen;
                 state.lossless = Lossless { classes: own.mask(), room: scenario.pfc_room(id) };
                 (state.xoff, state.xon) = (own.xoff.0, own.xon());
                 state.from = vec![0; state.siblings * usize::from(all.classes)];
@@ -181,99 +208,6 @@ impl Pfc {
         port.held += u64::from(entry.since < port.resumed[usize::from(entry.class)]);
         entry
     }
-
-    /// `size` bytes came to wait in the port at `at` (or left it, if that is less than none).
-    fn add(&mut self, at: usize, entry: Entry, change: impl Fn(&mut u64)) {
-        let (back, class) = (entry.back as usize, usize::from(entry.class));
-        change(&mut self.ports[back].came[class]);
-        let cell = (back - self.ports[at].first) * self.classes + class;
-        change(&mut self.ports[at].from[cell]);
-    }
-
-    /// A packet has come to wait in the port at `at`, in whose class `queue` bytes wait then: links may have to be
-    /// stopped. `tell` is handed the ports that have a frame to send.
-    fn rose(&mut self, at: usize, entry: Entry, queue: u64, tell: &mut Vec<usize>) {
-        let (back, class, bit) = (entry.back as usize, usize::from(entry.class), 1 << entry.class);
-        match self.counts {
-            Counts::Ingress => {
-                let link = &mut self.ports[back];
-                if link.wanted & bit == 0 && link.came[class] > link.xoff {
-                    link.wanted |= bit;
-                    tell.push(back);
-                }
-            }
-            Counts::Queue => {
-                let port = &mut self.ports[at];
-                if port.full & bit == 0 && queue <= port.xoff {
-                    return;
-                }
-                let (first, siblings, was_full) = (port.first, port.siblings, port.full & bit != 0);
-                port.full |= bit;
-                if self.is_ideal {
-                    return;
-                }
-                let links = if was_full { back..back + 1 } else { first..first + siblings };
-                for link in links {
-                    self.hold_link(at, link, class, tell);
-                }
-            }
-        }
-    }
-
-    /// The full queue of a class in the port at `at` stops a link of which packets wait in it.
-    fn hold_link(&mut self, at: usize, link: usize, class: usize, tell: &mut Vec<usize>) {
-        let port = &mut self.ports[at];
-        let sibling = link - port.first;
-        if port.from[sibling * self.classes + class] == 0 || port.holds[sibling] >> class & 1 != 0 {
-            return;
-        }
-        port.holds[sibling] |= 1 << class;
-        let link_state = &mut self.ports[link];
-        link_state.holders[class] += 1;
-        if link_state.holders[class] == 1 {
-            link_state.wanted |= 1 << class;
-            tell.push(link);
-        }
-    }
-
-    /// A packet has left the port at `at`, in whose class `queue` bytes wait then: links may go on. `tell` is handed
-    /// the ports that have a frame to send, or if the PFC is ideal, those of the links whose senders may go on.
-    fn fell(&mut self, at: usize, entry: Entry, queue: u64, tell: &mut Vec<usize>) {
-        let (back, class, bit) = (entry.back as usize, usize::from(entry.class), 1 << entry.class);
-        match self.counts {
-            Counts::Ingress => {
-                let link = &mut self.ports[back];
-                if link.wanted & bit != 0 && link.came[class] < link.xon {
-                    link.wanted &= !bit;
-                    tell.push(back);
-                }
-            }
-            Counts::Queue => {
-                let port = &mut self.ports[at];
-                if port.full & bit == 0 || queue >= port.xon {
-                    return;
-                }
-                port.full &= !bit;
-                let (first, siblings) = (port.first, port.siblings);
-                if self.is_ideal {
-                    tell.extend(first..first + siblings);
-                    return;
-                }
-                for link in first..first + siblings {
-                    if self.ports[at].holds[link - first] & bit == 0 {
-                        continue;
-                    }
-                    self.ports[at].holds[link - first] &= !bit;
-                    let link_state = &mut self.ports[link];
-                    link_state.holders[class] -= 1;
-                    if link_state.holders[class] == 0 {
-                        link_state.wanted &= !bit;
-                        tell.push(link);
-                    }
-                }
-            }
-        }
-    }
 }
 
 impl PortState {
@@ -291,6 +225,9 @@ impl PortState {
             id,
             first: 0,
             siblings: 0,
+            may_let_pass: false,
+            may_be_let_go: false,
+            minded: 0,
             lossless: Lossless { classes: 0, room: 0 },
             xoff: u64::MAX,
             xon: 0,
@@ -305,6 +242,7 @@ impl PortState {
             wanted: 0,
             told: 0,
             frames: 0,
+            frame_until: Instant::ZERO,
             flight: VecDeque::new(),
             came: [0; MAX_CLASSES],
             holders: [0; MAX_CLASSES],
@@ -349,22 +287,32 @@ impl Ahead<'_> {
 
 impl Part<'_> {
     /// As [`Part::forward`], where classes may be paused.
-    #[cold]
     #[inline(never)]
-    pub(super) fn forward_held(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
+    pub(super) fn forward_held<L: Loop>(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
         let packet = self.arena.get(id);
-        let size = u64::from(packet.size);
+        let bytes = packet.size;
         let Switch { id: number, path, .. } = &mut self.switches[switch];
-        let hops = self.router.next_hops_from(*number, packet.src, packet.dst);
+        let hops = match L::PLAIN {
+            true => self.router.next_hops(*number, packet.dst),
+            false => self.router.next_hops_from(*number, packet.src, packet.dst),
+        };
         let choice = match hops.count {
             2.. => path.choose_at(packet, hops, Node::Switch(*number), self.router, self.network),
             _ => 0,
         };
         let at = self.positions.port(self.router.port(hops, choice));
-        if self.lets_pass_held(now, at, switch, packet.size) {
+        self.send_until(now, at);
+        if self.lets_pass_held(now, at, bytes) {
             let land = self.ports[at].wire.transmit(now, &mut self.arena, id);
-            return self.see_to::<Any>(now, at, id, Offered::Sent { land });
+            return self.see_to::<L>(now, at, id, Offered::Sent { land });
         }
+        self.offer_and_hold(now, from, at, switch, id);
+    }
+
+    /// Offers a packet that came from the port `from` to the port at `at`, where it waits unless it is dropped or may
+    /// go at once.
+    fn offer_and_hold(&mut self, now: Instant, from: PortId, at: usize, switch: usize, id: PacketId) {
+        let bytes = self.arena.get(id).size;
         // What waited goes before what comes at the moment at which the port becomes free; from any port of the switch
         // if they share a memory.
         if self.ports[at].wire.is_free(now) {
@@ -389,41 +337,40 @@ impl Part<'_> {
         self.pfc().note(id, entry);
         self.begins_to_wait(now, at, class, id);
         if lossless.has(class) {
-            self.pfc().add(at, entry, |bytes| *bytes += size);
+            self.pfc().came(at, entry, u64::from(bytes));
         }
-        if !self.ports[at].wire.awaits_call(now) {
+        let wire = &self.ports[at].wire;
+        if wire.is_free(now) || !wire.awaits_call(now) && !self.goes_on_uncalled(at) {
             self.send_held(now, at);
         }
         if lossless.has(class) {
             let queue = self.ports[at].occupancy(class).class;
-            let mut tell = Vec::new();
-            self.pfc().rose(at, entry, queue, &mut tell);
-            tell.into_iter().for_each(|link| self.send_held(now, link));
+            if self.pfc().might_stop(at, entry, queue) {
+                self.stop_links(now, at, entry, queue);
+            }
         }
     }
 
     /// Whether a packet of so many bytes that comes to the port at `at` goes on at once and as it came, and would leave
     /// no trace of having waited: nothing is in front of it, no memory is asked about it, no class is paused, and no
     /// frame is to go first. What it would add to counts of what waits it would take away at the same moment.
-    #[inline]
-    fn lets_pass_held(&self, now: Instant, at: usize, switch: usize, bytes: u16) -> bool {
-        let pfc = self.pfc.as_ref().expect("only called where classes may be paused");
-        let state = &pfc.ports[at];
+    #[inline(always)]
+    fn lets_pass_held(&self, now: Instant, at: usize, bytes: u16) -> bool {
+        let state = &self.pfc.as_ref().expect("only called where classes may be paused").ports[at];
         self.ports[at].lets_pass(now, bytes)
+            && state.may_let_pass
             && state.paused == 0
             && state.wanted == state.told
-            && (state.lossless.classes == 0 || state.lossless.room >= u64::from(bytes))
-            && !pfc.is_ideal
-            && self.switches[switch].managed.is_none()
+            && state.lossless.room >= u64::from(bytes)
     }
 
     /// Sends what all ports of a switch are to send at this moment, if they share a memory.
+    #[inline]
     fn settle_held(&mut self, now: Instant, at: usize, switch: usize) {
         if self.switches[switch].managed.is_none() {
             return;
         }
-        let state = &self.pfc().ports[at];
-        for sibling in state.first..state.first + state.siblings {
+        for sibling in self.pfc().siblings(at) {
             if self.ports[sibling].waiting() > 0 {
                 self.send_held(now, sibling);
             }
@@ -431,6 +378,7 @@ impl Part<'_> {
     }
 
     /// Notes for how long the class of a packet had been stopped when it came to wait in the port at `at`.
+    #[inline(always)]
     fn begins_to_wait(&mut self, now: Instant, at: usize, class: u8, id: PacketId) {
         if self.attribution.is_some() {
             let stopped = self.pfc().ports[at].stopped(now, class);
@@ -440,10 +388,16 @@ impl Part<'_> {
 
     /// A packet leaves that waited in the port at `at`, maybe for a pause to end. What an ideal PFC holds in an
     /// interface it holds for nothing else.
+    #[inline(always)]
     fn has_waited(&mut self, now: Instant, at: usize, entry: Entry, id: PacketId) {
-        if self.attribution.is_none() {
-            return;
+        if self.attribution.is_some() {
+            self.account_waited(now, at, entry, id);
         }
+    }
+
+    /// [`Part::has_waited`], where delays are attributed.
+    #[cold]
+    fn account_waited(&mut self, now: Instant, at: usize, entry: Entry, id: PacketId) {
         let (is_ideal, is_nic) = (self.pfc().is_ideal, at < self.nics);
         if is_ideal && is_nic {
             self.account_held(Span::ZERO, id);
@@ -487,9 +441,9 @@ impl Part<'_> {
         }
         let state = &self.pfc().ports[at];
         let (port, has_frame) = (state.id, state.wanted != state.told);
-        let wire = &mut self.ports[at].wire;
-        if !wire.is_free(now)
+        if !self.ports[at].wire.is_free(now)
             && (has_frame || self.ports[at].waiting() > 0)
+            && !self.goes_on_uncalled(at)
             && let Some(free) = self.ports[at].wire.agree_free()
         {
             self.calendar.push(free, Event::Freed(port).key());
@@ -524,8 +478,12 @@ impl Part<'_> {
         if !lossless.has(entry.class) {
             return self.left_memory(now, (port, at), size, entry.class, lossless);
         }
-        self.pfc().add(at, entry, |bytes| *bytes -= size);
+        self.pfc().went(at, entry, size);
         let queue = self.ports[at].occupancy(entry.class).class;
+        if !self.pfc().might_go_on(at, entry, queue) {
+            return;
+        }
+        self.pfc().siblings(at).for_each(|sibling| self.send_due(now, sibling));
         let mut tell = Vec::new();
         self.pfc().fell(at, entry, queue, &mut tell);
         for link in tell {
@@ -550,8 +508,10 @@ impl Part<'_> {
     /// Sends a frame by the port at `at`, which is free: it tells the far end which classes are to stop.
     fn send_frame(&mut self, now: Instant, at: usize) {
         let wire = &mut self.ports[at].wire;
-        let arrives = wire.occupy(now, FRAME_BYTES) + wire.link().delay;
+        let ends = wire.occupy(now, FRAME_BYTES);
+        let arrives = ends + wire.link().delay;
         let state = &mut self.pfc().ports[at];
+        state.frame_until = ends;
         state.told = state.wanted;
         state.frames += 1;
         let frame = Frame { port: state.id, at: arrives, classes: state.told };
@@ -582,9 +542,10 @@ impl Part<'_> {
             Node::Host(host) => Some(self.positions.host(host)),
             Node::Switch(_) => None,
         };
-        if let Some(host) = host {
-            // What it was to send before it is stopped.
-            self.catch_up_host::<Any>(now, host);
+        // What it was to send before it is stopped.
+        match host {
+            Some(host) => self.catch_up_host::<Any>(now, host),
+            None => self.send_due(now, at),
         }
         let state = &mut self.pfc().ports[at];
         let before = std::mem::replace(&mut state.paused, classes);
@@ -604,6 +565,8 @@ impl Part<'_> {
             self.call_sender(now, sender);
         } else if let Some(host) = host {
             self.agree_on_call_held(now, host, at);
+        } else {
+            self.agree_on_freed(now, at);
         }
     }
 }

@@ -3,7 +3,7 @@
 use tailcut_base::Instant;
 use tailcut_model::PacketId;
 
-use super::super::{Any, Part};
+use super::super::{Any, Loop, Part};
 use super::{Ahead, Entry, NOWHERE};
 use crate::event::Event;
 
@@ -18,24 +18,24 @@ impl Part<'_> {
     /// As [`Part::catch_up_host`], where classes may be paused. A NIC that one of them holds up is called whenever it
     /// becomes free.
     #[inline(never)]
-    pub(in crate::world::part) fn catch_up_let_go(&mut self, now: Instant, host: usize) {
+    pub(in crate::world::part) fn catch_up_let_go<L: Loop>(&mut self, now: Instant, host: usize) {
         if self.is_let_go(host) && self.ports[host].wire.is_free(now) && self.hosts[host].has_more() {
             self.pfc().ports[host].is_turn_of_held = true;
-            self.catch_up_waiting::<Any>(now, host);
+            self.catch_up_waiting::<L>(now, host);
         }
     }
 
     /// As [`Part::pull`], where classes may be paused: the NIC of a host sends what may go next if it is free, what
     /// waits in it first. One that is held up is called again when it has sent that and there is more.
-    #[cold]
     #[inline(never)]
-    pub(in crate::world::part) fn pull_held(&mut self, now: Instant, host: usize) {
-        let at = self.nic_at(host, 0);
+    pub(in crate::world::part) fn pull_held<L: Loop>(&mut self, now: Instant, host: usize) {
+        // Where classes may be paused, a host has one interface, which stands where the host does.
+        let at = host;
         if self.is_let_go(at) {
             if self.ports[at].wire.is_free(now) {
                 self.pfc().ports[at].is_turn_of_held = true;
                 if self.hosts[host].has_more() {
-                    self.send_next::<Any>(now, host, 0, at);
+                    self.send_next::<L>(now, host, 0, at);
                 }
             }
             if self.hosts[host].is_called {

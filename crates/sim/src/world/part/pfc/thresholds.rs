@@ -1,0 +1,176 @@
+//! What waits at the ports of a switch, counted against the thresholds: which links are to stop a class because of it,
+//! and which may go on.
+
+use std::ops::Range;
+
+use tailcut_fabric::Counts;
+
+use super::{Entry, Pfc};
+
+impl Pfc {
+    /// So many bytes came to wait in the port at `at`.
+    pub(super) fn came(&mut self, at: usize, entry: Entry, bytes: u64) {
+        let (cell, is_minded) = self.cell(at, entry);
+        self.ports[entry.back as usize].came[usize::from(entry.class)] += bytes;
+        let port = &mut self.ports[at];
+        port.from[cell] += bytes;
+        port.minded += if is_minded { bytes } else { 0 };
+    }
+
+    /// So many bytes that waited in the port at `at` have left it.
+    pub(super) fn went(&mut self, at: usize, entry: Entry, bytes: u64) {
+        let (cell, is_minded) = self.cell(at, entry);
+        self.ports[entry.back as usize].came[usize::from(entry.class)] -= bytes;
+        let port = &mut self.ports[at];
+        port.from[cell] -= bytes;
+        port.minded -= if is_minded { bytes } else { 0 };
+    }
+
+    /// Where what waits in the port at `at` is counted by link and class, and whether somebody minds when it leaves.
+    #[inline]
+    fn cell(&self, at: usize, entry: Entry) -> (usize, bool) {
+        let back = entry.back as usize;
+        let cell = (back - self.ports[at].first) * self.classes + usize::from(entry.class);
+        (cell, self.counts == Counts::Ingress && self.ports[back].wanted >> entry.class & 1 != 0)
+    }
+
+    /// Whether links may have to be stopped because a packet has come to wait in the port at `at`, in whose class
+    /// `queue` bytes wait then.
+    #[inline]
+    pub(super) fn might_stop(&self, at: usize, entry: Entry, queue: u64) -> bool {
+        match self.counts {
+            Counts::Ingress => {
+                let link = &self.ports[entry.back as usize];
+                link.wanted >> entry.class & 1 == 0 && link.came[usize::from(entry.class)] > link.xoff
+            }
+            Counts::Queue => {
+                let port = &self.ports[at];
+                match port.full >> entry.class & 1 {
+                    0 => queue > port.xoff,
+                    _ => !self.is_ideal && port.holds[entry.back as usize - port.first] >> entry.class & 1 == 0,
+                }
+            }
+        }
+    }
+
+    /// Whether links may go on because a packet has left the port at `at`, in whose class `queue` bytes wait then.
+    #[inline]
+    pub(super) fn might_go_on(&self, at: usize, entry: Entry, queue: u64) -> bool {
+        match self.counts {
+            Counts::Ingress => {
+                let link = &self.ports[entry.back as usize];
+                link.wanted >> entry.class & 1 != 0 && link.came[usize::from(entry.class)] < link.xon
+            }
+            Counts::Queue => {
+                let port = &self.ports[at];
+                port.full >> entry.class & 1 != 0 && queue < port.xon
+            }
+        }
+    }
+
+    /// A packet has come to wait in the port at `at`, in whose class `queue` bytes wait then: links may have to be
+    /// stopped. `tell` is handed the ports that have a frame to send.
+    pub(super) fn rose(&mut self, at: usize, entry: Entry, queue: u64, tell: &mut Vec<usize>) {
+        let (back, class, bit) = (entry.back as usize, usize::from(entry.class), 1 << entry.class);
+        match self.counts {
+            Counts::Ingress => {
+                let link = &self.ports[back];
+                if link.wanted & bit == 0 && link.came[class] > link.xoff {
+                    self.set_wanted(back, class, true);
+                    tell.push(back);
+                }
+            }
+            Counts::Queue => {
+                let port = &mut self.ports[at];
+                if port.full & bit == 0 && queue <= port.xoff {
+                    return;
+                }
+                let was_full = port.full & bit != 0;
+                port.full |= bit;
+                if self.is_ideal {
+                    return;
+                }
+                let links = if was_full { back..back + 1 } else { self.siblings(at) };
+                for link in links {
+                    self.hold_link(at, link, class, tell);
+                }
+            }
+        }
+    }
+
+    /// The full queue of a class in the port at `at` stops a link of which packets wait in it.
+    fn hold_link(&mut self, at: usize, link: usize, class: usize, tell: &mut Vec<usize>) {
+        let port = &mut self.ports[at];
+        let sibling = link - port.first;
+        if port.from[sibling * self.classes + class] == 0 || port.holds[sibling] >> class & 1 != 0 {
+            return;
+        }
+        port.holds[sibling] |= 1 << class;
+        let link_state = &mut self.ports[link];
+        link_state.holders[class] += 1;
+        if link_state.holders[class] == 1 {
+            self.set_wanted(link, class, true);
+            tell.push(link);
+        }
+    }
+
+    /// The far end of a link is to stop a class, or no longer.
+    fn set_wanted(&mut self, link: usize, class: usize, is_wanted: bool) {
+        let state = &mut self.ports[link];
+        state.wanted = if is_wanted { state.wanted | 1 << class } else { state.wanted & !(1 << class) };
+        if self.counts == Counts::Queue {
+            return;
+        }
+        let cell = (link - state.first) * self.classes + class;
+        for sibling in self.siblings(link) {
+            let port = &mut self.ports[sibling];
+            let bytes = port.from[cell];
+            port.minded = if is_wanted { port.minded + bytes } else { port.minded - bytes };
+        }
+    }
+
+    /// The ports of the switch of which that at `at` is one.
+    pub(super) fn siblings(&self, at: usize) -> Range<usize> {
+        let state = &self.ports[at];
+        state.first..state.first + state.siblings
+    }
+
+    /// A packet has left the port at `at`, in whose class `queue` bytes wait then: links may go on. `tell` is handed
+    /// the ports that have a frame to send, or if the PFC is ideal, those of the links whose senders may go on.
+    pub(super) fn fell(&mut self, at: usize, entry: Entry, queue: u64, tell: &mut Vec<usize>) {
+        let (back, class, bit) = (entry.back as usize, usize::from(entry.class), 1 << entry.class);
+        match self.counts {
+            Counts::Ingress => {
+                let link = &self.ports[back];
+                if link.wanted & bit != 0 && link.came[class] < link.xon {
+                    self.set_wanted(back, class, false);
+                    tell.push(back);
+                }
+            }
+            Counts::Queue => {
+                let port = &mut self.ports[at];
+                if port.full & bit == 0 || queue >= port.xon {
+                    return;
+                }
+                port.full &= !bit;
+                let first = port.first;
+                if self.is_ideal {
+                    tell.extend(self.siblings(at));
+                    return;
+                }
+                for link in self.siblings(at) {
+                    if self.ports[at].holds[link - first] & bit == 0 {
+                        continue;
+                    }
+                    self.ports[at].holds[link - first] &= !bit;
+                    let link_state = &mut self.ports[link];
+                    link_state.holders[class] -= 1;
+                    if link_state.holders[class] == 0 {
+                        self.set_wanted(link, class, false);
+                        tell.push(link);
+                    }
+                }
+            }
+        }
+    }
+}
