@@ -287,7 +287,7 @@ impl Ahead<'_> {
 
 impl Part<'_> {
     /// As [`Part::forward`], where classes may be paused.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn forward_held<L: Loop>(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
         let packet = self.arena.get(id);
         let bytes = packet.size;
@@ -311,6 +311,7 @@ impl Part<'_> {
 
     /// Offers a packet that came from the port `from` to the port at `at`, where it waits unless it is dropped or may
     /// go at once.
+    #[inline(never)]
     fn offer_and_hold(&mut self, now: Instant, from: PortId, at: usize, switch: usize, id: PacketId) {
         let bytes = self.arena.get(id).size;
         // What waited goes before what comes at the moment at which the port becomes free; from any port of the switch

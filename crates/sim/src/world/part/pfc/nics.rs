@@ -17,9 +17,9 @@ impl Part<'_> {
 
     /// As [`Part::catch_up_host`], where classes may be paused. A NIC that one of them holds up is called whenever it
     /// becomes free.
-    #[inline(never)]
+    #[inline(always)]
     pub(in crate::world::part) fn catch_up_let_go<L: Loop>(&mut self, now: Instant, host: usize) {
-        if self.is_let_go(host) && self.ports[host].wire.is_free(now) && self.hosts[host].has_more() {
+        if self.ports[host].wire.is_free(now) && self.hosts[host].has_more() && self.is_let_go(host) {
             self.pfc().ports[host].is_turn_of_held = true;
             self.catch_up_waiting::<L>(now, host);
         }
@@ -27,22 +27,27 @@ impl Part<'_> {
 
     /// As [`Part::pull`], where classes may be paused: the NIC of a host sends what may go next if it is free, what
     /// waits in it first. One that is held up is called again when it has sent that and there is more.
-    #[inline(never)]
+    #[inline(always)]
     pub(in crate::world::part) fn pull_held<L: Loop>(&mut self, now: Instant, host: usize) {
         // Where classes may be paused, a host has one interface, which stands where the host does.
         let at = host;
-        if self.is_let_go(at) {
-            if self.ports[at].wire.is_free(now) {
-                self.pfc().ports[at].is_turn_of_held = true;
-                if self.hosts[host].has_more() {
-                    self.send_next::<L>(now, host, 0, at);
-                }
-            }
-            if self.hosts[host].is_called {
-                self.agree_on_call_held(now, host, at);
-            }
-            return;
+        if !self.is_let_go(at) {
+            return self.pull_held_up(now, host, at);
         }
+        if self.ports[at].wire.is_free(now) {
+            self.pfc().ports[at].is_turn_of_held = true;
+            if self.hosts[host].has_more() {
+                self.send_next::<L>(now, host, 0, at);
+            }
+        }
+        if self.hosts[host].is_called {
+            self.agree_on_call_held(now, host, at);
+        }
+    }
+
+    /// [`Part::pull_held`], of a NIC that a pause holds up.
+    #[inline(never)]
+    fn pull_held_up(&mut self, now: Instant, host: usize, at: usize) {
         if self.ports[at].wire.is_free(now) {
             // They take turns, so that a class does not wait for all that was held of another one.
             let held_first = std::mem::replace(&mut self.pfc().ports[at].is_turn_of_held, false);
