@@ -58,6 +58,21 @@ struct Spec {
 }
 
 impl Spec {
+    /// What it shows, each by its key.
+    fn kinds(&self) -> Vec<&'static str> {
+        let kinds = [
+            ("table", !self.table.is_empty()),
+            ("effects", self.effects.is_some()),
+            ("readings", self.readings.is_some()),
+            ("screening", self.screening.is_some()),
+            ("picture", self.picture.is_some()),
+            ("delays", self.delays.is_some()),
+            ("plot", self.plot.is_some()),
+            ("from", self.from.is_some() || self.until.is_some()),
+        ];
+        kinds.into_iter().filter_map(|(key, is_there)| is_there.then_some(key)).collect()
+    }
+
     /// Whether it shows what claims come to under readings, and no statistics.
     fn is_judged(&self) -> bool {
         self.readings.is_some() || self.screening.is_some()
@@ -397,10 +412,14 @@ pub(crate) fn shown(alt: &str, picture: &Path, page: &Path) -> String {
 
 /// What a block shows.
 fn spec(block: &Block) -> Result<Spec, String> {
-    toml::from_str(&block.spec).map_err(|error: toml::de::Error| {
+    let spec: Spec = toml::from_str(&block.spec).map_err(|error: toml::de::Error| {
         // The lines of the error are those of the comment, which begins with the command.
         format!("what the block shows cannot be read: {}", error.to_string().trim_end())
-    })
+    })?;
+    match spec.kinds()[..] {
+        [first, second, ..] => Err(format!("a block shows one thing, and this has `{first}` and `{second}`")),
+        _ => Ok(spec),
+    }
 }
 
 /// The line below a block: which command it comes from, and of which day and machine, if it is of one.

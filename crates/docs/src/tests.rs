@@ -216,6 +216,7 @@ fn what_cannot_be_made_is_said_and_nothing_is_written() {
         ("README.md", "value: tail", "value: tial", "README.md:17: ", "no value `tial`"),
         ("README.md", "metric = \"fct_p99\"", "metric = \"fct_p98\"", "README.md:3: ", "no fct_p98 of all under tcp"),
         ("README.md", "rows = [", "lines = [", "README.md:3: ", "lines"),
+        ("README.md", "[[table]]", "from = \"a\"\n[[table]]", "README.md:3: ", "this has `table` and `from`"),
         ("README.md", "<!-- end -->\n\nThe", "\nThe", "README.md:3: ", "does not end"),
         ("docs/values.toml", "cell =", "cells =", "docs/values.toml: ", "cells"),
     ] {
