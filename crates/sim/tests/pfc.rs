@@ -412,6 +412,8 @@ proptest! {
         let watched = scenario(scheme, &format!("record.attribution = true\n{text}"), seed);
         let called = World::new(&watched, Recorder::new()).with_lens(Lens::default()).run();
         prop_assert_eq!(called.engine.digest, outcome.engine.digest);
+        // And the time of each flow went the same ways.
+        prop_assert!(rows(&World::new(&watched, Recorder::new()).run()) == rows(&called));
         let pauses = |outcome: &Outcome| outcome.ports.iter().map(|port| port.pauses).collect::<Vec<_>>();
         prop_assert_eq!(pauses(&called), pauses(&outcome));
     }
