@@ -5,14 +5,15 @@
 //! `drop_prio_` in HKUST-SING/PIAS-NS2 (`pFabric.patch`), and NetSys/simulator (`ext/pfabricqueue.cpp`). Among equal
 //! ranks the earlier packet goes first, and the later one is dropped first. Control packets have rank 0.
 //!
-//! The switch of the paper compares every packet with every other one. Here a tournament knows the best packet, another
-//! one the worst, and the packets of a flow are strung together as they came, so that taking in, sending and dropping a
-//! packet cost O(log n) comparisons with n packets, and mostly a few.
+//! The switch of the paper compares every packet with every other one. So does this one while few packets wait: they
+//! stand side by side as they came, in few lines of the cache. Of many packets a tournament knows the best, another one
+//! the worst, and those of a flow are strung together as they came, so that taking in, sending and dropping a packet
+//! cost O(log n) comparisons with n packets, and mostly a few.
 
 use std::cell::OnceCell;
 
 use tailcut_model::seat::PortScheduler;
-use tailcut_model::{Arena, Build, Invalid, Packet, PacketId, Thing};
+use tailcut_model::{Arena, Build, FlowId, Invalid, Packet, PacketId, Thing};
 
 use super::flows::Flows;
 use super::tournament::{FREE, Key, Tournament};
@@ -61,9 +62,31 @@ struct Queue {
     last: u32,
 }
 
+/// How many packets are few.
+const FEW: usize = 64;
+
 /// What waits in one port.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Waiting {
+    bytes: u64,
+    /// All packets, in the order in which they came, while they are few.
+    few: Vec<Entry>,
+    /// All packets from when there were more until the port is idle.
+    many: Option<Box<Many>>,
+    is_many: bool,
+}
+
+/// A packet of few.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    rank: u64,
+    flow: FlowId,
+    id: PacketId,
+}
+
+/// Many packets.
+#[derive(Debug)]
+struct Many {
     /// The keys of packets by place, a power of two of them; those without one are [`FREE`].
     keys: Vec<Key>,
     /// Which packet goes first.
@@ -76,16 +99,94 @@ struct Waiting {
     free: u32,
     flows: Flows<Queue>,
     arrivals: u64,
-    bytes: u64,
 }
 
-/// Places of a port in which little waits.
-const SMALLEST: usize = 8;
+/// Places to begin with.
+const SMALLEST: usize = 2 * FEW;
 
-impl Default for Waiting {
-    fn default() -> Waiting {
+impl Waiting {
+    // Not inlined: ports with other schedulers pay for what stands in their way.
+    #[inline(never)]
+    fn push(&mut self, packet: &Packet, id: PacketId) {
+        self.bytes += u64::from(packet.size);
+        let entry = Entry { rank: packet.rank(), flow: packet.flow, id };
+        if !self.is_many && self.few.len() < FEW {
+            self.few.push(entry);
+        } else {
+            self.push_to_many(entry);
+        }
+    }
+
+    #[inline(never)]
+    fn push_to_many(&mut self, entry: Entry) {
+        let many = self.many.get_or_insert_default();
+        self.few.drain(..).for_each(|entry| many.push(entry));
+        many.push(entry);
+        self.is_many = true;
+    }
+
+    #[inline(never)]
+    fn pop(&mut self) -> Option<PacketId> {
+        if self.is_many { self.take_of_many(Many::pop) } else { Some(self.few.remove(next(&self.few)?).id) }
+    }
+
+    #[inline(never)]
+    fn evict(&mut self) -> Option<PacketId> {
+        if self.is_many { self.take_of_many(Many::evict) } else { Some(self.few.remove(worst(&self.few)?).id) }
+    }
+
+    fn take_of_many(&mut self, take: fn(&mut Many) -> PacketId) -> Option<PacketId> {
+        let many = self.many.as_mut()?;
+        let id = take(many);
+        self.is_many = !many.flows.is_empty();
+        Some(id)
+    }
+
+    /// The largest rank of all, if a packet waits.
+    #[inline(never)]
+    fn worst(&self) -> Option<u64> {
+        match &self.many {
+            Some(many) if self.is_many => Some(rank(many.keys[many.worst() as usize])),
+            _ => self.few.iter().map(|entry| entry.rank).max(),
+        }
+    }
+}
+
+/// The first packet waits in a port.
+#[cold]
+#[inline(never)]
+fn begin() -> Box<Waiting> {
+    Box::default()
+}
+
+/// Where the packet of the best one's flow that came first stands among few.
+fn next(few: &[Entry]) -> Option<usize> {
+    // Without branches, which nobody could guess.
+    let (mut least, mut best) = (few.first()?.rank, 0);
+    for (at, entry) in few.iter().enumerate() {
+        let is_less = entry.rank < least;
+        least = if is_less { entry.rank } else { least };
+        best = if is_less { at } else { best };
+    }
+    let flow = few[best].flow;
+    few.iter().position(|entry| entry.flow == flow)
+}
+
+/// Where the worst packet stands among few.
+fn worst(few: &[Entry]) -> Option<usize> {
+    let (mut most, mut worst) = (few.first()?.rank, 0);
+    for (at, entry) in few.iter().enumerate() {
+        let is_as_bad = entry.rank >= most;
+        most = if is_as_bad { entry.rank } else { most };
+        worst = if is_as_bad { at } else { worst };
+    }
+    Some(worst)
+}
+
+impl Default for Many {
+    fn default() -> Many {
         let keys = vec![FREE; SMALLEST];
-        Waiting {
+        Many {
             best: Tournament::of(&keys),
             keys,
             worst: OnceCell::new(),
@@ -93,24 +194,20 @@ impl Default for Waiting {
             free: NONE,
             flows: Flows::default(),
             arrivals: 0,
-            bytes: 0,
         }
     }
 }
 
-impl Waiting {
+impl Many {
     /// The place of the packet that is dropped first.
     fn worst(&self) -> u32 {
         self.worst.get_or_init(|| Tournament::of(&self.keys)).first()
     }
 
-    // Not inlined: ports with other schedulers pay for what stands in their way.
-    #[inline(never)]
-    fn push(&mut self, packet: &Packet, id: PacketId) {
-        self.bytes += u64::from(packet.size);
+    fn push(&mut self, Entry { rank, flow, id }: Entry) {
         let at = if self.free == NONE { self.places.len() as u32 } else { self.free };
-        let (flow, before) = match self.flows.find(packet.flow) {
-            None => (self.flows.insert(packet.flow, Queue { first: at, last: at }), NONE),
+        let (flow, before) = match self.flows.find(flow) {
+            None => (self.flows.insert(flow, Queue { first: at, last: at }), NONE),
             Some(flow) => {
                 let before = std::mem::replace(&mut self.flows.get_mut(flow).last, at);
                 self.places[before as usize].after = at;
@@ -126,7 +223,7 @@ impl Waiting {
         } else {
             self.free = std::mem::replace(&mut self.places[at as usize], place).after;
         }
-        let key = key(packet.rank(), self.arrivals);
+        let key = key(rank, self.arrivals);
         self.arrivals += 1;
         self.best.enter(&self.keys, at, key);
         if let Some(worst) = self.worst.get_mut() {
@@ -144,7 +241,6 @@ impl Waiting {
     }
 
     /// Takes out the packet of the best one's flow that came first.
-    #[inline(never)]
     fn pop(&mut self) -> PacketId {
         let flow = self.places[self.best.first() as usize].flow;
         let queue = self.flows.get_mut(flow);
@@ -207,22 +303,26 @@ impl Build for Model {
     }
 
     fn heap_bytes(&self) -> usize {
+        let many = |many: &Many| {
+            size_of::<Many>()
+                + many.keys.capacity() * size_of::<Key>()
+                + many.places.capacity() * size_of::<Place>()
+                + many.best.heap_bytes()
+                + many.worst.get().map_or(0, Tournament::heap_bytes)
+                + many.flows.heap_bytes()
+        };
         let waiting = |waiting: &Waiting| {
-            size_of::<Waiting>()
-                + waiting.keys.capacity() * size_of::<Key>()
-                + waiting.places.capacity() * size_of::<Place>()
-                + waiting.best.heap_bytes()
-                + waiting.worst.get().map_or(0, Tournament::heap_bytes)
-                + waiting.flows.heap_bytes()
+            let few = waiting.few.capacity() * size_of::<Entry>();
+            size_of::<Waiting>() + few + waiting.many.as_deref().map_or(0, many)
         };
         self.waiting.as_deref().map_or(0, waiting)
     }
 }
 
 impl Model {
-    fn taken(&mut self, arena: &Arena, take: fn(&mut Waiting) -> PacketId) -> Option<PacketId> {
-        let waiting = self.waiting.as_mut().filter(|waiting| !waiting.flows.is_empty())?;
-        let id = take(waiting);
+    fn taken(&mut self, arena: &Arena, take: fn(&mut Waiting) -> Option<PacketId>) -> Option<PacketId> {
+        let waiting = self.waiting.as_mut()?;
+        let id = take(waiting)?;
         waiting.bytes -= u64::from(arena.get(id).size);
         Some(id)
     }
@@ -230,7 +330,7 @@ impl Model {
 
 impl PortScheduler for Model {
     fn push(&mut self, arena: &mut Arena, id: PacketId, _class: u8) {
-        self.waiting.get_or_insert_default().push(arena.get(id), id);
+        self.waiting.get_or_insert_with(begin).push(arena.get(id), id);
     }
 
     fn pop(&mut self, arena: &mut Arena) -> Option<PacketId> {
@@ -246,8 +346,7 @@ impl PortScheduler for Model {
     }
 
     fn has_worse(&self, packet: &Packet, _class: u8) -> bool {
-        self.waiting.as_ref().is_some_and(|waiting| {
-            !waiting.flows.is_empty() && rank(waiting.keys[waiting.worst() as usize]) > packet.rank()
-        })
+        let worst = self.waiting.as_ref().and_then(|waiting| waiting.worst());
+        worst.is_some_and(|worst| worst > packet.rank())
     }
 }
