@@ -152,13 +152,6 @@ impl Waiting {
     }
 }
 
-/// The first packet waits in a port.
-#[cold]
-#[inline(never)]
-fn begin() -> Box<Waiting> {
-    Box::default()
-}
-
 /// Where the packet of the best one's flow that came first stands among few.
 fn next(few: &[Entry]) -> Option<usize> {
     // Without branches, which nobody could guess.
@@ -330,7 +323,7 @@ impl Model {
 
 impl PortScheduler for Model {
     fn push(&mut self, arena: &mut Arena, id: PacketId, _class: u8) {
-        self.waiting.get_or_insert_with(begin).push(arena.get(id), id);
+        self.waiting.get_or_insert_default().push(arena.get(id), id);
     }
 
     fn pop(&mut self, arena: &mut Arena) -> Option<PacketId> {

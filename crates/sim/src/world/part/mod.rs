@@ -360,11 +360,8 @@ impl Part<'_> {
     fn forward<L: Loop>(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
         let packet = self.arena.get(id);
         let Switch { id: number, path, managed } = &mut self.switches[switch];
-        if !L::PLAIN && managed.is_some() {
+        if !L::PLAIN && managed.is_some() && self.pfc.is_none() {
             return self.forward_managed(now, from, switch, id);
-        }
-        if L::HAS_PAUSES && self.pfc.is_some() {
-            return self.forward_held::<L>(now, from, switch, id);
         }
         let hops = match L::PLAIN {
             true => self.router.next_hops(*number, packet.dst),
@@ -375,6 +372,9 @@ impl Part<'_> {
             _ => 0,
         };
         let at = self.positions.port(self.router.port(hops, choice));
+        if L::HAS_PAUSES && self.pfc.is_some() {
+            return self.offer_held::<L>(now, from, at, switch, id);
+        }
         if L::HAS_AGENTS && managed.is_some() {
             self.ask_agent(now, from, at, switch, id);
             return self.offer_beside_agent::<L>(now, at, switch, id);

@@ -286,23 +286,11 @@ impl Ahead<'_> {
 }
 
 impl Part<'_> {
-    /// As [`Part::forward`], where classes may be paused.
+    /// A packet that came from the port `from` is for the port at `at`, where classes may be paused.
     #[inline(always)]
-    pub(super) fn forward_held<L: Loop>(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
-        let packet = self.arena.get(id);
-        let bytes = packet.size;
-        let Switch { id: number, path, .. } = &mut self.switches[switch];
-        let hops = match L::PLAIN {
-            true => self.router.next_hops(*number, packet.dst),
-            false => self.router.next_hops_from(*number, packet.src, packet.dst),
-        };
-        let choice = match hops.count {
-            2.. => path.choose_at(packet, hops, Node::Switch(*number), self.router, self.network),
-            _ => 0,
-        };
-        let at = self.positions.port(self.router.port(hops, choice));
+    pub(super) fn offer_held<L: Loop>(&mut self, now: Instant, from: PortId, at: usize, switch: usize, id: PacketId) {
         self.send_until(now, at);
-        if self.lets_pass_held(now, at, bytes) {
+        if self.lets_pass_held(now, at, self.arena.get(id).size) {
             let land = self.ports[at].wire.transmit(now, &mut self.arena, id);
             return self.see_to::<L>(now, at, id, Offered::Sent { land });
         }
@@ -441,13 +429,12 @@ impl Part<'_> {
             self.push_landing::<Any>(at, land);
         }
         let state = &self.pfc().ports[at];
-        let (port, has_frame) = (state.id, state.wanted != state.told);
+        let has_frame = state.wanted != state.told;
         if !self.ports[at].wire.is_free(now)
             && (has_frame || self.ports[at].waiting() > 0)
             && !self.goes_on_uncalled(at)
-            && let Some(free) = self.ports[at].wire.agree_free()
         {
-            self.calendar.push(free, Event::Freed(port).key());
+            self.call_when_free(at);
         }
         if let Some(id) = left {
             self.has_left(now, at, id);
@@ -486,7 +473,7 @@ impl Part<'_> {
         }
         self.pfc().siblings(at).for_each(|sibling| self.send_due(now, sibling));
         let mut tell = Vec::new();
-        self.pfc().fell(at, entry, queue, &mut tell);
+        self.pfc().fell(at, entry, &mut tell);
         for link in tell {
             if !self.pfc().is_ideal {
                 self.send_held(now, link);

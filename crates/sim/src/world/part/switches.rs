@@ -300,9 +300,6 @@ impl Part<'_> {
     /// As [`Part::forward`], at a switch whose ports have something in common, or in a network whose links fail.
     #[inline(never)]
     pub(super) fn forward_managed(&mut self, now: Instant, from: PortId, switch: usize, id: PacketId) {
-        if self.pfc.is_some() {
-            return self.forward_held::<Any>(now, from, switch, id);
-        }
         let managed = self.switches[switch].managed.as_deref_mut().expect("the caller has seen it");
         let (is_patient, has_ports_apart) = (managed.is_patient(), managed.has_ports_apart());
         if !is_patient && !has_ports_apart {

@@ -97,7 +97,6 @@ impl Part<'_> {
         siblings.clone().for_each(|sibling| self.send_due(now, sibling));
         let mut tell = Vec::new();
         self.pfc().rose(at, entry, queue, &mut tell);
-
         for sibling in siblings {
             if !self.goes_on_uncalled(sibling) {
                 self.agree_on_freed(now, sibling);
@@ -108,11 +107,14 @@ impl Part<'_> {
 
     /// The port of a switch, which is held up from now on, is called when it is free if packets wait there.
     pub(super) fn agree_on_freed(&mut self, now: Instant, at: usize) {
-        let port = &mut self.ports[at];
-        if port.waiting() > 0
-            && port.wire.free_at() >= now
-            && let Some(free) = port.wire.agree_free()
-        {
+        if self.ports[at].waiting() > 0 && self.ports[at].wire.free_at() >= now {
+            self.call_when_free(at);
+        }
+    }
+
+    /// The port of a switch is called when it is free, unless it will be already.
+    pub(super) fn call_when_free(&mut self, at: usize) {
+        if let Some(free) = self.ports[at].wire.agree_free() {
             let port = self.pfc().ports[at].id;
             self.calendar.push(free, Event::Freed(port).key());
         }

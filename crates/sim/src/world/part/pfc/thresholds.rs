@@ -71,30 +71,25 @@ impl Pfc {
     /// A packet has come to wait in the port at `at`, in whose class `queue` bytes wait then: links may have to be
     /// stopped. `tell` is handed the ports that have a frame to send.
     pub(super) fn rose(&mut self, at: usize, entry: Entry, queue: u64, tell: &mut Vec<usize>) {
-        let (back, class, bit) = (entry.back as usize, usize::from(entry.class), 1 << entry.class);
-        match self.counts {
-            Counts::Ingress => {
-                let link = &self.ports[back];
-                if link.wanted & bit == 0 && link.came[class] > link.xoff {
-                    self.set_wanted(back, class, true);
-                    tell.push(back);
-                }
-            }
-            Counts::Queue => {
-                let port = &mut self.ports[at];
-                if port.full & bit == 0 && queue <= port.xoff {
-                    return;
-                }
-                let was_full = port.full & bit != 0;
-                port.full |= bit;
-                if self.is_ideal {
-                    return;
-                }
-                let links = if was_full { back..back + 1 } else { self.siblings(at) };
-                for link in links {
-                    self.hold_link(at, link, class, tell);
-                }
-            }
+        // Others may have left their ports since that was asked.
+        if !self.might_stop(at, entry, queue) {
+            return;
+        }
+        let (back, class) = (entry.back as usize, usize::from(entry.class));
+        if self.counts == Counts::Ingress {
+            self.set_wanted(back, class, true);
+            tell.push(back);
+            return;
+        }
+        let port = &mut self.ports[at];
+        let was_full = port.full >> class & 1 != 0;
+        port.full |= 1 << class;
+        if self.is_ideal {
+            return;
+        }
+        let links = if was_full { back..back + 1 } else { self.siblings(at) };
+        for link in links {
+            self.hold_link(at, link, class, tell);
         }
     }
 
@@ -135,41 +130,32 @@ impl Pfc {
         state.first..state.first + state.siblings
     }
 
-    /// A packet has left the port at `at`, in whose class `queue` bytes wait then: links may go on. `tell` is handed
-    /// the ports that have a frame to send, or if the PFC is ideal, those of the links whose senders may go on.
-    pub(super) fn fell(&mut self, at: usize, entry: Entry, queue: u64, tell: &mut Vec<usize>) {
-        let (back, class, bit) = (entry.back as usize, usize::from(entry.class), 1 << entry.class);
-        match self.counts {
-            Counts::Ingress => {
-                let link = &self.ports[back];
-                if link.wanted & bit != 0 && link.came[class] < link.xon {
-                    self.set_wanted(back, class, false);
-                    tell.push(back);
-                }
+    /// Links go on, as [`might_go_on`](Pfc::might_go_on) has said, because a packet of such an entry has left the port
+    /// at `at`. `tell` is handed the ports that have a frame to send, or if the PFC is ideal, those of the links whose
+    /// senders may go on.
+    pub(super) fn fell(&mut self, at: usize, entry: Entry, tell: &mut Vec<usize>) {
+        let (back, class) = (entry.back as usize, usize::from(entry.class));
+        if self.counts == Counts::Ingress {
+            self.set_wanted(back, class, false);
+            tell.push(back);
+            return;
+        }
+        self.ports[at].full &= !(1 << class);
+        if self.is_ideal {
+            tell.extend(self.siblings(at));
+            return;
+        }
+        for link in self.siblings(at) {
+            let port = &mut self.ports[at];
+            let holds = &mut port.holds[link - port.first];
+            if *holds >> class & 1 == 0 {
+                continue;
             }
-            Counts::Queue => {
-                let port = &mut self.ports[at];
-                if port.full & bit == 0 || queue >= port.xon {
-                    return;
-                }
-                port.full &= !bit;
-                let first = port.first;
-                if self.is_ideal {
-                    tell.extend(self.siblings(at));
-                    return;
-                }
-                for link in self.siblings(at) {
-                    if self.ports[at].holds[link - first] & bit == 0 {
-                        continue;
-                    }
-                    self.ports[at].holds[link - first] &= !bit;
-                    let link_state = &mut self.ports[link];
-                    link_state.holders[class] -= 1;
-                    if link_state.holders[class] == 0 {
-                        self.set_wanted(link, class, false);
-                        tell.push(link);
-                    }
-                }
+            *holds &= !(1 << class);
+            self.ports[link].holders[class] -= 1;
+            if self.ports[link].holders[class] == 0 {
+                self.set_wanted(link, class, false);
+                tell.push(link);
             }
         }
     }
