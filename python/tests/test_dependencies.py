@@ -27,6 +27,20 @@ def packages() -> list[dict]:
     return [package for package in json.loads(done.stdout)["packages"] if package["source"]]
 
 
+def version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split("."))
+
+
+def test_nothing_needs_a_newer_rust_than_we_say(packages: list[dict]) -> None:
+    """What our own sources use of the standard library is looked at by clippy (incompatible_msrv)."""
+    manifest = tomllib.loads((REPOSITORY / "Cargo.toml").read_text(encoding="utf-8"))
+    ours = manifest["workspace"]["package"]["rust-version"]
+    asking = {package["name"]: package["rust_version"] for package in packages if package["rust_version"]}
+    assert len(asking) > 50
+    for name, oldest in asking.items():
+        assert version(oldest) <= version(ours + ".0"), f"{name} needs Rust {oldest}, and Cargo.toml says {ours}"
+
+
 def is_allowed(expression: str, allowed: Set[str]) -> bool:
     """Whether an SPDX expression can be met with licences that are allowed."""
     words = re.findall(r"[()]|\bAND\b|\bOR\b|[\w.+-]+(?: WITH [\w.-]+)?", expression.replace("/", " OR "))

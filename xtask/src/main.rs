@@ -30,12 +30,13 @@ const HELP: &str = "\
 cargo xtask COMMAND
 
   test             set up what is missing, then run every check: format, tidiness, lints,
-                   documentation, Rust tests, the build with the oldest Rust that will do (left out
-                   where rustup cannot give it), the tests in Python of the command as a user runs it,
+                   documentation, Rust tests, the tests in Python of the command as a user runs it,
                    and the count of instructions (left out where valgrind is missing, but not in CI)
   test --rust      the same without Python
   tidy             what neither the compiler nor clippy looks at: see xtask/src/tidy/
-  oldest           check that the workspace builds with the Rust that Cargo.toml gives as rust-version
+  oldest           check that the workspace builds with the Rust that Cargo.toml gives as rust-version; a part of
+                   release. The tests look at less, for its sake: what clippy knows of the age of functions, and
+                   the oldest Rust that the dependencies say they need
   deny             check licences, sources and advisories of the dependencies with cargo-deny: see deny.toml
   docs             make every table, picture and figure of the pages that comes from a command anew, from
                    what is stored in results/, the scoreboard, and what is made of the schema of scenarios: the
@@ -87,9 +88,9 @@ cargo xtask COMMAND
                    build a driver against a checkout of csg-htsim, which is there and built already, and
                    print what a packet-hop costs in either simulator on the same flows; without a
                    folder, the variable HTSIM names it
-  release          build the command and pack it with completions, manual pages, the schema of a scenario,
-                   licences, schemes, scenarios and the guide: target/release-archive/; then unpack it in an
-                   empty folder and run a small scenario there
+  release          check the oldest Rust, build the command and pack it with completions, manual pages, the
+                   schema of a scenario, licences, schemes, scenarios and the guide: target/release-archive/;
+                   then unpack it in an empty folder and run a small scenario there
   release --program PATH
                    the same with a command that is built already
   help             this text

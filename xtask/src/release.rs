@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::oldest;
 use crate::shell::{Call, Done, Stop, cargo, target_folder};
 
 /// Files of the repository that are in the archive, and folders with all that git knows in them.
@@ -47,6 +48,7 @@ const SMALL: [&str; 7] = [
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Done {
     let program = match arguments {
         [] => {
+            oldest::check(root)?;
             cargo(root, &["build", "--locked", "--release", "--package", "tailcut"]).run()?;
             target_folder()?.join("release").join(executable("tailcut"))
         }

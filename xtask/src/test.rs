@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::shell::{Call, Done, Stop, cargo, target_folder};
@@ -14,13 +15,10 @@ const PROFILE: &str = "test";
 
 type Step<'a> = (&'a str, Box<dyn Fn() -> Done + 'a>);
 
-/// Steps that are run beside those before them, one after the other, and the arguments to this program that run them.
-/// They build into folders of their own, so that they wait for nothing: compilers and tests leave a core idle now and
-/// then. That is over before the tests of pages in a browser begin, which must not wait for long.
-const BESIDE: [(&str, &[&str]); 2] = [
-    ("the oldest Rust: cargo check", &["oldest"]),
-    ("instructions: cargo xtask instructions", &["instructions", "--if-possible"]),
-];
+/// The step that is run beside those before it, and the arguments to this program that run it. It builds into a folder
+/// of its own, so that it waits for nothing: compilers and tests leave a core idle now and then. It is over before the
+/// tests of pages in a browser begin, which must not wait for long.
+const BESIDE: (&str, &[&str]) = ("instructions: cargo xtask instructions", &["instructions", "--if-possible"]);
 
 pub(crate) fn all(root: &Path, with_python: bool) -> Done {
     tools(root)?;
@@ -30,20 +28,13 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
     }
     let given_up = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let (tell, told) = mpsc::channel();
-        scope.spawn(|| beside(root, tell, &given_up));
-        let prepare = scope.spawn(|| if with_python { python::prepare(root) } else { Ok(()) });
-        let environment = Mutex::new(Some(prepare));
-        let wait = || match environment.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            None => Ok(()),
-        };
+        let counted = awaited(scope.spawn(|| beside(root, &given_up)));
+        let prepared = awaited(scope.spawn(|| if with_python { python::prepare(root) } else { Ok(()) }));
+        let (counted, prepared) = (|| counted().map_or(Ok(()), said), || prepared().unwrap_or(Ok(())));
         let mut steps = steps(root);
-        for (name, _) in BESIDE {
-            steps.push((name, Box::new(|| said(&told))));
-        }
+        steps.push((BESIDE.0, Box::new(counted)));
         if with_python {
-            steps.extend(steps_of_python(root, &wait));
+            steps.extend(steps_of_python(root, &prepared));
         }
         let done = in_order(&steps);
         given_up.store(true, Ordering::Relaxed);
@@ -51,14 +42,25 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
     })
 }
 
-/// How a step beside the others ended, what it took in seconds, and the file with what it printed.
+/// What gives the result of a thread when it has ended, once.
+fn awaited<'scope, T: 'scope>(thread: ScopedJoinHandle<'scope, T>) -> impl Fn() -> Option<T> + 'scope {
+    let thread = Mutex::new(Some(thread));
+    move || {
+        let thread = thread.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    }
+}
+
+/// How the step beside the others ended, what it took in seconds, and the file with what it printed.
 type Said = (Done, f64, PathBuf);
 
-/// Runs the steps beside the others, until one fails or nobody waits any more.
-fn beside(root: &Path, tell: mpsc::Sender<Said>, given_up: &AtomicBool) {
-    let run = |arguments: &[&str], log: &Path| -> Done {
+/// Runs the step beside the others, until it ends or nobody waits any more.
+fn beside(root: &Path, given_up: &AtomicBool) -> Said {
+    let began = Instant::now();
+    let log = target_folder().map(|folder| folder.join("xtask-instructions.log")).unwrap_or_default();
+    let run = || -> Done {
         let program = std::env::current_exe().map_err(|e| Stop::Unusable(format!("where am I? {e}")))?;
-        let mut started = Call::new(root, program, arguments).start(log)?;
+        let mut started = Call::new(root, program, BESIDE.1).start(&log)?;
         loop {
             if let Some(done) = started.ended() {
                 return done;
@@ -70,21 +72,11 @@ fn beside(root: &Path, tell: mpsc::Sender<Said>, given_up: &AtomicBool) {
             std::thread::sleep(Duration::from_millis(100));
         }
     };
-    for (_, arguments) in BESIDE {
-        let began = Instant::now();
-        let log = target_folder().map(|folder| folder.join(format!("xtask-{}.log", arguments[0]))).unwrap_or_default();
-        let done = run(arguments, &log);
-        let failed = done.is_err();
-        if tell.send((done, began.elapsed().as_secs_f64(), log)).is_err() || failed {
-            return;
-        }
-    }
+    (run(), began.elapsed().as_secs_f64(), log)
 }
 
-/// Waits for the next of the steps beside the others, and prints what it has printed.
-fn said(told: &mpsc::Receiver<Said>) -> Done {
-    let (done, seconds, log) =
-        told.recv().map_err(|_| Stop::Unusable("it was not run: what runs it has ended".to_owned()))?;
+/// Prints what the step beside the others has printed.
+fn said((done, seconds, log): Said) -> Done {
     print!("{}", std::fs::read_to_string(log).unwrap_or_default());
     println!("{seconds:.1} s beside the steps before");
     done

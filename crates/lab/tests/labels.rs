@@ -13,9 +13,9 @@ fn shortened(name: &str) -> Vec<String> {
     let sets: &[&str] = match name {
         "lossless" => &["workload.flows=2000"],
         "homa" => &["workload.load=0.8", "setting.messages=W4", "workload.flows=1500"],
-        "fidelity" => &["setting.network=leaf-spine", "workload.load=0.8", "workload.flows=400"],
+        "fidelity" => &["setting.network=leaf-spine", "workload.load=0.8", "workload.flows=160"],
         // Some schemes cannot be simulated link by link.
-        "links" => &["setting.level=packets", "workload.load=0.6", "workload.flows=400"],
+        "links" => &["setting.level=packets", "workload.load=0.6", "workload.flows=160"],
         // Some schemes have no flow level.
         "pdq-scale" => &["fidelity=packet", "setting.network=fat-tree-128", "workload.flows=200"],
         "incast" => &["workload.flows=800"],
@@ -23,8 +23,8 @@ fn shortened(name: &str) -> Vec<String> {
         "shared-memory" => &["workload.duration=8ms"],
         // Without further links, with which some schemes do not go together.
         "superways" => &["setting.links=none", "workload.duration=8ms"],
-        "tail" => &["workload.load=0.8", "workload.duration=3ms"],
-        _ => &["workload.flows=400"],
+        "tail" => &["workload.load=0.8", "workload.duration=1.5ms"],
+        _ => &["workload.flows=160"],
     };
     sets.iter().map(|&set| set.to_owned()).collect()
 }
