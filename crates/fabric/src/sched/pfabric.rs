@@ -5,10 +5,10 @@
 //! `drop_prio_` in HKUST-SING/PIAS-NS2 (`pFabric.patch`), and NetSys/simulator (`ext/pfabricqueue.cpp`). Among equal
 //! ranks the earlier packet goes first, and the later one is dropped first. Control packets have rank 0.
 //!
-//! The switch of the paper compares every packet with every other one. So does this one while few packets wait: they
-//! stand side by side as they came, in few lines of the cache. Of many packets a tournament knows the best, another one
-//! the worst, and those of a flow are strung together as they came, so that taking in, sending and dropping a packet
-//! cost O(log n) comparisons with n packets, and mostly a few.
+//! The switch of the paper compares all packets that wait. So does this one while at most 64 wait: they are kept in an
+//! array in the order of arrival, which is a few cache lines and is searched from end to end. With more packets, one
+//! tournament tree finds the packet with the smallest rank and another one that with the largest, and the packets of
+//! each flow form a list. Then each operation takes O(log n) comparisons with n packets, and mostly a few.
 
 use std::cell::OnceCell;
 
@@ -69,10 +69,11 @@ const FEW: usize = 64;
 #[derive(Debug, Default)]
 struct Waiting {
     bytes: u64,
-    /// All packets, in the order in which they came, while they are few.
+    /// All packets in the order of their arrival, until there are more than [`FEW`].
     few: Vec<Entry>,
-    /// All packets from when there were more until the port is idle.
+    /// All packets from then on, until none waits any more.
     many: Option<Box<Many>>,
+    /// Whether the packets are in `many`.
     is_many: bool,
 }
 
@@ -91,11 +92,12 @@ struct Many {
     keys: Vec<Key>,
     /// Which packet goes first.
     best: Tournament<false>,
-    /// Which packet is dropped first, from when that is asked until the port is idle: most ports seldom drop.
+    /// Which packet is dropped first. It is made when that is first asked, because most ports seldom drop, and is kept
+    /// until no packet waits any more.
     worst: OnceCell<Tournament<true>>,
-    /// The packets, as far to the right as there ever was one since the port was idle.
+    /// The packets and the free places between them, up to the highest place that was used since the port was idle.
     places: Vec<Place>,
-    /// First of the free places among them.
+    /// The first of the free places.
     free: u32,
     flows: Flows<Queue>,
     arrivals: u64,
@@ -105,7 +107,7 @@ struct Many {
 const SMALLEST: usize = 2 * FEW;
 
 impl Waiting {
-    // Not inlined: ports with other schedulers pay for what stands in their way.
+    // Not inlined: this code would lie between that of the other schedulers and make it slower.
     #[inline(never)]
     fn push(&mut self, packet: &Packet, id: PacketId) {
         self.bytes += u64::from(packet.size);
@@ -154,7 +156,7 @@ impl Waiting {
 
 /// Where the packet of the best one's flow that came first stands among few.
 fn next(few: &[Entry]) -> Option<usize> {
-    // Without branches, which nobody could guess.
+    // Without branches, because the processor could not predict them.
     let (mut least, mut best) = (few.first()?.rank, 0);
     for (at, entry) in few.iter().enumerate() {
         let is_less = entry.rank < least;

@@ -1,8 +1,9 @@
 //! The packet with the smallest rank first, the earlier one among equals: a priority queue without a limit on the
 //! number of priorities, as ideal size-aware schedulers assume it. Control packets have rank 0.
 //!
-//! Packets of equal rank stand in a list, so that what is kept in order are ranks and not packets: those of a flow that
-//! tags all of its packets alike are one entry. The smallest rank stands last, where most packets come and go.
+//! Packets of equal rank form a list, and the lists are kept in the order of their ranks: a flow that gives all of its
+//! packets the same rank is one entry. The smallest rank is at the end of the array, because most packets are added and
+//! taken there.
 
 use tailcut_model::seat::PortScheduler;
 use tailcut_model::{Arena, Build, Invalid, List, Packet, PacketId, Thing};
@@ -44,7 +45,7 @@ impl Build for Model {
 }
 
 impl Model {
-    // Not inlined: ports with other schedulers pay for what stands in their way.
+    // Not inlined: this code would lie between that of the other schedulers and make it slower.
     #[inline(never)]
     fn insert(&mut self, arena: &mut Arena, id: PacketId) {
         let packet = arena.get(id);

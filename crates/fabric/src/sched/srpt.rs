@@ -33,7 +33,7 @@ struct Turn {
 struct Waiting {
     /// The packets of each flow.
     flows: Flows<List>,
-    /// The last turn first: flows come and go near the other end.
+    /// The flows in the reverse order of their turns: most flows are added and taken near the end of the array.
     turns: Vec<Turn>,
     began: u64,
     bytes: u64,
@@ -47,7 +47,7 @@ pub struct Model {
 }
 
 impl Waiting {
-    // Not inlined: ports with other schedulers pay for what stands in their way.
+    // Not inlined: this code would lie between that of the other schedulers and make it slower.
     #[inline(never)]
     fn push(&mut self, arena: &mut Arena, id: PacketId) {
         let packet = arena.get(id);

@@ -1,51 +1,56 @@
-//! The ten forms in which the loop of a part is compiled.
+//! The ten forms in which the event loop of a part is compiled.
+//!
+//! Most networks use few of the features that the engine has. A loop that is compiled for such a network does not ask
+//! for each packet whether a feature is in use. The loop for [`Any`] network asks, and gives the same results.
 
-/// What is known of a network when its loop is compiled.
+/// What is known of a network when its loop is compiled. In a plain network, hosts have one interface, ports of
+/// switches use none of the features below, and no lens watches a packet; each constant but the last two adds one
+/// feature to that.
 pub(super) trait Loop {
-    /// All hosts and switches are plain, and nothing is looked at closely.
+    /// Whether the network is plain, but for the features below. If not, the loop asks for every feature.
     const PLAIN: bool;
-    /// Whether ports of switches share memories that are patient, if all is plain; else that is asked.
+    /// Whether ports of a switch share a memory that may be told of departures late.
     const SHARES: bool = false;
-    /// Whether agents look at the packets of switches whose ports are apart, if all else is plain; else that is asked.
+    /// Whether switches have agents that read and write headers of packets, for each port by itself.
     const HAS_AGENTS: bool = false;
-    /// Whether classes may be paused, if all else is plain; else that is asked.
+    /// Whether classes may be paused by PFC.
     const HAS_PAUSES: bool = false;
-    /// Whether delays are attributed, if they are plain; else that is asked.
+    /// Whether the delays of flows are attributed to their causes.
     const ATTRIBUTES: bool = false;
-    /// Whether there may be so many ports that what the next events touch is called into the cache.
+    /// Whether there may be so many ports that those of the next events are prefetched into the cache.
     const MAY_BE_LARGE: bool = true;
-    /// Whether the packets behind a link are called into the cache ahead of their landings.
+    /// Whether the packets on a link are prefetched into the cache ahead of their landings.
     const FETCHES_PACKETS: bool = false;
 }
 
-/// Nothing is known.
+/// Any network: every feature is asked for.
 pub(super) struct Any;
 
-/// All is plain.
+/// A plain network.
 pub(super) struct Plain;
 
-/// All is plain, with so many ports that no cache holds them.
+/// A plain network with more ports than a cache holds.
 pub(super) struct PlainLarge;
 
-/// All is plain, with so many packets that no cache holds them.
+/// A plain network with more packets than a cache holds.
 pub(super) struct PlainDeep;
 
-/// All is plain, but for patient memories that ports share.
+/// Plain but for memories that ports share and that may be told of departures late.
 pub(super) struct Sharing;
 
-/// The same, with so many ports that no cache holds them.
+/// [`Sharing`] with more ports than a cache holds.
 pub(super) struct SharingLarge;
 
-/// All is plain, but for agents of switches, which mind no order among ports.
+/// Plain but for agents of switches, each of which looks at one port alone.
 pub(super) struct Advised;
 
-/// All is plain, but for classes that may be paused, and memories beside them.
+/// Plain but for classes that may be paused, with or without memories that ports share.
 pub(super) struct Pausing;
 
-/// All is plain, and delays are attributed.
+/// Plain, and the delays of flows are attributed.
 pub(super) struct Attributed;
 
-/// The same, with so many packets that no cache holds them and what stands beside them.
+/// [`Attributed`] with more packets than a cache holds.
 pub(super) struct AttributedDeep;
 
 impl Loop for Any {

@@ -1,16 +1,20 @@
 //! Ports and hosts that obey pauses: priority flow control (IEEE 802.1Qbb).
 //!
-//! Elsewhere ports send what waits when they are next looked at. So do these while no class is stopped there and
-//! nobody is stopped because of what waits there ([`let_go`]). Else what leaves a port decides when a frame goes out
-//! that lets others go on, so that one with packets waiting has an event when it becomes free. A paused port is idle
-//! although packets wait; the frame that lets it go on calls it. The NIC of a host stops nobody: it sends when it is
-//! next looked at while no class is stopped there and nothing waits in it.
+//! In a network without PFC a port needs no event for each packet: it works out which packets it has sent since, the
+//! next time that something happens to it. With PFC a port does the same as long as no pause concerns it, neither one
+//! that it obeys nor one that packets in its queue have caused ([`let_go`]). As soon as one does, the departure of each
+//! packet matters, because it may let a paused link go on; then the port has an event each time that it becomes free
+//! while packets wait. A paused port stays idle although packets wait, until the frame arrives that ends the pause. The
+//! NIC of a host never pauses anybody, so that it needs such events only while it is paused itself, or still has
+//! packets that a pause has held.
 //!
-//! A host hands its NIC one packet at a time, as ever. One of a paused class waits in the NIC, and the next one is
-//! asked for, so that no class waits for another one; while all classes are paused, none is asked for.
+//! A host hands its NIC one packet at a time, as it does without PFC. If the class of that packet is paused, the packet
+//! waits in the NIC and the NIC asks for another one, so that a paused class does not block the others. While all
+//! classes are paused it asks for none.
 //!
-//! Two kinds of state stand beside each port: as the sender on its link, which of its classes are paused; and as the
-//! way back of the link that comes in, what has come by that link and which of its classes are to stop.
+//! Beside each port stands the state of both directions of its link. For the direction in which the port sends: which
+//! of its classes are paused. For the other one, by which packets come in: how many of them wait in this switch, and
+//! which classes the far end is to pause.
 
 use std::collections::VecDeque;
 
@@ -49,46 +53,49 @@ pub(super) struct Pfc {
 #[derive(Clone, Copy)]
 struct Entry {
     since: Instant,
-    /// Position of the port that leads back to where it came from; none in a NIC.
+    /// Position of the port of this switch that sends to the node that the packet came from; none in a NIC.
     back: u32,
     class: u8,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
-// What is looked at for each packet stands first, in a line of the cache, and what waits in the next one.
+// The fields that are read for each packet come first, in one cache line; those of packets that wait are in the next.
 #[repr(C, align(64))]
 pub(super) struct PortState {
     id: PortId,
-    /// Classes that the far end has stopped here.
+    /// Classes that the far end has paused here.
     paused: u8,
-    /// Classes that the far end is to stop, and what the last frame told it.
+    /// Classes that the far end is to pause.
     wanted: u8,
+    /// Classes that the far end was told to pause in the last frame that was sent to it.
     told: u8,
-    /// Classes whose queue here has become too long.
+    /// Classes of which more than X_off waits in the queue of this port, if queues are counted.
     full: u8,
-    /// Whether nobody looks at what passes it without having to wait: no memory, and no ideal PFC.
+    /// Whether a packet that need not wait may be sent without being counted anywhere: the switch has no shared memory,
+    /// and the PFC is not ideal.
     may_let_pass: bool,
-    /// Whether it ever sends later than it was due.
+    /// Whether departures may be worked out later than they happen, as they are without PFC.
     may_be_let_go: bool,
-    /// At a NIC: whether what waits in it goes before what its host has.
+    /// At a NIC: whether the next packet is one that a pause has held here, rather than a new one of the host.
     is_turn_of_held: bool,
     /// Position of the first port of its switch; none at a NIC.
     first: usize,
     lossless: Lossless,
-    /// Bytes that wait here and came by links that are to stop their class, if links are counted: when they leave
-    /// decides when those go on.
+    /// Bytes that wait here and came by a link whose far end is to pause their class, if links are counted. While there
+    /// are any, each departure is an event, because it may end such a pause.
     minded: u64,
-    /// When the last frame had left.
+    /// When the last pause frame of this port has been sent completely.
     frame_until: Instant,
     xoff: u64,
 
     xon: u64,
     /// How many ports its switch has; none at a NIC.
     siblings: usize,
-    /// Bytes that wait here, by the port back to where they came from and by class.
+    /// Bytes that wait here, by the link by which they came and by class. A link is known by the port of this switch
+    /// that sends in its other direction.
     from: Vec<u64>,
-    /// Packets that waited here while their class was paused, and have left.
+    /// How many packets have left that had waited here while their class was paused.
     held: u64,
     frames: u64,
     /// Bytes of each class that came from the far end and wait in the switch.
@@ -103,9 +110,9 @@ pub(super) struct PortState {
     stopped_since: [Instant; MAX_CLASSES],
     /// For each class how many full queues want the far end to stop.
     holders: [u32; MAX_CLASSES],
-    /// For each port back to where packets came from, of which classes a full queue here holds the far end.
+    /// For each link by which packets come to this switch: of which classes a full queue of this port has it paused.
     holds: Vec<u8>,
-    /// Frames on their way to the far end.
+    /// Pause frames on their way to the far end.
     flight: VecDeque<(Instant, u8)>,
 }
 
@@ -145,8 +152,9 @@ impl Pfc {
                 state.first = of_switch.1;
                 state.siblings = network.switch_ports(switch).len();
                 state.may_let_pass = !pfc.ideal && !has_memory(switch);
-                // The part where the link of a port ends minds when it sends, and who looks closely. Without a delay a
-                // packet lands at the moment at which the next one begins, after all that lands then.
+                // Departures cannot be worked out later if somebody must learn of them in time: a lens, or the other
+                // part of the network in which the link ends. Nor if the link has no delay: its packet would have to
+                // land at the same moment at which the next one begins, after other landings of that moment.
                 let spec = &network.ports()[id];
                 let is_seen = is_watched || cut.part_of(spec.peer) != number || spec.delay == Span::ZERO;
                 state.may_be_let_go = state.may_let_pass && !is_seen;

@@ -1,9 +1,13 @@
-//! Ports of switches that nothing holds up.
+//! Ports of switches that no pause concerns at the moment.
 //!
-//! Such a port sends what waits in it when it is next looked at, as in a network without pauses, and needs no event for
-//! each packet: no class is stopped there, no frame is to go out, and nobody is stopped because of what waits there, so
-//! that nobody minds when it leaves. Counts of what waits are too high meanwhile, never too low. Who would be stopped
-//! because of them is stopped only if that is so once all ports of the switch have sent what they were to send.
+//! At such a port no class is paused, no pause frame is to be sent, and no link is paused because of packets that wait
+//! in it. Nothing then depends on the moment at which a packet leaves. So the port needs no event for each departure:
+//! the departures that are due are worked out the next time that something happens to the port, as in a network without
+//! PFC.
+//!
+//! Until then the counts of waiting bytes include packets that have left already: they may be too high, never too low.
+//! When such a count exceeds X_off, the departures that are due are worked out first for all ports of the switch, and
+//! the link is paused only if the count still exceeds X_off afterwards.
 
 use tailcut_base::Instant;
 use tailcut_model::PacketId;
@@ -13,7 +17,7 @@ use super::{Entry, Pfc};
 use crate::event::Event;
 
 impl Pfc {
-    /// Whether nothing holds up the port at `at`, which is of a switch.
+    /// Whether no pause concerns the port at `at`, which belongs to a switch.
     #[inline]
     fn lets_go(&self, at: usize) -> bool {
         let state = &self.ports[at];
@@ -22,15 +26,16 @@ impl Pfc {
 }
 
 impl Part<'_> {
-    /// Whether the port of a switch sends all that waits in it without being called: nothing holds it up, and the
-    /// landing of the packet that it sends now comes in time for the next one. That of a frame would not.
+    /// Whether the port of a switch needs no event when it becomes free: no pause concerns it, and the landing of the
+    /// packet that it sends now is an event at which the next one can be sent late. A pause frame has no such landing.
     #[inline]
     pub(super) fn goes_on_uncalled(&self, at: usize) -> bool {
         let pfc = self.pfc.as_ref().expect("only called where classes may be paused");
         pfc.lets_go(at) && self.ports[at].wire.free_at() != pfc.ports[at].frame_until
     }
 
-    /// Sends what the port at `at` was to send until `now`, if nothing holds it up: for the sake of what comes there.
+    /// Sends the packets that the port at `at` was due to send up to and including `now`, if no pause concerns it, so
+    /// that a packet that arrives now finds the queue as it is.
     #[inline]
     pub(super) fn send_until(&mut self, now: Instant, at: usize) {
         while self.ports[at].waiting() > 0 && self.ports[at].wire.is_free(now) && self.pfc().lets_go(at) {
@@ -38,15 +43,16 @@ impl Part<'_> {
         }
     }
 
-    /// Sends what the port at `at` was to send before `now`, if nothing holds it up.
+    /// Sends the packets that the port at `at` was due to send before `now`, if no pause concerns it.
     pub(in crate::world::part) fn send_before(&mut self, now: Instant, at: usize) {
         while self.ports[at].waiting() > 0 && self.ports[at].wire.free_at() < now && self.pfc().lets_go(at) {
             self.send_late_on(at);
         }
     }
 
-    /// Sends what the port at `at` would have sent before the event at hand, were it called for each packet, if nothing
-    /// holds it up.
+    /// Sends the packets that the port at `at` would have sent before the present event if it had an event for each
+    /// departure, unless a pause concerns it. Events of the same moment have an order, which decides about `now`
+    /// itself.
     pub(super) fn send_due(&mut self, now: Instant, at: usize) {
         self.send_before(now, at);
         let call = Event::Freed(self.pfc().ports[at].id).key();
@@ -55,15 +61,15 @@ impl Part<'_> {
         }
     }
 
-    /// [`Part::send_late`], where something else may be on the way: mostly, but not behind a frame.
+    /// [`Part::send_late`], and the event of the landing if no other packet is on the way.
     fn send_late_on(&mut self, at: usize) {
         if let Some(land) = self.send_late(at) {
             self.push_landing::<Any>(at, land);
         }
     }
 
-    /// Sends the next packet that waits in a port that nothing holds up, at the moment at which it became free for it.
-    /// Returns when the packet lands, if no other is on the way.
+    /// Sends the next packet that waits in a port that no pause concerns, at the past moment at which the port became
+    /// free for it. Returns when the packet lands if no other one is on the way: then that needs an event.
     #[inline(never)]
     fn send_late(&mut self, at: usize) -> Option<Instant> {
         let begins = self.ports[at].wire.free_at();
@@ -82,14 +88,14 @@ impl Part<'_> {
     pub(in crate::world::part) fn land_held(&mut self, at: usize) -> (PacketId, Option<Instant>) {
         let (id, next) = self.ports[at].wire.land(&mut self.arena);
         if next.is_none() && self.ports[at].waiting() > 0 && self.goes_on_uncalled(at) {
-            // The packet that landed has long left the port: the next one follows it.
+            // The port became free for the next packet before this one landed.
             return (id, self.send_late(at));
         }
         (id, next)
     }
 
-    /// Links may have to be stopped because a packet has come to wait in the port at `at`, in whose class `queue` bytes
-    /// wait then.
+    /// A packet has begun to wait in the port at `at`, so that `queue` bytes of its class wait there, and a count seems
+    /// to exceed X_off. Brings the counts of the switch up to date and pauses the links that are to be paused.
     #[cold]
     #[inline(never)]
     pub(super) fn stop_links(&mut self, now: Instant, at: usize, entry: Entry, queue: u64) {
@@ -105,14 +111,14 @@ impl Part<'_> {
         tell.into_iter().for_each(|link| self.send_held(now, link));
     }
 
-    /// The port of a switch, which is held up from now on, is called when it is free if packets wait there.
+    /// A pause concerns the port of a switch from now on: it has an event when it becomes free, if packets wait there.
     pub(super) fn agree_on_freed(&mut self, now: Instant, at: usize) {
         if self.ports[at].waiting() > 0 && self.ports[at].wire.free_at() >= now {
             self.call_when_free(at);
         }
     }
 
-    /// The port of a switch is called when it is free, unless it will be already.
+    /// Schedules the event of a port of a switch for the moment at which it becomes free, unless there is one already.
     pub(super) fn call_when_free(&mut self, at: usize) {
         if let Some(free) = self.ports[at].wire.agree_free() {
             let port = self.pfc().ports[at].id;

@@ -8,15 +8,15 @@ use super::{Ahead, Entry, NOWHERE};
 use crate::event::Event;
 
 impl Part<'_> {
-    /// Whether the NIC of a host sends as elsewhere: no class is stopped there, and nothing waits in it.
+    /// Whether the NIC of a host sends as it does without PFC: no class is paused there, and no packet waits in it.
     #[inline(always)]
     fn is_let_go(&self, at: usize) -> bool {
         let pfc = self.pfc.as_ref().expect("only called where classes may be paused");
         !pfc.is_ideal && pfc.ports[at].paused == 0 && self.ports[at].waiting() == 0
     }
 
-    /// As [`Part::catch_up_host`], where classes may be paused. A NIC that one of them holds up is called whenever it
-    /// becomes free.
+    /// [`Part::catch_up_host`] of a network with PFC. A NIC that a pause concerns has nothing to catch up with: it has
+    /// an event whenever it becomes free.
     #[inline(always)]
     pub(in crate::world::part) fn catch_up_let_go<L: Loop>(&mut self, now: Instant, host: usize) {
         if self.ports[host].wire.is_free(now) && self.hosts[host].has_more() && self.is_let_go(host) {
@@ -25,11 +25,11 @@ impl Part<'_> {
         }
     }
 
-    /// As [`Part::pull`], where classes may be paused: the NIC of a host sends what may go next if it is free, what
-    /// waits in it first. One that is held up is called again when it has sent that and there is more.
+    /// [`Part::pull`] of a network with PFC: if the NIC of a host is free, it sends the next packet that no pause
+    /// forbids. A NIC that a pause concerns has another event when it has sent that packet and there are more.
     #[inline(always)]
     pub(in crate::world::part) fn pull_held<L: Loop>(&mut self, now: Instant, host: usize) {
-        // Where classes may be paused, a host has one interface, which stands where the host does.
+        // With PFC a host has one interface, whose port has the position of the host.
         let at = host;
         if !self.is_let_go(at) {
             return self.pull_held_up(now, host, at);
@@ -45,11 +45,12 @@ impl Part<'_> {
         }
     }
 
-    /// [`Part::pull_held`], of a NIC that a pause holds up.
+    /// [`Part::pull_held`] of a NIC that a pause concerns.
     #[inline(never)]
     fn pull_held_up(&mut self, now: Instant, host: usize, at: usize) {
         if self.ports[at].wire.is_free(now) {
-            // They take turns, so that a class does not wait for all that was held of another one.
+            // Packets that a pause has held and new packets of the host take turns: so a class does not wait until all
+            // held packets of another one are gone.
             let held_first = std::mem::replace(&mut self.pfc().ports[at].is_turn_of_held, false);
             let mut sent = if held_first { self.take_held(now, at) } else { None };
             if sent.is_none() {
@@ -65,7 +66,7 @@ impl Part<'_> {
         self.agree_on_call_held(now, host, at);
     }
 
-    /// The NIC of a host is called when it is free, if more waits for it.
+    /// Schedules the event of the NIC of a host for the moment at which it becomes free, if there is more to send.
     pub(super) fn agree_on_call_held(&mut self, now: Instant, host: usize, at: usize) {
         let has_more = self.ports[at].waiting() > 0 || self.hosts[host].has_more();
         let wire = &mut self.ports[at].wire;
@@ -77,7 +78,7 @@ impl Part<'_> {
         }
     }
 
-    /// The next packet that waits in the NIC at `at` and that no pause holds any longer.
+    /// The next packet that waits in the NIC at `at` and whose class is not paused any longer.
     fn take_held(&mut self, now: Instant, at: usize) -> Option<PacketId> {
         if self.ports[at].waiting() == 0 {
             return None;
@@ -88,8 +89,8 @@ impl Part<'_> {
         Some(id)
     }
 
-    /// The next packet of a host that no pause holds, nor another one of its class that waits in the NIC. Those that a
-    /// pause holds wait in the NIC from now on.
+    /// The next packet of a host whose class is not paused and has no packet that waits in the NIC. Packets of paused
+    /// classes that the host has before it wait in the NIC from now on.
     fn next_allowed(&mut self, now: Instant, host: usize, at: usize) -> Option<PacketId> {
         let all = ((1u16 << self.ports[at].classes()) - 1) as u8;
         while self.pfc().ports[at].paused != all {
@@ -109,7 +110,7 @@ impl Part<'_> {
             self.pfc().note(id, Entry { since: now, back: NOWHERE, class });
             self.begins_to_wait(now, at, class, id);
             if !is_held {
-                // Those in front of it go now.
+                // Packets of its class that have waited longer go first.
                 return None;
             }
         }

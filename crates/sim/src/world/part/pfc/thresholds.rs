@@ -1,5 +1,5 @@
-//! What waits at the ports of a switch, counted against the thresholds: which links are to stop a class because of it,
-//! and which may go on.
+//! Bytes that wait at the ports of a switch, compared with X_off and X_on: which links are to be paused because of
+//! them, and which pauses end.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use tailcut_fabric::Counts;
 use super::{Entry, Pfc};
 
 impl Pfc {
-    /// So many bytes came to wait in the port at `at`.
+    /// A packet of `bytes` has begun to wait in the port at `at`.
     pub(super) fn came(&mut self, at: usize, entry: Entry, bytes: u64) {
         let (cell, is_minded) = self.cell(at, entry);
         self.ports[entry.back as usize].came[usize::from(entry.class)] += bytes;
@@ -17,7 +17,7 @@ impl Pfc {
         port.minded += if is_minded { bytes } else { 0 };
     }
 
-    /// So many bytes that waited in the port at `at` have left it.
+    /// A packet of `bytes` that waited in the port at `at` has left it.
     pub(super) fn went(&mut self, at: usize, entry: Entry, bytes: u64) {
         let (cell, is_minded) = self.cell(at, entry);
         self.ports[entry.back as usize].came[usize::from(entry.class)] -= bytes;
@@ -26,7 +26,8 @@ impl Pfc {
         port.minded -= if is_minded { bytes } else { 0 };
     }
 
-    /// Where what waits in the port at `at` is counted by link and class, and whether somebody minds when it leaves.
+    /// The element of [`PortState::from`](super::PortState) that counts a packet in the port at `at`, and whether the
+    /// link by which the packet came is paused because of packets like it.
     #[inline]
     fn cell(&self, at: usize, entry: Entry) -> (usize, bool) {
         let back = entry.back as usize;
@@ -34,8 +35,8 @@ impl Pfc {
         (cell, self.counts == Counts::Ingress && self.ports[back].wanted >> entry.class & 1 != 0)
     }
 
-    /// Whether links may have to be stopped because a packet has come to wait in the port at `at`, in whose class
-    /// `queue` bytes wait then.
+    /// Whether the packet that has begun to wait in the port at `at`, so that `queue` bytes of its class wait there,
+    /// makes a count exceed X_off. Departures that were not worked out yet may still bring it below.
     #[inline]
     pub(super) fn might_stop(&self, at: usize, entry: Entry, queue: u64) -> bool {
         match self.counts {
@@ -53,7 +54,7 @@ impl Pfc {
         }
     }
 
-    /// Whether links may go on because a packet has left the port at `at`, in whose class `queue` bytes wait then.
+    /// Whether the packet that has left the port at `at`, so that `queue` bytes of its class wait there, ends a pause.
     #[inline]
     pub(super) fn might_go_on(&self, at: usize, entry: Entry, queue: u64) -> bool {
         match self.counts {
@@ -68,10 +69,10 @@ impl Pfc {
         }
     }
 
-    /// A packet has come to wait in the port at `at`, in whose class `queue` bytes wait then: links may have to be
-    /// stopped. `tell` is handed the ports that have a frame to send.
+    /// A packet has begun to wait in the port at `at`, so that `queue` bytes of its class wait there: pauses the links
+    /// that are to be paused, and adds the ports that have a frame to send to `tell`.
     pub(super) fn rose(&mut self, at: usize, entry: Entry, queue: u64, tell: &mut Vec<usize>) {
-        // Others may have left their ports since that was asked.
+        // Departures have been worked out since the caller asked.
         if !self.might_stop(at, entry, queue) {
             return;
         }
@@ -93,7 +94,7 @@ impl Pfc {
         }
     }
 
-    /// The full queue of a class in the port at `at` stops a link of which packets wait in it.
+    /// The full queue of a class in the port at `at` pauses a link, if packets that came by it wait there.
     fn hold_link(&mut self, at: usize, link: usize, class: usize, tell: &mut Vec<usize>) {
         let port = &mut self.ports[at];
         let sibling = link - port.first;
@@ -109,7 +110,7 @@ impl Pfc {
         }
     }
 
-    /// The far end of a link is to stop a class, or no longer.
+    /// From now on the far end of a link is to pause a class, or no longer.
     fn set_wanted(&mut self, link: usize, class: usize, is_wanted: bool) {
         let state = &mut self.ports[link];
         state.wanted = if is_wanted { state.wanted | 1 << class } else { state.wanted & !(1 << class) };
@@ -124,15 +125,15 @@ impl Pfc {
         }
     }
 
-    /// The ports of the switch of which that at `at` is one.
+    /// All ports of the switch to which the port at `at` belongs.
     pub(super) fn siblings(&self, at: usize) -> Range<usize> {
         let state = &self.ports[at];
         state.first..state.first + state.siblings
     }
 
-    /// Links go on, as [`might_go_on`](Pfc::might_go_on) has said, because a packet of such an entry has left the port
-    /// at `at`. `tell` is handed the ports that have a frame to send, or if the PFC is ideal, those of the links whose
-    /// senders may go on.
+    /// Ends the pauses that [`might_go_on`](Pfc::might_go_on) has found to end, because a packet of this entry has left
+    /// the port at `at`. Adds the ports that have a frame to send to `tell`; if the PFC is ideal, which has no frames,
+    /// the ports of all links whose senders may go on.
     pub(super) fn fell(&mut self, at: usize, entry: Entry, tell: &mut Vec<usize>) {
         let (back, class) = (entry.back as usize, usize::from(entry.class));
         if self.counts == Counts::Ingress {

@@ -1,4 +1,4 @@
-//! What pauses came to, and what waits for what because of them.
+//! Pauses that are counted for the results, and which queue waits for which because of them: a cycle is a deadlock.
 
 use tailcut_base::{Instant, PortId, Span};
 use tailcut_fabric::Counts;
@@ -9,14 +9,15 @@ use super::{Ahead, Part};
 use crate::world::pauses::{Pauses, Wait};
 
 impl Part<'_> {
-    /// What the pauses at a port came to; `None` where there are none.
+    /// Pause frames that a port has sent, and how long and how many packets pauses have held there; `None` without PFC.
     pub(in crate::world) fn pause_counts(&self, port: PortId, ended: Instant) -> Option<PauseCounts> {
         let state = &self.pfc.as_ref()?.ports[self.positions.port(port)];
         let open = if state.paused == 0 { Span::ZERO } else { ended.saturating_since(state.paused_since) };
         Some(PauseCounts { frames: state.frames, paused: state.paused_for + open, held: state.held })
     }
 
-    /// What waits for what, of all that is paused by this part, and which ports of it are paused.
+    /// For each pause that this part has caused, the queues that must drain before it ends; and the paused ports of
+    /// this part.
     pub(in crate::world) fn pauses(&mut self) -> Pauses {
         let mut pauses = Pauses::default();
         let Part { ports, arena, pfc, router, network, switches, positions, .. } = self;
@@ -48,7 +49,7 @@ impl Part<'_> {
                         state.xon,
                         siblings.iter().map(|port| port.from[sibling * pfc.classes + class]).collect::<Vec<_>>(),
                     ),
-                    // Any full queue is enough to hold the link.
+                    // One full queue is enough to keep the link paused.
                     Counts::Queue => {
                         (1, siblings.iter().map(|port| u64::from(port.holds[sibling] >> class & 1)).collect())
                     }
