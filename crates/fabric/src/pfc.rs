@@ -1,9 +1,10 @@
 //! Priority flow control (IEEE 802.1Qbb): what a scenario says of it, and what room it takes to lose nothing.
 //!
-//! A switch in which too much of a class waits sends a pause frame to the node at the other end of a link, which stops
-//! that class on this link until a frame lets it go on. A frame carries the state of all classes, goes ahead of every
-//! packet, and waits for the one that is being sent. Of the timers of real frames nothing is here: a pause holds until
-//! it is lifted, as if it were refreshed in time.
+//! When more of a class waits in a switch than X_off, the switch sends a pause frame to the node at the other end of a
+//! link. That node stops sending this class on the link until another frame ends the pause. A frame carries the state
+//! of all classes. It is sent ahead of every waiting packet, but after the packet that is being sent. Real frames
+//! carry a timer, after which a pause ends by itself; here a pause lasts until a frame ends it, as if a switch always
+//! refreshed its pauses in time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,8 +34,8 @@ pub enum Counts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Pfc {
-    /// The classes. Each has room of its own in every port, beside `limit` and out of sight of the buffer policy: what
-    /// may wait before all links are paused, and `headroom`.
+    /// The classes. Each has room of its own in every port: for the packets that may wait before all links are paused,
+    /// and `headroom`. This room does not count against `limit`, and the buffer policy does not see it.
     pub classes: Vec<u8>,
     /// What is counted.
     pub counts: Counts,
@@ -44,14 +45,14 @@ pub struct Pfc {
     /// half of it if that is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xon: Option<Bytes>,
-    /// Room in each port and class for what is on its way when links are paused. Without it, what it takes to lose
-    /// nothing: for each link by which packets can come, twice its delay times its rate, two packets and a frame on
-    /// their way, and the packet with which the threshold is crossed.
+    /// Room in each port and class for packets that still arrive after links were paused. Without it, as much as it
+    /// takes to lose nothing: for each link by which packets can come, twice its delay times its rate, two packets and
+    /// a frame on their way, and the packet with which the threshold is crossed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headroom: Option<Bytes>,
-    /// No frames: whoever has a packet to send looks into the queue that it will join, at once and over any distance,
-    /// and sends one for another queue while that is paused. The gains published for HyLine come of such a PFC (its
-    /// ns-2 code). Needs `counts = "queue"`, and runs on one thread.
+    /// Instead of frames, a sender knows at once and over any distance whether the queue that its next packet will join
+    /// is paused, and sends a packet for another queue meanwhile. The gains published for HyLine were simulated with
+    /// such a PFC (its ns-2 code). Needs `counts = "queue"`, and runs on one thread.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ideal: bool,
 }
@@ -95,7 +96,7 @@ impl Pfc {
         }
         let xon = self.xon();
         if xon == 0 || xon > self.xoff.0 {
-            let message = format!("links that are paused above {} never go on rightly below {}", self.xoff, Bytes(xon));
+            let message = format!("a pause that begins above {} cannot end below {}", self.xoff, Bytes(xon));
             return refuse("xon", message, "expected more than 0 and no more than `xoff`");
         }
         if self.ideal && self.counts == Counts::Ingress {

@@ -120,9 +120,19 @@ pub struct Around {
 }
 
 impl Around {
-    /// Says of each threshold which classes have flows that are longer than it, but none by more than a twentieth: all
-    /// of such a class were probably meant to be below it. 32 KiB, 32,768 B, are above "32KB", 32,000 B.
-    pub fn barely_exceeds(&self, thresholds: impl IntoIterator<Item = u64>) -> Vec<String> {
+    /// What is strange about thresholds that tell short flows from longer ones: that no flow is longer than any of them,
+    /// or that the flows of a class are, but none by more than a twentieth. All of such a class were probably meant to be
+    /// below: 32 KiB, 32,768 B, are above "32KB", 32,000 B.
+    pub fn strange_thresholds(&self, thresholds: impl IntoIterator<Item = u64>) -> Vec<String> {
+        let thresholds: Vec<u64> = thresholds.into_iter().collect();
+        let longest = self.largest_sizes.iter().map(|&(_, largest)| largest).max();
+        if let (Some(longest), Some(&least)) = (longest, thresholds.iter().min())
+            && longest <= least
+        {
+            return vec![format!(
+                "no flow has more than {longest} B, and the threshold is {least} B: all count as short flows"
+            )];
+        }
         let sentence = |threshold: u64, (class, largest): &(String, u64)| {
             let is_barely = *largest > threshold && *largest <= threshold.saturating_add(threshold / 20);
             is_barely.then(|| {

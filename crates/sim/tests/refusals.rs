@@ -216,9 +216,18 @@ fn flows_that_are_a_little_longer_than_a_threshold_are_warned_of() {
     let listed = star(3) + &listed(&[(0, 1, 32_001, 0)]);
     let said = Scenario::new(&tree("sjf", &listed), 1, Path::new(".")).unwrap().warnings().join("\n");
     assert!(said.contains("up to 32001 B"), "{said}");
+    // Nothing is above the only threshold, or the first of several: there is one class of flows where a scheme has two.
+    let none = "no flow has more than 20000 B, and the threshold is 32000 B: all count as short flows";
+    for scheme in ["sjf", "resqueue"] {
+        assert!(warnings(scheme, &fixed("20KB")).contains(none), "{scheme}: {}", warnings(scheme, &fixed("20KB")));
+        assert!(!warnings(scheme, &fixed("2MB")).contains("all count as short"), "{scheme}");
+    }
     let qjump = "[host.tag.size-levels]\nlargest = [\"20KB\", \"32KB\"]\n[port]\nclasses = 3\nclassifier = \"tag\"\n";
     let said = warnings("dctcp", &(qjump.to_owned() + &fixed("32KiB")));
     assert!(said.contains(what), "{said}");
+    let said = |size: &str| warnings("dctcp", &(qjump.to_owned() + &fixed(size)));
+    assert!(said("20KB").contains("no flow has more than 20000 B, and the threshold is 20000 B"), "{}", said("20KB"));
+    assert!(!said("25KB").contains("all count as short"), "{}", said("25KB"));
 }
 
 #[test]

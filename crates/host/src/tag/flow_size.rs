@@ -38,7 +38,7 @@ impl Parameters for Config {
     }
 
     fn warnings(&self, around: &Around) -> Vec<String> {
-        around.barely_exceeds([self.short.0])
+        around.strange_thresholds([self.short.0])
     }
 }
 

@@ -42,7 +42,7 @@ impl Parameters for Config {
     }
 
     fn warnings(&self, around: &Around) -> Vec<String> {
-        around.barely_exceeds(self.largest.iter().map(|size| size.0))
+        around.strange_thresholds(self.largest.iter().map(|size| size.0))
     }
 }
 

@@ -131,10 +131,10 @@ impl Thresholds {
         Ok(())
     }
 
-    /// Says which classes of flows are a little longer than one of those that are resolved or given as a list.
+    /// What is strange about thresholds that are resolved or given as a list.
     pub(super) fn warnings(&self, around: &Around) -> Vec<String> {
         match self {
-            Thresholds::List(list) => around.barely_exceeds(list.iter().map(|threshold| threshold.0)),
+            Thresholds::List(list) => around.strange_thresholds(list.iter().map(|threshold| threshold.0)),
             Thresholds::Published(_) => Vec::new(),
         }
     }

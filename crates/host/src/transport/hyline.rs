@@ -124,7 +124,7 @@ impl Parameters for Config {
 
     fn warnings(&self, around: &Around) -> Vec<String> {
         let mut warnings = self.first.warnings(around);
-        warnings.extend(around.barely_exceeds([self.threshold.0]));
+        warnings.extend(around.strange_thresholds([self.threshold.0]));
         warnings
     }
 }
