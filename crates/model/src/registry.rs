@@ -120,9 +120,9 @@ pub struct Around {
 }
 
 impl Around {
-    /// What is strange about thresholds that tell short flows from longer ones: that no flow is longer than any of them,
-    /// or that the flows of a class are, but none by more than a twentieth. All of such a class were probably meant to be
-    /// below: 32 KiB, 32,768 B, are above "32KB", 32,000 B.
+    /// What is strange about thresholds that tell short flows from longer ones: that no flow exceeds the smallest of
+    /// them, or that the longest flows of a class exceed one by no more than a twentieth. All flows of such a class
+    /// were probably meant to be below it: 32 KiB, 32,768 B, are more than "32KB", 32,000 B.
     pub fn strange_thresholds(&self, thresholds: impl IntoIterator<Item = u64>) -> Vec<String> {
         let thresholds: Vec<u64> = thresholds.into_iter().collect();
         let longest = self.largest_sizes.iter().map(|&(_, largest)| largest).max();
