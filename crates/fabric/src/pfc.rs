@@ -21,12 +21,12 @@ const HYSTERESIS: u64 = 10 * MTU_BYTES;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counts {
-    /// Those of the class that came by one link and still wait in the switch, whatever port they wait for: they pause
-    /// that link alone (IEEE 802.1Qbb).
+    /// The bytes of a class that came by one link and still wait in the switch, for whatever port. They pause this link
+    /// alone (IEEE 802.1Qbb).
     #[default]
     Ingress,
-    /// Those of the class that wait for one output port, whatever link they came by: they pause every link of which
-    /// packets wait there (HyLine, section V-A).
+    /// The bytes of a class that wait for one output port, by whatever link they came. They pause every link by which
+    /// packets came that wait there (HyLine, section V-A).
     Queue,
 }
 
@@ -39,10 +39,11 @@ pub struct Pfc {
     pub classes: Vec<u8>,
     /// What is counted.
     pub counts: Counts,
-    /// Above it after an arrival, links are paused; `pkt` counts packets of 1500 B (HyLine, Table I: 215 packets).
+    /// A pause begins when an arrival brings the count above this; `pkt` counts packets of 1500 B (HyLine, Table I: 215
+    /// packets).
     pub xoff: Bytes,
-    /// Below it after a departure, they go on. Without it, ten packets below `xoff` (HyLine, Table I: 215 and 205), or
-    /// half of it if that is more.
+    /// A pause ends when a departure brings the count below this. If not given, it is ten packets below `xoff` (HyLine,
+    /// Table I: 215 and 205), or half of `xoff` if that is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub xon: Option<Bytes>,
     /// Room in each port and class for packets that still arrive after links were paused. Without it, as much as it
@@ -177,8 +178,8 @@ mod tests {
             (Pfc { classes: vec![2], ..Pfc::default() }, "classes", "no class 2 in a port of 2"),
             (Pfc { classes: vec![1, 1], ..Pfc::default() }, "classes", "twice"),
             (Pfc { xoff: Bytes(1499), ..Pfc::default() }, "xoff", "less than a packet"),
-            (Pfc { xon: Some(Bytes(0)), ..Pfc::default() }, "xon", "never go on"),
-            (Pfc { xon: Some(Bytes(322_501)), ..Pfc::default() }, "xon", "never go on"),
+            (Pfc { xon: Some(Bytes(0)), ..Pfc::default() }, "xon", "cannot end below"),
+            (Pfc { xon: Some(Bytes(322_501)), ..Pfc::default() }, "xon", "cannot end below"),
             (Pfc { ideal: true, ..Pfc::default() }, "ideal", "looks into queues"),
         ];
         for (pfc, path, message) in cases {

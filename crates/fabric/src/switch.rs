@@ -11,10 +11,10 @@ table! {
     /// The `[switch]` table: what the ports of a switch have in common.
     pub struct SwitchConfig {
         values {
-            /// Bytes of the memory that are set apart for each port, beside what the ports share: what the memory
-            /// refuses lies there as long as there is room, and leaves it first. Where a port has more waiting than
-            /// it is granted, PFC pauses who sends to it, and what is on its way meanwhile needs this room. None if not
-            /// given.
+            /// Bytes of the memory that are set apart for each port, beside what the ports share. A packet that the
+            /// memory refuses is let in here as long as there is room, and departures free this room first. In real
+            /// switches it takes in what still arrives after PFC has paused the senders; here it causes no pause, and
+            /// classes with `port.pfc` do not use it. None if not given.
             #[serde(skip_serializing_if = "is_none")]
             headroom: Bytes = Bytes(0),
         }

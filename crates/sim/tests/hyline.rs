@@ -162,6 +162,15 @@ fn the_manager_decides_on_one_message_at_a_time() {
     let text = format!("controller.hyline.service = \"30us\"\n{WIDE}{FAT_TREE}{}", listed(&flows));
     let waits: Vec<Span> = rows(&run("hyline", &text, 1)).iter().map(|row| waited(row).0).collect();
     assert_eq!(waits, [130, 160, 190].map(Span::from_us));
+    // It decides from 99 us on, and hosts hear a decision 1 us after it. What it decides on when it fails, however
+    // shortly, it decides on again; what comes due meanwhile begins when it is back.
+    for (at, lasts, heard) in
+        [(90, 20, [141, 171, 201]), (110, 30, [171, 201, 231]), (140, 5, [130, 176, 206]), (250, 30, [130, 160, 190])]
+    {
+        let fails = format!("controller.hyline.fails = {{ at = \"{at}us\", for = \"{lasts}us\" }}\n");
+        let waits: Vec<Span> = rows(&run("hyline", &(fails + &text), 1)).iter().map(|row| waited(row).0).collect();
+        assert_eq!(waits, heard.map(Span::from_us), "a failure at {at} us for {lasts} us");
+    }
 }
 
 #[test]

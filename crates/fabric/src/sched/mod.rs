@@ -16,11 +16,12 @@ register! {
     model SchedulerSeat, dispatch match_scheduler, build(PortContext);
     /// Class 0 first, first-in first-out within a class; with one class, a FIFO.
     Strict in strict,
-    /// The smallest rank first: ideal size-aware orders.
+    /// The packet with the smallest rank goes first: ideal size-aware orders.
     Ranked in ranked,
-    /// The flow of the smallest rank first, its packets as they came; room is made by the largest rank: pFabric.
+    /// The flow that has the packet with the smallest rank goes first, its packets in the order of arrival. To make
+    /// room, the packet with the largest rank is dropped: pFabric.
     Pfabric in pfabric,
-    /// The flow whose earliest packet has the smallest rank first: ideal shortest remaining first.
+    /// The flow whose earliest packet has the smallest rank goes first: ideal shortest remaining first.
     Srpt in srpt,
 }
 

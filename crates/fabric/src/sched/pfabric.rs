@@ -6,9 +6,10 @@
 //! ranks the earlier packet goes first, and the later one is dropped first. Control packets have rank 0.
 //!
 //! The switch of the paper compares all packets that wait. So does this one while at most 64 wait: they are kept in an
-//! array in the order of arrival, which is a few cache lines and is searched from end to end. With more packets, one
-//! tournament tree finds the packet with the smallest rank and another one that with the largest, and the packets of
-//! each flow form a list. Then each operation takes O(log n) comparisons with n packets, and mostly a few.
+//! array in the order of arrival, which is a few cache lines and is searched from end to end. When there are more, and
+//! from then on until none waits, one tournament tree finds the packet with the smallest rank and another one that with
+//! the largest, and the packets of each flow form a list. Then each operation takes O(log n) comparisons with n
+//! packets, and mostly a few.
 
 use std::cell::OnceCell;
 
@@ -92,8 +93,8 @@ struct Many {
     keys: Vec<Key>,
     /// Which packet goes first.
     best: Tournament<false>,
-    /// Which packet is dropped first. It is made when that is first asked, because most ports seldom drop, and is kept
-    /// until no packet waits any more.
+    /// Which packet is dropped first. The tree is built when it is first needed, because most ports seldom drop, and is
+    /// kept until the number of places doubles or no packet waits any more.
     worst: OnceCell<Tournament<true>>,
     /// The packets and the free places between them, up to the highest place that was used since the port was idle.
     places: Vec<Place>,
@@ -154,7 +155,7 @@ impl Waiting {
     }
 }
 
-/// Where the packet of the best one's flow that came first stands among few.
+/// The position among few of the packet to send: the earliest of the flow whose packet has the smallest rank.
 fn next(few: &[Entry]) -> Option<usize> {
     // Without branches, because the processor could not predict them.
     let (mut least, mut best) = (few.first()?.rank, 0);

@@ -107,7 +107,8 @@ impl PortScheduler for Model {
             if !may_go(None, class as u8) {
                 continue;
             }
-            // Those in front of the one that goes are taken out and put back before those behind it.
+            // Finds the first packet that may go. If packets in front of it stay, the queue is built anew without it,
+            // in the same order.
             let queue = self.queue(class);
             let mut stay = List::new();
             let mut goes = None;

@@ -1,5 +1,5 @@
-//! Which of many places holds the first in an order, kept up to date in O(log n) comparisons for each change, and
-//! mostly in a few: a change climbs the tree only as far as it wins or won.
+//! A tournament tree: which of n places holds the first entry in an order. A change takes O(log n) comparisons, and
+//! mostly a few: it climbs only while the new entry is the first one below a node, or while the removed one was.
 
 /// What places are compared by: the smallest is first.
 pub(super) type Key = u128;
@@ -16,8 +16,8 @@ pub(super) fn reversed(key: Key) -> Key {
 /// `REVERSED` by [`reversed`] keys. The keys belong to the caller, so that two orders share them.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament<const REVERSED: bool> {
-    /// The root is node 1, the children of node i are 2i and 2i + 1, and leaf p has the number of nodes + p. What is
-    /// known of a node below which everything is free is one of the free places there.
+    /// For each inner node, the place of the first entry below it. The root is node 1, the children of node i are 2i
+    /// and 2i + 1, and leaf p is node n + p for n places. A node below which all places are free names one of them.
     winners: Vec<u32>,
 }
 

@@ -10,9 +10,9 @@
 //! A host serves its own first class first too. ACKs of both classes, which carry no data, are in the higher class, and
 //! come back by flow ECMP, as do the answers to SYNs.
 //!
-//! In the second class only a timeout tells of a loss, unless duplicate ACKs are to: a flow that goes on by another way
-//! overtakes its own packets. Ours is that words which cross each other on their way mean nothing: a flow that has said
-//! that it is finished is not stopped.
+//! In the second class only a timeout tells of a loss, unless `second_fast_retransmit` is set: a flow that goes on by
+//! another way overtakes its own packets, which causes duplicate ACKs without a loss. One rule is ours: a message that
+//! comes too late means nothing, so that an STS does not stop a flow that has already sent its FIN.
 //!
 //! Left out: a dynamic threshold, and applications that are slower than their link (section VI).
 

@@ -5,8 +5,9 @@
 //! It knows the network, what it has promised of each link to flows of the second class, and what is left of each of
 //! them. A flow that asks is let go on the way that costs the fewest preemptions, and of those on the one with the most
 //! bandwidth left. A preemption is worth it if it lowers the sum of completion times: N victims wait for the new flow,
-//! N x P_new, or the new flow waits for the largest of them, P_max. After a preemption, and when a flow has ended,
-//! those that are stopped are looked at again, the ones with the least left first.
+//! N x P_new, or the new flow waits for the largest of them, P_max. After a request that is granted, and
+//! when a flow has ended, the flows that are stopped are looked at again, those with the least left first; one that was
+//! stopped just now is looked at in a later round only.
 //!
 //! Algorithm 1 as printed contradicts the text. Followed here is the text:
 //! - line 48 preempts if N x P_new is at least P_max: it is to be less (section IV-C);
@@ -31,9 +32,10 @@
 //! Everything else counts at once. The ns-2 code charges the cost and nothing else; with a delay of a microsecond this
 //! is nearly that. No message can take no time at all: `delay` is also how far the parts of a simulation run ahead
 //! without a look at each other, and the shorter it is, the more often they wait.
-//! With a `service` time the manager decides on one message at a time, in the order in which they are due. While it
-//! `fails` it decides nothing, messages wait for it, and what it was deciding begins again; hosts go on as they were
-//! told last.
+//! With a `service` time the manager decides on one message at a time, in the order in which they are due, and needs
+//! that time for each. While it `fails`, it answers nothing: requests and ends wait, a decision that would be ready
+//! during the failure begins again after it, and what hosts tell of bytes left is lost. Hosts go on as they were told
+//! last.
 
 mod busy;
 mod manager;
@@ -128,8 +130,8 @@ pub struct Config {
     /// How long a message takes from a host to the manager, and back; more than zero (the ns-2 code: nothing beside
     /// `cost`; ours: a microsecond, a twelfth of a packet at 1 Gb/s).
     pub delay: Span,
-    /// From a request until the answer to it is at the host of a manager that has nothing else to do, both messages
-    /// included (T_cost, section IV-E: 100 us).
+    /// From a request until the answer to it is at the host, both messages included (T_cost, section IV-E: 100 us).
+    /// `service` is added to it, and an answer comes later still from a manager that is busy or fails.
     pub cost: Span,
     /// How long the manager is busy with one message about a flow before it looks at the next one (document and code:
     /// nothing).
@@ -147,7 +149,8 @@ pub struct Config {
     pub remaining: Remaining,
     /// How often stopped flows are looked at after a change (section IV-D: once).
     pub rounds: u32,
-    /// A time in which the manager answers nothing, and messages wait; without it, there is none.
+    /// A time in which the manager answers nothing: requests and ends wait, and what it is told of bytes left is lost.
+    /// None if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fails: Option<Failure>,
 }
@@ -254,9 +257,16 @@ impl Model {
 
     /// When a message that is due then is decided on, if the manager looks at it next.
     fn decided_at(&self, due: Instant) -> Instant {
-        let decided = due.max(self.free) + self.config.service;
-        // Whatever would be decided during a failure begins when it is over.
-        self.back_after(decided).map_or(decided, |back| back + self.config.service)
+        let begun = due.max(self.free);
+        let begun = self.back_after(begun).unwrap_or(begun);
+        let decided = begun + self.config.service;
+        // A decision during which the manager fails begins again when the failure is over.
+        match self.config.fails {
+            Some(failure) if (begun..=decided).contains(&(Instant::ZERO + failure.at)) => {
+                Instant::ZERO + failure.at + failure.lasts + self.config.service
+            }
+            _ => decided,
+        }
     }
 }
 

@@ -167,7 +167,7 @@ impl Run<'_> {
             State::Stopped(since) => large.report.stopped += now.saturating_since(since),
             State::Going(_) => return,
         }
-        // What it asks for again while its connection opens, it has opened by then.
+        // If it was stopped while its connection opened, the connection is taken to be open by now.
         let at = if large.state == State::Asking { now + large.opens } else { now };
         large.state = State::Going(at);
         if let Some(place) = large.place {

@@ -3,9 +3,9 @@
 //! Most networks use few of the features that the engine has. A loop that is compiled for such a network does not ask
 //! for each packet whether a feature is in use. The loop for [`Any`] network asks, and gives the same results.
 
-/// What is known of a network when its loop is compiled. In a plain network, hosts have one interface, ports of
-/// switches use none of the features below, and no lens watches a packet; each constant but the last two adds one
-/// feature to that.
+/// What is known of a network when its loop is compiled. In a plain network, hosts have one interface, take no time and
+/// run a built-in transport; switches use none of the features below; no link fails, no route is static, landings at
+/// one moment are not drawn, and no lens watches a packet. Each constant but the last two adds one feature to that.
 pub(super) trait Loop {
     /// Whether the network is plain, but for the features below. If not, the loop asks for every feature.
     const PLAIN: bool;

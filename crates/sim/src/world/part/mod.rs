@@ -62,12 +62,12 @@ use ties::Ties;
 /// A host: its transport, and the control packets that wait for its NIC.
 struct Host {
     id: HostId,
-    /// Whether the NIC must be called at the moment at which it is free and more waits. Mostly it need not: as at a
-    /// port of a switch, what waits then is what waited after the last call, and the landing of the packet in front
-    /// comes in time. But not if it lands in another part, or if a timer that is set with a packet may fire before.
+    /// Whether the NIC needs an event when it becomes free and more waits. Mostly the landing of the packet in front of
+    /// the waiting one comes in time to send that late, as at a port of a switch. It does not if it lands in another
+    /// part, or if a timer that is set with a packet may fire before the landing.
     is_called: bool,
-    /// Whether the transport wants to send by the only interface: asked after each call of it, and not where this is
-    /// needed, which is more often. It means nothing in a host with several.
+    /// Whether the transport wants to send by the only interface. It is asked after each call of it, and the answer is
+    /// kept because it is needed more often. In a host with several interfaces this means nothing.
     wants_to_send: bool,
     transport: TransportSeat,
     control: List,
@@ -88,7 +88,7 @@ pub(super) struct Counts {
     pub(super) dropped: u64,
     pub(super) control_drops: u64,
     pub(super) packet_hops: u64,
-    /// Events that are neither landings nor starts of flows.
+    /// Events of hosts, ports, agents and messages: no landings, starts of flows, samples or changes.
     pub(super) calls: u64,
     /// Events of all classes, and for each the number of those that were pending when its round ended.
     handled: u64,
@@ -134,8 +134,8 @@ pub(super) struct Part<'s> {
     /// The order of landings at one moment, if it is drawn.
     ties: Option<Ties>,
     hosts: Vec<Host>,
-    /// What hosts have that are not plain: several interfaces, queues in them, packets of others. In such a network all
-    /// are taken for such.
+    /// The interfaces of the hosts, if any host of the network has several, has queues in them, or passes on packets of
+    /// others. Then every host is treated as one of these.
     interfaces: Option<Interfaces>,
     /// How long the hosts take, if they take any time.
     delays: Option<Delays>,

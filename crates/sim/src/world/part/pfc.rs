@@ -5,8 +5,8 @@
 //! that it obeys nor one that packets in its queue have caused ([`let_go`]). As soon as one does, the departure of each
 //! packet matters, because it may let a paused link go on; then the port has an event each time that it becomes free
 //! while packets wait. A paused port stays idle although packets wait, until the frame arrives that ends the pause. The
-//! NIC of a host never pauses anybody, so that it needs such events only while it is paused itself, or still has
-//! packets that a pause has held.
+//! NIC of a host pauses nobody. It needs such events only while one of its classes is paused, while it still has
+//! packets that a pause has held, or if the PFC is ideal.
 //!
 //! A host hands its NIC one packet at a time, as it does without PFC. If the class of that packet is paused, the packet
 //! waits in the NIC and the NIC asks for another one, so that a paused class does not block the others. While all
@@ -108,15 +108,17 @@ pub(super) struct PortState {
     /// For how long each class was stopped until it was last allowed to go on, and when it was last stopped.
     stopped_for: [Span; MAX_CLASSES],
     stopped_since: [Instant; MAX_CLASSES],
-    /// For each class how many full queues want the far end to stop.
+    /// For each class, how many full queues of the switch keep it paused at the far end of this port's link.
     holders: [u32; MAX_CLASSES],
-    /// For each link by which packets come to this switch: of which classes a full queue of this port has it paused.
+    /// For each port of the switch, the classes that are paused at the far end of its link because of full queues of
+    /// this port.
     holds: Vec<u8>,
     /// Pause frames on their way to the far end.
     flight: VecDeque<(Instant, u8)>,
 }
 
-/// What a pull NIC is made of where classes may be paused: the classes of the ports, and room without an end.
+/// The configuration of a NIC that pulls. Where classes may be paused, it has the classes of the ports, and its limit
+/// means nothing: `Port::hold` asks no limit.
 pub(super) fn nic(scenario: &Scenario) -> PortConfig {
     let port = &scenario.config().port.all;
     match scenario.has_pfc() {
@@ -310,8 +312,8 @@ impl Part<'_> {
     #[inline(never)]
     fn offer_and_hold(&mut self, now: Instant, from: PortId, at: usize, switch: usize, id: PacketId) {
         let bytes = self.arena.get(id).size;
-        // What waited goes before what comes at the moment at which the port becomes free; from any port of the switch
-        // if they share a memory.
+        // If the port becomes free at this moment, a packet that waited already is sent before the new one is offered;
+        // if the ports of the switch share a memory, each of them does so first.
         if self.ports[at].wire.is_free(now) {
             self.send_held(now, at);
         }
@@ -383,8 +385,8 @@ impl Part<'_> {
         }
     }
 
-    /// A packet leaves that waited in the port at `at`, maybe for a pause to end. What an ideal PFC holds in an
-    /// interface it holds for nothing else.
+    /// A packet that waited in the port at `at` leaves it: notes how long a pause held it. With an ideal PFC a packet
+    /// waits in an interface only because of a pause, so that all of its wait counts.
     #[inline(always)]
     fn has_waited(&mut self, now: Instant, at: usize, entry: Entry, id: PacketId) {
         if self.attribution.is_some() {
@@ -419,8 +421,8 @@ impl Part<'_> {
         self.send_held(now, at);
     }
 
-    /// The port of a switch begins to send what may go next if it is free: a frame, else a packet. It is called again
-    /// when it has sent that and more waits.
+    /// If the port of a switch is free, it sends a pause frame if one is due, and otherwise the next packet that may
+    /// go. If more waits, it has an event when it becomes free, unless [`Part::goes_on_uncalled`].
     fn send_held(&mut self, now: Instant, at: usize) {
         let mut left = None;
         if self.ports[at].wire.is_free(now) {

@@ -3,7 +3,8 @@
 //! At such a port no class is paused, no pause frame is to be sent, and no link is paused because of packets that wait
 //! in it. Nothing then depends on the moment at which a packet leaves. So the port needs no event for each departure:
 //! the departures that are due are worked out the next time that something happens to the port, as in a network without
-//! PFC.
+//! PFC. Other ports always need the events: those of a switch with a shared memory, of an ideal PFC or under a lens,
+//! and those whose link has no delay or ends in another part.
 //!
 //! Until then the counts of waiting bytes include packets that have left already: they may be too high, never too low.
 //! When such a count exceeds X_off, the departures that are due are worked out first for all ports of the switch, and

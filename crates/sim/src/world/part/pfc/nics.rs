@@ -8,7 +8,8 @@ use super::{Ahead, Entry, NOWHERE};
 use crate::event::Event;
 
 impl Part<'_> {
-    /// Whether the NIC of a host sends as it does without PFC: no class is paused there, and no packet waits in it.
+    /// Whether the NIC of a host sends as it does without PFC: the PFC is not ideal, no class is paused there, and no
+    /// packet waits in it.
     #[inline(always)]
     fn is_let_go(&self, at: usize) -> bool {
         let pfc = self.pfc.as_ref().expect("only called where classes may be paused");
