@@ -58,24 +58,6 @@ const _: () = {
     assert_sync::<HostConfig>();
 };
 
-impl HostConfig {
-    /// Checks what the types do not; paths are relative to the `[host]` table.
-    ///
-    /// # Errors
-    /// If a value is out of range or seats do not go together.
-    pub fn validate(&self) -> Result<(), Invalid> {
-        self.congestion.build(&FlowContext::default()).map_err(|e| e.within("congestion"))?;
-        self.order.build(&()).map_err(|e| e.within("order"))?;
-        self.tag.build(&()).map_err(|e| e.within("tag"))?;
-        let delay = DelayContext { seeds: Seeds::new(0), host: HostId(0) };
-        self.delay.build(&delay).map_err(|e| e.within("delay"))?;
-        let context = HostContext::of(self.clone());
-        self.pace.build(&context).map_err(|e| e.within("pace"))?;
-        self.receive.build(&context).map_err(|e| e.within("receive"))?;
-        context.build().map(|_| ())
-    }
-}
-
 /// What the seats of one host may know when they are made.
 #[derive(Clone, Debug)]
 pub struct HostContext {
@@ -95,10 +77,26 @@ impl HostContext {
         HostContext { config: Arc::new(config), nic: BitRate::gbps(10), nics: 1, hosts: 2 }
     }
 
+    /// Checks what the types do not; paths are relative to the `[host]` table.
+    ///
+    /// # Errors
+    /// If a value is out of range for such a host or seats do not go together.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        let config = &self.config;
+        config.congestion.build(&FlowContext::default()).map_err(|e| e.within("congestion"))?;
+        config.order.build(&()).map_err(|e| e.within("order"))?;
+        config.tag.build(&()).map_err(|e| e.within("tag"))?;
+        let delay = DelayContext { seeds: Seeds::new(0), host: HostId(0) };
+        config.delay.build(&delay).map_err(|e| e.within("delay"))?;
+        config.pace.build(self).map_err(|e| e.within("pace"))?;
+        config.receive.build(self).map_err(|e| e.within("receive"))?;
+        self.build().map(|_| ())
+    }
+
     /// The transport of the host.
     ///
     /// # Errors
-    /// As [`HostConfig::validate`].
+    /// As [`HostContext::validate`].
     pub fn build(&self) -> Result<TransportSeat, Invalid> {
         self.config.transport.build(self).map_err(|e| e.within("transport"))
     }

@@ -12,6 +12,7 @@ pub mod controller;
 mod event;
 mod failures;
 mod flow_level;
+mod hosts;
 mod ideal;
 mod links;
 mod networks;

@@ -1,7 +1,7 @@
 //! What a scenario with priority flow control must be like, and what is probably not meant by it.
 
-use tailcut_base::{HostId, Instant, PortId, Seeds};
-use tailcut_fabric::{Pfc, PortConfig};
+use tailcut_base::{HostId, Instant, MTU_BYTES, PortId, Seeds};
+use tailcut_fabric::{Counts, Pfc, PortConfig};
 use tailcut_model::seat::{PathChoice, Ways};
 use tailcut_model::{FlowId, Invalid, Kind, Packet};
 use tailcut_topology::path::PathContext;
@@ -123,10 +123,16 @@ pub(crate) fn warnings(scenario: &Scenario) -> Vec<String> {
         (needed > headroom.0).then_some((needed, std::cmp::Reverse(port), headroom))
     });
     if let Some((needed, port, headroom)) = missing.max_by_key(|&(needed, port, _)| (needed, port)) {
+        let never = match pfc.counts {
+            Counts::Queue if headroom.0 < MTU_BYTES => {
+                ", and a packet with which `xoff` is exceeded has no room: no pause begins"
+            }
+            _ => "",
+        };
         warnings.push(format!(
-            "`port.pfc.headroom` is {headroom}, and {needed} B may be on their way to {} when all links are paused: \
-             packets may be dropped in spite of it",
-            network.port_name(port.0)
+            "the headroom of {name} is {headroom}, and {needed} B may be on their way to it when all links are paused: \
+             packets may be dropped in spite of `pfc`{never}",
+            name = network.port_name(port.0)
         ));
     }
     let PortConfig { classes, limit, .. } = &config.port.all;

@@ -18,7 +18,7 @@ use crate::ideal::{self, OneLink};
 use crate::links::{self, Links};
 use crate::networks::Networks;
 use crate::placed::Placed;
-use crate::{PacketLevel, Simulator, pfc, together};
+use crate::{PacketLevel, Simulator, hosts, pfc, together};
 
 /// One simulation, checked.
 ///
@@ -170,7 +170,7 @@ impl Scenario {
         if let NicConfig::Queue(queue) = &config.nic {
             queue.validate().map_err(|e| e.within("queue").within("nic"))?;
         }
-        config.host.validate().map_err(|e| e.within("host"))?;
+        hosts::check(&config.host, &network)?;
         let facts = config.facts();
         together::check(&config, &facts)?;
         check_ways(&network, &facts)?;

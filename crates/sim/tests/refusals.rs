@@ -230,6 +230,17 @@ fn flows_that_are_a_little_longer_than_a_threshold_are_warned_of() {
     assert!(!said("25KB").contains("all count as short"), "{}", said("25KB"));
 }
 
+/// What a host may be depends on the network: Qjump's epoch is long where many hosts have slow links.
+#[test]
+fn hosts_are_checked_in_their_network() {
+    let slow = |hosts: u32| star(hosts).replace("10Gbps", "1Mbps");
+    let flows = listed(&[(0, 1, 32_000, 0)]);
+    let made = |network: String| Scenario::new(&tree("qjump", &(network + &flows)), 1, Path::new("."));
+    let problem = made(slow(200)).map(|_| ()).unwrap_err().render(false);
+    assert!(problem.contains("200 hosts make an epoch of"), "{problem}");
+    assert!(made(slow(3)).is_ok() && made(star(200)).is_ok());
+}
+
 #[test]
 fn a_scheme_that_does_not_send_again_in_time_says_so_where_packets_may_be_lost() {
     let warnings = |scheme, text: &str| {

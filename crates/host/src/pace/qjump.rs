@@ -170,16 +170,24 @@ impl Build for Model {
         let hosts = config.hosts.unwrap_or(context.hosts);
         let serve = f64::from(hosts) * 8.0 * config.budgets[0].0 as f64 / context.nic.as_bps() as f64;
         let length = config.factor * serve + config.epsilon.as_secs_f64();
+        if config.epsilon > LONGEST {
+            return Err(Invalid::new("epsilon", format!("{} is more than an epoch may take, {LONGEST}", config.epsilon))
+                .help("expected the time that packets wait in hosts and switches, such as \"4us\""));
+        }
         if length > LONGEST.as_secs_f64() {
-            return Err(Invalid::new(
-                "budgets",
-                format!("{hosts} hosts make an epoch of {length:.1} s, more than {LONGEST}"),
-            )
-            .help("expected a smaller first budget, or `hosts` that send to one at a time"));
+            let rate = context.nic;
+            let message = format!("{hosts} hosts make an epoch of {length:.1} s at {rate}, more than {LONGEST}");
+            return Err(Invalid::new("budgets", message)
+                .help("expected a smaller first budget, or `hosts`: how many send to one at a time"));
+        }
+        let length = Span::from_secs_f64(length);
+        if length == Span::ZERO {
+            return Err(Invalid::new("factor", format!("{} times n P / R makes an epoch of no time", config.factor))
+                .help("expected a larger number, such as 2.0"));
         }
         Ok(Model {
             budgets: config.budgets.iter().map(|budget| budget.0).collect(),
-            length: Span::from_secs_f64(length),
+            length,
             budget_of: config.budget_of,
             excess: config.excess,
             shared: [Epoch::default(); MAX_CLASSES],
@@ -279,6 +287,21 @@ mod tests {
         let context = HostContext { hosts: 144, ..HostContext::of(HostConfig::default()) };
         let published = Config { factor: 1.0, ..Config::default() };
         assert_eq!(Model::build(&published, &context).unwrap().length, Span::from_us(1050));
+    }
+
+    /// What makes an epoch too long or takes it away is named, for the network at hand: 128 hosts at 1 Gb/s.
+    #[test]
+    fn an_epoch_of_no_time_or_of_hours_is_refused() {
+        let seconds = |seconds: u64| Span::from_ms(1000 * seconds);
+        for (config, key) in [
+            (Config { budgets: vec![Bytes(1_000_000_000)], ..Config::default() }, "budgets"),
+            (Config { epsilon: seconds(11), ..Config::default() }, "epsilon"),
+            (Config { epsilon: Span::ZERO, factor: 1e-300, ..Config::default() }, "factor"),
+        ] {
+            let refused = limiter(config).unwrap_err();
+            assert!(refused.path == key && refused.help.is_some(), "{key}: {refused}");
+        }
+        assert!(limiter(Config { epsilon: seconds(9), ..Config::default() }).is_ok());
     }
 
     #[test]

@@ -222,14 +222,16 @@ impl BandTable {
 fn row(query: &BandQuery, load: f64) -> BandRow {
     let queue = SrptQueue::new(&query.sizes, load, query.link);
     let (lower, upper, threshold) = (queue.lower(query.cost), queue.upper(query.share), query.threshold.0 as f64);
+    let share_up_to = queue.share_up_to(threshold);
     BandRow {
         load,
         lower_bytes: lower,
         upper_bytes: upper,
         flows_up_to_upper: query.sizes.cdf(upper),
         wait_us: queue.wait_us(threshold),
-        share_up_to: queue.share_up_to(threshold),
-        inside: lower.is_some_and(|lower| lower <= threshold) && threshold <= upper,
+        share_up_to,
+        // Where many flows have one size, those of the upper end itself may exceed the share.
+        inside: lower.is_some_and(|lower| lower <= threshold) && threshold <= upper && share_up_to <= query.share,
     }
 }
 

@@ -26,14 +26,14 @@ fn values_out_of_range_are_refused_at_their_key() {
         (Config { long_flows: long(65_000), ..usual() }, "long_flows.min_rto"),
     ] {
         let host = HostConfig { transport: TransportConfig::Tcp(config), ..Default::default() };
-        let error = host.validate().unwrap_err();
+        let error = HostContext::of(host).validate().unwrap_err();
         assert_eq!(error.path, format!("transport.tcp.{path}"), "{error}");
         assert!(error.help.is_some(), "{error}");
     }
-    assert!(HostConfig::default().validate().is_ok());
+    assert!(HostContext::of(HostConfig::default()).validate().is_ok());
     let fixed = Config { max_rto: Span::from_ms(9), fixed_rto: true, ..usual() };
     let host = HostConfig { transport: TransportConfig::Tcp(fixed), ..Default::default() };
-    assert!(host.validate().is_ok(), "the largest timeout means nothing where none is doubled");
+    assert!(HostContext::of(host).validate().is_ok(), "the largest timeout means nothing where none is doubled");
 }
 
 #[test]

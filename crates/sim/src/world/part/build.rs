@@ -7,7 +7,6 @@ use tailcut_base::{HostId, PortId, Seeds, SwitchId, prefer_large_pages};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::loss::LossContext;
 use tailcut_fabric::{Link, Port};
-use tailcut_host::HostContext;
 use tailcut_host::delay::{Delay, DelayContext};
 use tailcut_model::seat::{Agent, Memory, Transport};
 use tailcut_model::{Arena, FlowTable, Header, List, Thing};
@@ -47,13 +46,7 @@ impl<'s> Part<'s> {
         let host_ids: Vec<HostId> = (0..network.hosts()).map(HostId).filter(|&id| is_here(Node::Host(id))).collect();
         let host = |&id: &HostId| {
             let nics = network.nics(id).map(|nic| &specs[PortId(nic)]);
-            let context = HostContext {
-                config: host_config.clone(),
-                nic: specs[network.nic(id)].rate,
-                nics: nics.len() as u8,
-                hosts: network.hosts(),
-            };
-            let transport = context.build().expect(VALID);
+            let transport = crate::hosts::context(&host_config, network, id).build().expect(VALID);
             let shortest = transport.shortest_timer();
             let is_called = { nics }.any(|nic| !is_here(nic.peer) || shortest <= nic.delay);
             Host { id, is_called, wants_to_send: false, transport, control: List::new() }
