@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use tailcut_base::{BitRate, Instant, MSS_BYTES, Span};
-use tailcut_host::HostConfig;
+use tailcut_host::{HostConfig, HostContext};
 use tailcut_model::suggest;
 
 use super::{Echo, End, Event, Failure, Output, Script, Step};
@@ -147,7 +147,7 @@ impl Draft {
             text += &format!("congestion.{name} = {{ {keys} }}\n");
         }
         let config = if line == self.line { tcp } else { read_config(&text).map_err(|message| fail(line, message))? };
-        config.validate().map_err(|invalid| fail(line, invalid.to_string()))?;
+        HostContext::of(config.clone()).validate().map_err(|invalid| fail(line, invalid.to_string()))?;
         let Draft { title, link, ect, steps, .. } = self;
         Ok(Script { file: file.to_owned(), title, config, end, size, link, ect, steps })
     }
