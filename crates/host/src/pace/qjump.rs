@@ -171,8 +171,11 @@ impl Build for Model {
         let serve = f64::from(hosts) * 8.0 * config.budgets[0].0 as f64 / context.nic.as_bps() as f64;
         let length = config.factor * serve + config.epsilon.as_secs_f64();
         if config.epsilon > LONGEST {
-            return Err(Invalid::new("epsilon", format!("{} is more than an epoch may take, {LONGEST}", config.epsilon))
-                .help("expected the time that packets wait in hosts and switches, such as \"4us\""));
+            return Err(Invalid::new(
+                "epsilon",
+                format!("{} is more than an epoch may take, {LONGEST}", config.epsilon),
+            )
+            .help("expected the time that packets wait in hosts and switches, such as \"4us\""));
         }
         if length > LONGEST.as_secs_f64() {
             let rate = context.nic;
