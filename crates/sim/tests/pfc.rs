@@ -119,6 +119,13 @@ fn a_pause_takes_a_delay_and_the_packet_that_is_being_sent() {
         warnings.iter().any(|warning| warning.starts_with("the headroom of ") && warning.contains(" is 7500B")),
         "{warnings:?}"
     );
+    // Where the packet that exceeds X_off is dropped, X_off is never exceeded.
+    let none = flow(400, 1499);
+    let warnings = scenario("tcp", &none, 1).warnings();
+    assert!(warnings.iter().any(|warning| warning.ends_with("no pause begins")), "{warnings:?}");
+    let outcome = run("tcp", &none, 1);
+    let frames: u64 = outcome.ports.iter().filter_map(|port| port.pauses).map(|pauses| pauses.frames).sum();
+    assert!(drops(&outcome) > 0 && frames == 0, "{frames} frames");
 }
 
 /// A NIC that hears of a pause while it sends goes on with what is not paused as soon as it is free.

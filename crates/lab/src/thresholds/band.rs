@@ -248,16 +248,20 @@ mod tests {
         distribution(name).unwrap().distribution()
     }
 
-    fn band(name: &str) -> BandTable {
-        BandTable::new(&BandQuery {
+    fn query(name: &str, sizes: Distribution) -> BandQuery {
+        BandQuery {
             name: name.to_owned(),
-            sizes: sizes(name),
+            sizes,
             loads: LOADS.to_vec(),
             link: LINK,
             cost: Span::from_us(100),
             share: 0.1,
             threshold: Bytes(1_000_000),
-        })
+        }
+    }
+
+    fn band(name: &str) -> BandTable {
+        BandTable::new(&query(name, sizes(name)))
     }
 
     #[test]
@@ -286,6 +290,15 @@ mod tests {
         // 1 MB is in the band of web search but at the lowest load, and in that of data mining at none.
         let inside = |name: &str| band(name).rows().iter().filter(|row| row.inside).count();
         assert_eq!((inside("websearch"), inside("datamining")), (8, 0));
+    }
+
+    /// Flows up to the threshold do not ask: where all have its size they are the whole load, not a tenth of it.
+    #[test]
+    fn a_size_that_all_flows_have_is_in_no_band() {
+        for row in BandTable::new(&query("fixed", Distribution::fixed(1_000_000))).rows() {
+            assert!(row.lower_bytes.is_some_and(|lower| lower < 1e6) && row.upper_bytes >= 1e6, "{}", row.load);
+            assert!(row.share_up_to == 1.0 && !row.inside, "{}: {}", row.load, row.share_up_to);
+        }
     }
 
     #[test]

@@ -3,10 +3,10 @@
 //! and IV-D, algorithm 1; ns-2 code: Soheil-ab/HyLine).
 //!
 //! It knows the network, what it has promised of each link to flows of the second class, and what is left of each of
-//! them. A flow that asks is let go on the way that costs the fewest preemptions, and of those on the one with the most
-//! bandwidth left. A preemption is worth it if it lowers the sum of completion times: N victims wait for the new flow,
-//! N x P_new, or the new flow waits for the largest of them, P_max. After a request that is granted, and
-//! when a flow has ended, the flows that are stopped are looked at again, those with the least left first; one that was
+//! them. A flow that asks is let go on the way that costs the fewest preemptions, and of those on the one with the
+//! most bandwidth left. A preemption is worth it if it lowers the sum of completion times: N victims wait for the new
+//! flow, N x P_new, or the new flow waits for the largest of them, P_max. After a request that is granted, and when a
+//! flow has ended, the flows that are stopped are looked at again, those with the least left first; one that was
 //! stopped just now is looked at in a later round only.
 //!
 //! Algorithm 1 as printed contradicts the text. Followed here is the text:
@@ -259,14 +259,10 @@ impl Model {
     fn decided_at(&self, due: Instant) -> Instant {
         let begun = due.max(self.free);
         let begun = self.back_after(begun).unwrap_or(begun);
-        let decided = begun + self.config.service;
         // A decision during which the manager fails begins again when the failure is over.
-        match self.config.fails {
-            Some(failure) if (begun..=decided).contains(&(Instant::ZERO + failure.at)) => {
-                Instant::ZERO + failure.at + failure.lasts + self.config.service
-            }
-            _ => decided,
-        }
+        let failed = self.config.fails.map(|failure| Instant::ZERO + failure.at);
+        let again = failed.filter(|&at| begun <= at && at <= begun + self.config.service);
+        again.and_then(|at| self.back_after(at)).unwrap_or(begun) + self.config.service
     }
 }
 
