@@ -140,4 +140,7 @@ fn text(out: &mut Page, plan: &Plan, expected: &Expected) {
     for (link, utilisation) in &forecast.links {
         out.line(format_args!("    busiest {link}: {:.1} % offered", utilisation * 100.0));
     }
+    for (links, utilisation) in expected.largest.offered_between_tiers() {
+        out.line(format_args!("    {links}: about {:.0} % offered", utilisation * 100.0));
+    }
 }

@@ -76,8 +76,10 @@ fn scheme(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem>
     let described = |key: &str| preset.describe(key).unwrap_or_default();
     let table = |key: &str| layer.get(key).cloned().unwrap_or_else(Tree::table);
     let mut groups = vec![spelled("host", &table("host"))?, spelled("port", &table("port"))?];
-    if let Some(path) = layer.get("path") {
-        groups.push(spelled("path", path)?);
+    for key in ["path", "controller", "nic", "switch"] {
+        if let Some(table) = layer.get(key) {
+            groups.push(spelled(key, table)?);
+        }
     }
     if format == TextFormat::Json {
         out.line(json!({

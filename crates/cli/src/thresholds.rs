@@ -24,7 +24,7 @@ pub(crate) struct ThresholdsCommand {
     #[arg(long, value_name = "FORM", default_value = "tailcut", conflicts_with = "workload")]
     columns: String,
     /// Bytes of a packet in a file of form ns2, such as 1460B
-    #[arg(long, value_name = "SIZE", requires = "file")]
+    #[arg(long, value_name = "SIZE", requires = "file", conflicts_with = "workload")]
     packet_bytes: Option<Bytes>,
     /// Most queues, 1 to 8: fewer are used where another one gains nothing
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "8", conflicts_with = "hyline")]

@@ -113,6 +113,14 @@ pub enum Fact {
         /// The key that decides it.
         key: &'static str,
     },
+    /// It has a value for each of the first `count` classes: those of classes that nobody writes are void. The key is
+    /// as in [`Fact::Classes`].
+    ForClasses {
+        /// For how many classes.
+        count: u8,
+        /// The key that has the values.
+        key: &'static str,
+    },
     /// It cannot be beside this, for the reason that the text says.
     Excludes(Thing, &'static str),
     /// Control packets have this class, and not the highest.
@@ -212,6 +220,11 @@ impl Facts {
     /// The model writes the classes 0 to `count - 1` into packets; `key`, relative to the model, says how many.
     pub fn classes(&mut self, count: usize, key: &'static str) {
         self.say(Fact::Classes { count: u8::try_from(count).unwrap_or(u8::MAX), key });
+    }
+
+    /// The model has a value for each of the first `count` classes in `key`, relative to the model.
+    pub fn for_classes(&mut self, count: usize, key: &'static str) {
+        self.say(Fact::ForClasses { count: u8::try_from(count).unwrap_or(u8::MAX), key });
     }
 
     /// The model cannot be beside `thing`: `why` says what it does instead, as in "it evicts what waits".

@@ -105,14 +105,22 @@ pub struct Around {
     pub hops: u8,
     /// Bytes that the link of a host carries in that time.
     pub bdp: u64,
-    /// Bytes that may wait in a port.
+    /// The limit of a port, in bytes: what shares of it are shares of. Classes that are paused rather than dropped do
+    /// not count against it.
     pub port_limit: u64,
-    /// Time that a full port takes to drain into the link of a host.
+    /// Bytes that may wait in a port, of all classes together.
+    pub port_room: u64,
+    /// Bytes of one class that may wait in a port: of the class with the most room among those that are dropped, or of
+    /// one that is paused where all are.
+    pub class_room: u64,
+    /// Time that so much of one class takes to drain into the link of a host.
     pub drain: tailcut_base::Span,
     /// Whether packets of one flow take several ways at a time ([`Thing::Spraying`](crate::Thing)).
     pub sprays: bool,
     /// Whether packets may be lost: links lose them or fail, or not all that is offered has room in a port.
     pub may_lose: bool,
+    /// For how long flows arrive, as far as that is known.
+    pub arrivals: tailcut_base::Span,
     /// How long flows have after the last arrival.
     pub run_drain: tailcut_base::Span,
     /// The classes of flows, each with the largest payload that one of its flows can have, in bytes.
@@ -144,6 +152,17 @@ impl Around {
         };
         let of = |threshold| self.largest_sizes.iter().filter_map(move |class| sentence(threshold, class));
         thresholds.into_iter().flat_map(of).collect()
+    }
+
+    /// What is strange about a retransmission timeout of a key that is shorter than a round trip.
+    pub fn short_timeout(&self, key: &str, timeout: tailcut_base::Span) -> Option<String> {
+        (timeout < self.rtt).then(|| {
+            format!(
+                "{key}, {timeout}, is below the round-trip time of the longest path, {}: packets are sent again before \
+                 their ACK can come",
+                self.rtt
+            )
+        })
     }
 
     /// Refuses a timer at `key` that expires hundreds of times before the first answer can come, and sends again each

@@ -139,6 +139,11 @@ pub trait BufferPolicy {
         limit
     }
 
+    /// Most bytes of this class that may wait there.
+    fn capacity_of_class(&self, limit: u64, _class: u8) -> u64 {
+        self.capacity(limit)
+    }
+
     /// Whether every packet of up to 1500 B that finds nothing waiting is taken, in a port that holds one. An idle port
     /// does not ask then.
     fn takes_into_empty(&self) -> bool {

@@ -7,6 +7,7 @@
 //! model of a program's own is made of, which it puts there as [`model::Custom`]. The programs in `crates/sim/examples`
 //! and `CONTRIBUTING.md` show how.
 
+mod around;
 pub mod config;
 pub mod controller;
 mod event;
@@ -24,6 +25,7 @@ mod scenario;
 mod scheme;
 mod simulator;
 mod stall;
+mod tier_load;
 mod together;
 pub mod trace;
 mod ways;

@@ -3,7 +3,7 @@
 use tailcut_base::{HostId, Instant, MTU_BYTES, PortId, Seeds};
 use tailcut_fabric::{Counts, Pfc, PortConfig};
 use tailcut_model::seat::{PathChoice, Ways};
-use tailcut_model::{FlowId, Invalid, Kind, Packet};
+use tailcut_model::{FlowId, Invalid, Kind, Packet, Thing};
 use tailcut_topology::path::PathContext;
 use tailcut_topology::{Network, Node};
 
@@ -135,11 +135,19 @@ pub(crate) fn warnings(scenario: &Scenario) -> Vec<String> {
             name = network.port_name(port.0)
         ));
     }
-    let PortConfig { classes, limit, .. } = &config.port.all;
-    if pfc.mask().count_ones() == u32::from(*classes) {
+    if !scenario.facts().is_used(Thing::Class) && !pfc.classes.contains(&0) {
+        warnings
+            .push("no packet joins a class of `port.pfc.classes`: no port sorts by class, and all join class 0".into());
+    }
+    if pfc.mask().count_ones() == u32::from(config.port.all.classes) {
         let nothing = "holds for no class: all are paused rather than dropped";
-        if *limit != PortConfig::default().limit {
-            warnings.push(format!("`port.limit` is {limit}, and {nothing}"));
+        let mut above = PortConfig::default().limit;
+        for (name, port) in config.port.each() {
+            if port.limit != above {
+                let table = name.map_or_else(|| "port".to_owned(), |name| format!("port.{name}"));
+                warnings.push(format!("`{table}.limit` is {}, and {nothing}", port.limit));
+            }
+            above = config.port.all.limit;
         }
         if config
             .switch

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tailcut_base::{Bytes, HostId, PortId, Seeds, Span, SwitchId};
 use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
-use tailcut_model::{Around, Demand, Facts, Files, FlowSpec, Invalid, Seat, Thing, suggest};
+use tailcut_model::{Demand, Facts, Files, FlowSpec, Invalid, Seat, Thing, suggest};
 use tailcut_record::Throughput;
 use tailcut_topology::{Network, Node, Route};
 use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
@@ -18,7 +18,7 @@ use crate::ideal::{self, OneLink};
 use crate::links::{self, Links};
 use crate::networks::Networks;
 use crate::placed::Placed;
-use crate::{PacketLevel, Simulator, hosts, pfc, together};
+use crate::{PacketLevel, Simulator, around, hosts, pfc, tier_load, together};
 
 /// One simulation, checked.
 ///
@@ -193,7 +193,7 @@ impl Scenario {
         let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
         let scenario =
             Scenario { config, network, seed, files, forecast, classes, facts, outages, tables, placed: None };
-        let around = scenario.around();
+        let around = around::of(&scenario);
         for (path, seat, _) in scenario.config.seats() {
             seat.fits(&around).map_err(|e| e.within(&path))?;
         }
@@ -399,12 +399,12 @@ impl Scenario {
             Fidelity::Links(_) => warnings.push(links::WARNING.to_owned()),
             Fidelity::Packet | Fidelity::Ideal(_) => {}
         }
-        let around = self.around();
+        let around = around::of(self);
         let (rtt, bdp) = (around.rtt, around.bdp);
-        if config.port.all.limit.0 < bdp {
+        if around.port_room < bdp {
             warnings.push(format!(
                 "the buffer of a port, {}, is below the bandwidth-delay product of {bdp} B ({} x {rtt})",
-                config.port.limit,
+                Bytes(around.port_room),
                 self.network.host_link()
             ));
         }
@@ -426,45 +426,24 @@ impl Scenario {
         warnings
     }
 
-    /// What models may ask about the network around them.
-    fn around(&self) -> Around {
-        let config = &self.config;
-        let (rtt, hops) = self.longest_way();
-        let rate = self.network.host_link();
-        let port_limit = config.port.all.limit.0;
-        let offered: f64 = self.forecast.classes.iter().map(|class| class.flows * class.mean_wire).sum();
-        let loses = |port: &PortConfig| port.limit.0 as f64 <= offered || port.loss != PortConfig::default().loss;
-        Around {
-            rtt,
-            hops,
-            bdp: (rate.as_bps() as f64 / 8.0 * rtt.as_secs_f64()) as u64,
-            port_limit,
-            drain: rate.tx_time(port_limit),
-            sprays: self.facts.has(Thing::Spraying),
-            may_lose: config.failures != config::Failures::default() || config.port.each().any(|(_, port)| loses(port)),
-            run_drain: config.run.drain,
-            largest_sizes: self.forecast.classes.iter().map(|class| (class.name.clone(), class.largest_size)).collect(),
-        }
+    /// Of the links between switches above the racks, from each tier to another: their name, and what the mean one is
+    /// offered as a fraction of what it carries, found from flows that were drawn.
+    pub fn offered_between_tiers(&self) -> Vec<(String, f64)> {
+        tier_load::between_tiers(self).into_iter().map(|load| (load.links, load.mean)).collect()
     }
 
-    /// Links that are offered more than they carry, with how many times more; none if that is allowed.
+    /// Links that are offered more than they carry, with how many times more; none if that is allowed. Of links between
+    /// switches above the racks it is the mean from one tier to another.
     pub fn overloaded(&self) -> Vec<(String, f64)> {
         if self.config.workload.allow_overload {
             return Vec::new();
         }
         let mut over: Vec<(String, f64)> =
             self.forecast.links.iter().filter(|(_, utilisation)| *utilisation > 1.0).cloned().collect();
+        let tiers = tier_load::between_tiers(self).into_iter().filter(|load| load.at_least > 1.0);
+        over.extend(tiers.map(|load| (load.links, load.mean)));
         over.sort_by(|a, b| b.1.total_cmp(&a.1));
         over
-    }
-
-    /// Round-trip time between the hosts that are furthest apart, of a full packet and its ACK in an idle network, and
-    /// how many links are between them.
-    fn longest_way(&self) -> (Span, u8) {
-        let first = tailcut_base::HostId(0);
-        let ways = (1..self.network.hosts()).map(tailcut_base::HostId);
-        let longest = ways.map(|host| (self.network.rtt(first, host), host)).max_by_key(|&(rtt, _)| rtt);
-        longest.map_or((Span::ZERO, 0), |(rtt, host)| (rtt, self.network.route(first, host).facts().hops))
     }
 }
 
@@ -617,7 +596,6 @@ fn host_links(network: &Network) -> HostLinks {
     }
 }
 
-/// Bins that cannot be, or more of them than anybody looks at, are refused.
 /// Most samples of queues, over all ports, that one simulation may take: about a minute of work.
 const MOST_SAMPLES: u64 = 5_000_000_000;
 
@@ -666,6 +644,7 @@ fn check_ideal(config: &Config, facts: &Facts) -> Result<(), Invalid> {
     Ok(())
 }
 
+/// Bins that cannot be, or more of them than anybody looks at, are refused.
 fn check_throughput(config: &Config, arrivals: Span) -> Result<(), Invalid> {
     let Some(width) = config.record.throughput else { return Ok(()) };
     let refuse = |message: String, help: String| Err(Invalid::new("record.throughput", message).help(help));

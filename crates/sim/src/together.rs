@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use tailcut_model::registry::seats_of;
-use tailcut_model::{Entry, Fact, Facts, Invalid, Thing};
+use tailcut_model::{Entry, Fact, Facts, Invalid, Speaker, Thing};
 
 use crate::config::{Config, Tree, from_tree};
 
@@ -20,7 +20,8 @@ pub(crate) fn check(config: &Config, facts: &Facts) -> Result<(), Invalid> {
             }
             Fact::Excludes(thing, why) if facts.entries().iter().any(|entry| entry.fact == Fact::Provides(thing)) => {
                 let message = format!("{by} does not go with {thing}: {why}");
-                return Err(Invalid::new(&by.path, message).help(format!("expected another one beside {thing}")));
+                return Err(Invalid::new(&by.path, message)
+                    .help(format!("expected another `{}`, or a scenario without {thing}", by.path)));
             }
             Fact::Writes(things, what) if !things.iter().any(|&thing| facts.is_used(thing)) => {
                 let read: Vec<&str> = things.iter().map(|&thing| reading(thing)).collect();
@@ -49,7 +50,42 @@ pub(crate) fn warnings(facts: &Facts) -> Vec<String> {
         }
         _ => None,
     };
-    facts.entries().iter().filter_map(void).collect()
+    let mut warnings: Vec<String> = facts.entries().iter().filter_map(void).collect();
+    warnings.extend(unread_classes(facts));
+    warnings.extend(values_of_no_class(facts));
+    warnings
+}
+
+/// Values for classes that nobody writes.
+fn values_of_no_class(facts: &Facts) -> Option<String> {
+    let count = |entry: &Entry| match entry.fact {
+        Fact::Classes { count, .. } => Some(count),
+        Fact::Unknown => Some(u8::MAX),
+        _ => None,
+    };
+    let written = facts.entries().iter().filter_map(count).max()?;
+    let void = |Entry { by, fact }: &Entry| match *fact {
+        Fact::ForClasses { count, key } if count > written => Some(format!(
+            "{by} has {count} `{key}`, and hosts write {written} class(es): those of the other classes are void"
+        )),
+        _ => None,
+    };
+    facts.entries().iter().find_map(void)
+}
+
+/// The classes of those that do more than to write them, where no port sorts by class.
+fn unread_classes(facts: &Facts) -> impl Iterator<Item = String> {
+    let says = |by: &Speaker, fact: &dyn Fn(Fact) -> bool| {
+        facts.entries().iter().any(|entry| entry.by == *by && fact(entry.fact))
+    };
+    facts.entries().iter().filter_map(move |Entry { by, fact }| match *fact {
+        Fact::Classes { count: 2.., .. }
+            if !facts.is_used(Thing::Class) && !says(by, &|fact| matches!(fact, Fact::Writes(..))) =>
+        {
+            Some(format!("{by} writes classes into packets, and no port sorts by class: all wait in one queue"))
+        }
+        _ => None,
+    })
 }
 
 /// What a port does that reads this.

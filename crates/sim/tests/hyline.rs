@@ -297,3 +297,21 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
     let warnings = Scenario::new(&tree("tcp", &text), 1, Path::new(".")).unwrap().warnings();
     assert!(warnings.iter().any(|warning| warning.contains("it is flow ECMP")), "{warnings:?}");
 }
+
+#[test]
+fn what_makes_nothing_of_hyline_is_refused_or_said() {
+    let of = |text: &str| {
+        let text = format!("{text}{FAT_TREE}{}", listed(&[(0, 15, 1_000, 0)]));
+        Scenario::new(&tree("hyline", &text), 1, Path::new("."))
+    };
+    let key = "host.transport.hyline.second_min_rto";
+    let shown = of(&format!("{key} = \"1ns\"\n")).expect_err(key).render(false);
+    assert!(shown.contains(key) && shown.contains("better the round-trip time"), "{shown}");
+    let all_ask = of("host.transport.hyline.threshold = \"0B\"\n").unwrap_or_else(|p| panic!("{}", p.render(false)));
+    assert!(all_ask.warnings().iter().any(|warning| warning.contains("all flows ask")), "{:?}", all_ask.warnings());
+    let fails = |at: &str| {
+        let text = format!("run.drain = \"1s\"\ncontroller.hyline.fails = {{ at = \"{at}\", for = \"10ms\" }}\n");
+        of(&text).unwrap_or_else(|p| panic!("{}", p.render(false))).warnings().join("\n")
+    };
+    assert!(fails("2s").contains("the manager fails at 2s") && !fails("10ms").contains("the manager fails"));
+}

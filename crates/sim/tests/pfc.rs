@@ -1,13 +1,15 @@
 //! Priority flow control: nothing is dropped with the room that is computed, classes without it are never stopped,
 //! pauses go from hop to hop in time, and pauses that wait for each other are named.
 
+use std::path::Path;
+
 use crate::common::{SMALL, bottleneck, listed, port, rows, run, run_on_threads, scenario, slytherin_mix, star};
 use crate::stall::stalled;
 use proptest::prelude::*;
 use tailcut_base::{Instant, Span};
 use tailcut_record::{PauseCounts, Recorder};
 use tailcut_sim::trace::{Happened, Lens};
-use tailcut_sim::{EndReason, Outcome, Scenario, World};
+use tailcut_sim::{EndReason, Outcome, Scenario, Tree, World};
 
 /// The payload of a full packet.
 const MSS: u64 = 1460;
@@ -427,4 +429,67 @@ proptest! {
         let pauses = |outcome: &Outcome| outcome.ports.iter().map(|port| port.pauses).collect::<Vec<_>>();
         prop_assert_eq!(pauses(&called), pauses(&outcome));
     }
+}
+
+/// What may wait is the room of classes that are paused where all are, and `limit` where they are dropped.
+#[test]
+fn warnings_know_how_much_may_wait() {
+    let star = star(4);
+    let said = |scheme: &str, text: &str| {
+        scenario(scheme, &format!("{text}{star}{}", listed(&[(0, 1, 1 << 30, 0), (1, 2, 1, 0)])), 1)
+            .warnings()
+            .join("\n")
+    };
+    // X_off is 40 packets, and 20 are on the way at most: K of 65 packets is above both.
+    let step = "[port]\nmarker.step.threshold = \"65pkt\"\n";
+    let pause = |limit: &str, counts: &str| {
+        format!("{step}limit = \"{limit}\"\npfc = {{ counts = \"{counts}\", xoff = \"40pkt\" }}\n")
+    };
+    let never = "is not below the buffer of the port";
+    assert!(said("dctcp", &pause("1MB", "queue")).contains(never), "{}", said("dctcp", &pause("1MB", "queue")));
+    // Three links may fill a queue with 40 packets each.
+    assert!(!said("dctcp", &pause("60KB", "ingress")).contains(never));
+    assert!(said("dctcp", &format!("{step}limit = \"60KB\"\n")).contains(never));
+    // A limit is void where nothing is dropped, whichever table has it.
+    let tiers = pause("240pkt", "queue") + "leaf.limit = \"2MB\"\n";
+    let tiers = said("dctcp", &tiers);
+    assert!(tiers.contains("`port.leaf.limit` is 2MB, and holds for no class"), "{tiers}");
+    // Half of 450 packets of HyLine's port drain in 270 us: a timer of 300 us is above that, one of 250 us below.
+    let timer = |us: u32| said("hyline", &format!("host.transport.hyline.first.min_rto = \"{us}us\"\n"));
+    let early = "that a full queue takes to drain";
+    assert!(timer(250).contains(early) && !timer(300).contains(early), "{}", timer(300));
+    let second = said("hyline", "host.transport.hyline.second_min_rto = \"1us\"\n");
+    assert!(second.contains("second_min_rto, 1us, is below the round-trip time"), "{second}");
+}
+
+/// A class that no packet joins is not paused.
+#[test]
+fn classes_that_nobody_writes_or_reads_are_said() {
+    let star = star(4);
+    let said = |text: &str| {
+        let text = format!("{text}{star}{}", listed(&[(0, 1, 1000, 0)]));
+        let scenario = Scenario::new(&Tree::parse("test", &text).unwrap(), 1, Path::new("."));
+        scenario.unwrap_or_else(|p| panic!("{}", p.render(false))).warnings().join("\n")
+    };
+    let paused = |class: u8| said(&format!("[port]\nclasses = 2\npfc.classes = [{class}]\n"));
+    assert!(
+        paused(1).contains("no packet joins a class of `port.pfc.classes`") && !paused(0).contains("no packet joins")
+    );
+    let hyline = |classifier: &str| {
+        said(&format!(
+            "path = \"assigned\"\ncontroller = \"hyline\"\nhost.transport = \"hyline\"\nport.classes = 2\n\
+             port.classifier = \"{classifier}\"\n"
+        ))
+    };
+    let unread = "`host.transport = \"hyline\"` writes classes into packets, and no port sorts by class";
+    assert!(hyline("single").contains(unread) && !hyline("tag").contains(unread), "{}", hyline("single"));
+    let qjump = |budgets: &str| {
+        said(&format!(
+            "[host]\npace.qjump.budgets = {budgets}\ntag.size-levels.largest = [\"10KB\"]\n\
+             [port]\nclasses = 2\nclassifier = \"tag\"\n"
+        ))
+    };
+    let void = "has 3 `budgets`, and hosts write 2 class(es)";
+    let three = qjump("[\"1pkt\", \"2pkt\", \"4pkt\"]");
+    assert!(three.contains(void) && !qjump("[\"1pkt\"]").contains("`budgets`"), "{three}");
 }

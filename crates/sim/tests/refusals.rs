@@ -295,3 +295,54 @@ fn a_table_for_hosts_that_pass_nothing_on_is_said_to_change_nothing() {
     let warnings = Scenario::new(&tree("tcp", &text), 1, Path::new(".")).unwrap().warnings();
     assert!(warnings.iter().any(|warning| warning.contains("`[port.host]` changes nothing")), "{warnings:?}");
 }
+
+/// The links above the racks are offered what leaves pods: no host and no rack sees it.
+#[test]
+fn a_core_that_carries_less_than_it_is_offered_is_named() {
+    let with = |topology: &str, traffic: &str| {
+        let text = format!(
+            "{topology}[workload]\nload = 0.5\nload_bytes = \"wire\"\nduration = \"20ms\"\n\
+             [workload.traffic.a]\nshare = 1.0\nsizes.fixed = \"20KB\"\n{traffic}"
+        );
+        Scenario::new(&tree("dctcp", &text), 1, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false)))
+    };
+    let link = "host_link = { rate = \"1Gbps\", delay = \"5us\" }\n";
+    let fat_tree = |core: &str| {
+        let core = format!("core_link = {{ rate = \"{core}\", delay = \"5us\" }}\n");
+        with(&format!("[topology.fat-tree]\nk = 4\n{link}{core}"), "")
+    };
+    // Of a host's 15 peers 12 are in other pods: 0.4 Gb/s of each host go over as many links of the core.
+    for (rate, bps) in [("1Gbps", 1e9), ("390Mbps", 390e6), ("100Mbps", 100e6)] {
+        let scenario = fat_tree(rate);
+        let offered = scenario.offered_between_tiers();
+        let names = ["aggregation` to tier `core`", "core` to tier `aggregation`"];
+        assert_eq!(offered.len(), 2, "{offered:?}");
+        for ((name, load), expected) in offered.iter().zip(names) {
+            assert!(name.ends_with(expected), "{name}");
+            assert!((load * bps / 0.4e9 - 1.0).abs() < 0.03, "{name} at {rate}: {load}");
+        }
+        // 1.03 may be chance, and 4 is none.
+        let over = scenario.overloaded();
+        assert_eq!(over.len(), if rate == "100Mbps" { 2 } else { 0 }, "{rate}: {over:?}");
+        assert_eq!(
+            scenario.warnings().iter().any(|warning| warning.contains("to tier `core` is offered ")),
+            !over.is_empty()
+        );
+    }
+    // Between two racks there is nothing that these do not see.
+    let leaf_spine = format!(
+        "[topology.leaf-spine]\nleaves = 2\nhosts_per_leaf = 4\nspines = 2\n{link}core_link = {{ rate = \"1Gbps\", delay = \"1us\" }}\n"
+    );
+    assert_eq!(with(&leaf_spine, "").offered_between_tiers(), []);
+    // A list is looked at to its end: nothing of its first part goes over the core.
+    let near = (0..5000).map(|nth| (0, 1, 1000, nth * 1_000_000));
+    let far = (0..5000).map(|nth| (0, 12, 1_000_000, 5_000_000_000 + nth * 1_000_000));
+    let core = "core_link = { rate = \"100Mbps\", delay = \"5us\" }\n";
+    let text = format!("[topology.fat-tree]\nk = 4\n{link}{core}{}", listed(&near.chain(far).collect::<Vec<_>>()));
+    let scenario =
+        Scenario::new(&tree("dctcp", &text), 1, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    // Of 685 packets each, in 9.999 s, over 16 links.
+    let bits = 5000.0 * (1_000_000.0 + 685.0 * 40.0) * 8.0;
+    let load = scenario.offered_between_tiers()[1].1;
+    assert!((load / (bits / 9.999 / 1.6e9) - 1.0).abs() < 1e-9, "{load}");
+}

@@ -114,6 +114,10 @@ impl BufferPolicy for Model {
         }
     }
 
+    fn capacity_of_class(&self, _limit: u64, class: u8) -> u64 {
+        self.0.of_class[usize::from(class)]
+    }
+
     fn takes_into_empty(&self) -> bool {
         // No class holds less than a packet.
         true

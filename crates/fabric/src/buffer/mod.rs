@@ -33,6 +33,10 @@ impl BufferPolicy for BufferSeat {
         match_buffer!(self, model => model.capacity(limit))
     }
 
+    fn capacity_of_class(&self, limit: u64, class: u8) -> u64 {
+        match_buffer!(self, model => model.capacity_of_class(limit, class))
+    }
+
     fn takes_into_empty(&self) -> bool {
         match_buffer!(self, model => model.takes_into_empty())
     }

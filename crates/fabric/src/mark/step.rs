@@ -79,13 +79,17 @@ impl Parameters for Config {
                 self.threshold
             )];
         }
-        if threshold < around.port_limit {
+        let (room, whose) = match self.scope {
+            Scope::Port => (around.port_room, "the port"),
+            Scope::Queue => (around.class_room, "a class"),
+        };
+        if threshold < room {
             return Vec::new();
         }
         vec![format!(
-            "the marking threshold, {}, is not below the buffer of the port, {}: packets are dropped and not marked",
+            "the marking threshold, {}, is not below the buffer of {whose}, {}: packets are dropped or paused before they are marked",
             self.threshold,
-            Bytes(around.port_limit)
+            Bytes(room)
         )]
     }
 }

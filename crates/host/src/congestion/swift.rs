@@ -116,7 +116,7 @@ impl Parameters for Config {
         let waits = aimed - around.rtt;
         // At the rate of a host.
         let bytes = |waits: f64| (around.bdp as f64 * (waits / around.rtt.as_ps() as f64)).round() as u64;
-        let (port, queue) = (around.port_limit, bytes(waits.as_ps() as f64));
+        let (port, queue) = (around.class_room, bytes(waits.as_ps() as f64));
         if queue > port {
             return vec![format!(
                 "swift aims for {queue} B in queues ({waits} at the rate of a host), and a port holds {port} B: it \
@@ -550,22 +550,25 @@ mod tests {
 
     #[test]
     fn a_target_that_no_port_holds_and_one_below_the_idle_round_trip_are_warned_of() {
-        let warning = |config: &Config, port_limit| {
+        let warning = |config: &Config, class_room| {
             let around = Around {
                 rtt: Span::from_us(80),
                 hops: 4,
                 bdp: 100_000,
-                port_limit,
+                port_limit: class_room,
+                port_room: class_room,
+                class_room,
                 drain: Span::ZERO,
                 sprays: false,
                 may_lose: true,
+                arrivals: Span::from_ms(10),
                 run_drain: Span::from_ms(10_000),
                 largest_sizes: Vec::new(),
             };
             config.warnings(&around).join("; ")
         };
-        let says = |config: &Config, port_limit, words: &str| {
-            let warning = warning(config, port_limit);
+        let says = |config: &Config, class_room, words: &str| {
+            let warning = warning(config, class_room);
             assert!(warning.contains(words), "{warning}");
         };
         // 20 us at 10 Gb/s are 25,000 B, and 120 us 150,000 B.

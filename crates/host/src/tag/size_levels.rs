@@ -51,6 +51,10 @@ impl Build for Model {
     type Context = ();
 
     fn build(config: &Config, _: &()) -> Result<Model, Invalid> {
+        if config.largest.contains(&Bytes(0)) {
+            return Err(Invalid::new("largest", "no flow has 0 B: class 0 would have none")
+                .help("expected at least \"1B\" for each class"));
+        }
         // Sizes are compared as offsets are: the first one that is not exceeded is the class.
         let levels = Levels::new(&Thresholds::List(config.largest.clone()), MAX_CLASSES);
         Ok(Model { levels: levels.map_err(|invalid| Invalid { path: "largest".to_owned(), ..invalid })? })
@@ -87,7 +91,7 @@ mod tests {
 
     #[test]
     fn sizes_that_are_no_classes_are_refused_at_their_key() {
-        for sizes in [&[][..], &[5000, 4000], &[1; 8], &[1 << 33]] {
+        for sizes in [&[][..], &[5000, 4000], &[1; 8], &[1 << 33], &[0, 4000]] {
             let config = Config { largest: sizes.iter().map(|&size| Bytes(size)).collect() };
             assert_eq!(Model::build(&config, &()).unwrap_err().path, "largest", "{sizes:?}");
         }

@@ -119,11 +119,16 @@ impl Parameters for Config {
     }
 
     fn fits(&self, around: &Around) -> Result<(), Invalid> {
-        self.first.fits(around).map_err(|e| e.within("first"))
+        self.first.fits(around).map_err(|e| e.within("first"))?;
+        around.allows_timer("second_min_rto", self.second_min_rto)
     }
 
     fn warnings(&self, around: &Around) -> Vec<String> {
         let mut warnings = self.first.warnings(around);
+        warnings.extend(around.short_timeout("second_min_rto", self.second_min_rto));
+        if self.threshold == Bytes(0) {
+            warnings.push("no flow has 0 B: all flows ask the controller, and the first class has none".to_owned());
+        }
         warnings.extend(around.strange_thresholds([self.threshold.0]));
         warnings
     }

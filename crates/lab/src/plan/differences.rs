@@ -87,7 +87,7 @@ pub(super) fn find(layers: &mut Layers, combinations: usize) -> Result<Found, Pr
             let (_, swept) = layers.swept(scheme, combination)?;
             let around = layers.around_with(scheme, &swept);
             check(scheme, &around)?;
-            let there = around_it(scheme, &around);
+            let there = around_it(scheme, &around)?;
             if combination == 0 {
                 differences.surroundings = there.surroundings;
             }
@@ -191,9 +191,12 @@ struct AroundIt {
 }
 
 /// What a scheme takes from the scenario and what it keeps.
-fn around_it(scheme: &RunScheme, around: &Around<'_>) -> AroundIt {
+///
+/// # Errors
+/// If a value of the scenario cannot be read, though nobody reads it: the scheme has one of its own.
+fn around_it(scheme: &RunScheme, around: &Around<'_>) -> Result<AroundIt, Problem> {
     let whole = around.tree(&scheme.scheme);
-    let Some(here) = values(&whole) else { return AroundIt::default() };
+    let Some(here) = values(&whole) else { return Ok(AroundIt::default()) };
     // The same traffic in the same network, and nothing said of hosts and ports.
     let (said, bare) = parted(around.surroundings.iter().copied());
     // As the preset is, without what the scenario may say of the scheme's defaults.
@@ -203,11 +206,18 @@ fn around_it(scheme: &RunScheme, around: &Around<'_>) -> AroundIt {
     let alone = values(&preset.in_scenario(&[&bare], &by_name));
     let surroundings = alone.map_or_else(Vec::new, |alone| between(&here, &alone));
     let mut found = AroundIt { surroundings, ..AroundIt::default() };
+    let mut wrong = None;
     said.each(&mut |path, value| {
         // A parameter of another model than the scheme's waits for a scheme that has it.
         let Some(model_path) = named_at(path, &here) else { return };
         let Some(over) = value.origin.as_ref().and_then(|o| Tree::at_path(path, value.clone(), o).ok()) else { return };
-        let Some(if_it_counted) = values(&Tree::layered([&whole, &over])) else { return };
+        let if_it_counted = match Config::from_tree(&Tree::layered([&whole, &over])) {
+            Ok(config) => config.values(&SCHEME_TABLES),
+            Err(problem) => {
+                wrong.get_or_insert(problem);
+                return;
+            }
+        };
         let differences = between(&if_it_counted, &here);
         match differences.into_iter().find(|d| d.path == path || d.path == model_path) {
             Some(d) => {
@@ -216,7 +226,7 @@ fn around_it(scheme: &RunScheme, around: &Around<'_>) -> AroundIt {
             None => found.taken.push(path.to_owned()),
         }
     });
-    found
+    wrong.map_or(Ok(found), Err)
 }
 
 /// The path under which a value is compared: its own, or that of the seat if it names a model there. `None` if it is a

@@ -359,8 +359,8 @@ fn what_counts_for_nobody_is_said() {
         ),
         ("schemes = [\"d2tcp\"]\n", "it behaves as DCTCP"),
         ("schemes = [\"tcp\"]\n[record]\nqueue_sample = \"1s\"\n", "queues are sampled each 1s"),
-        ("schemes = [\"tcp\"]\n[host.transport.tcp]\ninitial_window = 500\n", "is more than a port holds"),
-        ("schemes = [\"tcp\"]\n[host.transport.tcp]\nmin_rto = \"100us\"\n", "that a full port takes to drain"),
+        ("schemes = [\"tcp\"]\n[host.transport.tcp]\ninitial_window = 500\n", "is more than a queue of a port holds"),
+        ("schemes = [\"tcp\"]\n[host.transport.tcp]\nmin_rto = \"100us\"\n", "that a full queue takes to drain"),
         ("schemes = [\"dctcp\"]\n[port]\nmarker.step.threshold = \"1pkt\"\n", "is below two packets"),
         ("schemes = [\"dctcp\"]\n[port]\nmarker.step.threshold = \"1GB\"\n", "is not below the buffer of the port"),
     ] {
@@ -368,6 +368,19 @@ fn what_counts_for_nobody_is_said() {
     }
     // Nothing of this is said of a scenario that means what it says.
     assert_eq!(said("schemes = [\"tcp\", \"dctcp\"]\n"), "");
+}
+
+/// A value that a preset overrides is read by nobody, and is wrong all the same.
+#[test]
+fn a_value_that_no_scheme_takes_is_read() {
+    for (head, set) in [
+        ("schemes = [\"hyline@lossless\"]\n[port.pfc]\nxoff = \"banana\"\n", None),
+        ("schemes = [\"hyline@lossless\"]\n", Some("port.pfc.xoff=banana")),
+    ] {
+        let run = RunArguments { set: set.map(str::to_owned).into_iter().collect(), ..RunArguments::default() };
+        let problem = plan_with(head, &run).expect_err(head);
+        assert!(problem.to_string().contains("banana"), "{problem}");
+    }
 }
 
 /// A study that is built on another need not use all of its schemes, but all of its own.

@@ -112,6 +112,13 @@ pub struct BandRow {
     pub inside: bool,
 }
 
+impl BandRow {
+    /// Whether no threshold satisfies both bounds.
+    pub fn is_empty(&self) -> bool {
+        self.lower_bytes.is_some_and(|lower| lower > self.upper_bytes)
+    }
+}
+
 /// The band, load by load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BandTable {
@@ -171,7 +178,11 @@ impl BandTable {
                 "",
                 aligned(row.wait_us, 4),
                 aligned(100.0 * row.share_up_to, 3),
-                if row.inside { "inside" } else { "outside" },
+                match row.inside {
+                    true => "inside",
+                    false if row.is_empty() => "no band",
+                    false => "outside",
+                },
             );
         }
         out
@@ -299,6 +310,15 @@ mod tests {
             assert!(row.lower_bytes.is_some_and(|lower| lower < 1e6) && row.upper_bytes >= 1e6, "{}", row.load);
             assert!(row.share_up_to == 1.0 && !row.inside, "{}: {}", row.load, row.share_up_to);
         }
+    }
+
+    /// Where a tenth of the load is below the size that waits as long as asking takes, no threshold is both.
+    #[test]
+    fn a_band_without_a_threshold_says_so() {
+        let narrow = |share| BandTable::new(&BandQuery { share, ..query("websearch", sizes("websearch")) });
+        let is_empty: Vec<bool> = narrow(0.0001).rows().iter().map(BandRow::is_empty).collect();
+        assert!(is_empty[LOADS.len() - 1] && narrow(0.0001).text().contains("no band"), "{is_empty:?}");
+        assert!(narrow(0.1).rows().iter().all(|row| !row.is_empty()) && !narrow(0.1).text().contains("no band"));
     }
 
     #[test]

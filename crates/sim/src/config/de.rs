@@ -55,7 +55,7 @@ impl de::Error for Problem {
     }
 
     fn missing_field(field: &'static str) -> Problem {
-        Problem::new(format!("the key `{field}` is missing"))
+        Problem::new(format!("the key `{field}` is missing")).help(format!("expected `{field} = ...` in this table"))
     }
 
     fn duplicate_field(field: &'static str) -> Problem {
@@ -95,8 +95,11 @@ fn in_words(expected: &dyn de::Expected) -> String {
     match text.as_str() {
         "f64" | "f32" => "a number".to_owned(),
         "u8" => "a whole number from 0 to 255".to_owned(),
-        "u16" | "u32" | "u64" => "a whole number of at least 0".to_owned(),
-        "a nonzero u32" | "a nonzero u64" => "a whole number of at least 1".to_owned(),
+        "u16" => format!("a whole number from 0 to {}", u16::MAX),
+        "u32" => format!("a whole number from 0 to {}", u32::MAX),
+        "u64" => "a whole number of at least 0".to_owned(),
+        "a nonzero u32" => format!("a whole number from 1 to {}", u32::MAX),
+        "a nonzero u64" => "a whole number of at least 1".to_owned(),
         "i32" | "i64" => "a whole number".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a sequence" => "a list".to_owned(),

@@ -452,6 +452,9 @@ pub fn spelled(key: &str, tree: &Tree) -> Result<(toml::Value, Schema), Problem>
         "host" => of::<HostConfig>(tree),
         "port" => of::<PortConfig>(tree),
         "path" => of::<PathConfig>(tree),
+        "controller" => of::<ControllerConfig>(tree),
+        "nic" => of::<NicConfig>(tree),
+        "switch" => of::<SwitchConfig>(tree),
         _ => panic!("no scheme is shown by its table `{key}`"),
     }
 }

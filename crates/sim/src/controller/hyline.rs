@@ -50,7 +50,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{HostId, Instant, Span};
 use tailcut_model::seat::{Controller, ControllerCounts, ControllerCx, Message};
-use tailcut_model::{Build, Facts, FlowId, Invalid, Parameters, Permission, Thing};
+use tailcut_model::{Around, Build, Facts, FlowId, Invalid, Parameters, Permission, Thing};
 
 use super::ControllerContext;
 pub use busy::Busy;
@@ -190,6 +190,18 @@ impl Parameters for Config {
         facts.provides(Thing::Permissions);
         facts.provides(Thing::Assignments);
         facts.needs(Thing::HostsOf("hyline"));
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        let end = around.arrivals + around.run_drain;
+        let too_late = self.fails.filter(|failure| failure.at >= end);
+        let sentence = |failure: Failure| {
+            format!(
+                "the manager fails at {}, and the run is over after {end} at the latest: it never fails",
+                failure.at
+            )
+        };
+        too_late.map(sentence).into_iter().collect()
     }
 }
 

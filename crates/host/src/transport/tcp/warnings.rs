@@ -15,25 +15,20 @@ pub(super) fn of(config: &Config, around: &Around) -> Vec<String> {
             config.min_rto, around.run_drain
         ));
     }
-    if config.min_rto < around.rtt {
-        warnings.push(format!(
-            "min_rto, {}, is below the round-trip time of the longest path, {}: packets are sent again before their ACK can come",
-            config.min_rto, around.rtt
-        ));
-    }
+    warnings.extend(around.short_timeout("min_rto", config.min_rto));
     if config.min_rto < around.drain {
         warnings.push(format!(
-            "min_rto, {}, is below the {} that a full port takes to drain: packets are sent again while they wait",
+            "min_rto, {}, is below the {} that a full queue takes to drain: packets are sent again while they wait",
             config.min_rto, around.drain
         ));
     }
     let first = u64::from(config.initial_window) * MTU_BYTES;
-    if first > around.port_limit {
+    if first > around.class_room {
         warnings.push(format!(
-            "an initial window of {} packets, {}, is more than a port holds, {}: a burst of one flow can overflow it",
+            "an initial window of {} packets, {}, is more than a queue of a port holds, {}: a burst of one flow can overflow it",
             config.initial_window,
             Bytes(first),
-            Bytes(around.port_limit)
+            Bytes(around.class_room)
         ));
     }
     if around.sprays && config.fast_retransmit && config.dup_thresh < 20 {
