@@ -1,8 +1,10 @@
-//! What a decision of HyLine's manager costs, by the flows that it knows and by the size of the network.
+//! What a decision of HyLine's manager costs, by the flows that it knows and by the size of the network, and what a
+//! whole run with it costs.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark prints")]
 
-use tailcut_bench::manager::{BY_FLOWS, BY_SIZE, Case, Sample, measure};
-use tailcut_bench::{Spread, print_table};
+use tailcut_bench::manager::{BY_FLOWS, BY_SIZE, Case, Sample, measure, whole};
+use tailcut_bench::simulation::run;
+use tailcut_bench::{Spread, grouped, print_table};
 
 const ROUNDS: usize = 3;
 /// Links that are looked at in one measurement of a case: so that each takes about as long.
@@ -27,6 +29,19 @@ fn main() {
         let rows: Vec<[String; 7]> = cases.iter().zip(&samples).map(|(&case, samples)| row(case, samples)).collect();
         print_table(["k", "hosts", "flows", "may send", "links for each", "us for each", "decisions a second"], &rows);
     }
+    println!("\na whole run: web search at 90 %, PFC, once");
+    let scenario = whole().expect("the scenario is tested");
+    let (outcome, ns) = run(&scenario);
+    let engine = outcome.engine;
+    let rows = [
+        ["hosts", &grouped(scenario.network().hosts().into())],
+        ["flows", &grouped(outcome.totals.started)],
+        ["of which done", &grouped(outcome.totals.received)],
+        ["packet-hops", &grouped(engine.packet_hops)],
+        ["one core", &format!("{:.0} s", ns as f64 / 1e9)],
+        ["state at its peak", &format!("{:.0} MB", engine.peak_bytes as f64 / 1e6)],
+    ];
+    print_table(["what", "figure"], &rows.map(|row| row.map(str::to_owned)));
 }
 
 fn row(case: Case, samples: &[Sample]) -> [String; 7] {

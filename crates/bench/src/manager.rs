@@ -1,11 +1,14 @@
-//! HyLine's manager alone: what a decision costs by the flows that it knows, and by the size of its fat-tree.
+//! HyLine's manager alone: what a decision costs by the flows that it knows, and by the size of its fat-tree. And a
+//! whole run with it.
 
 use std::sync::Arc;
 
 use tailcut_model::Files;
 use tailcut_sim::controller::hyline::{Busy, Config};
+use tailcut_sim::{Problem, Scenario};
 use tailcut_topology::TopologyConfig;
 
+use crate::simulation::scenario;
 use crate::thread_cpu_ns;
 
 /// A fat-tree, and the flows that its manager knows.
@@ -67,6 +70,14 @@ pub fn measure(case: Case, turns: u32) -> Sample {
     Sample { ns, links: (busy.counts().links - before) as f64 / decisions, going: busy.going() }
 }
 
+/// A run of HyLine as its authors made it, for which they had one core and 1.5 GB (section V-A): 40,000 flows.
+///
+/// # Errors
+/// If the scenario cannot be read or is wrong.
+pub fn whole() -> Result<Scenario, Problem> {
+    scenario("crates/bench/scenarios/fat-tree.toml", &[], "hyline")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,5 +87,12 @@ mod tests {
         let (one, two) = (measure(case(4, 16), 50), measure(case(4, 16), 50));
         assert!(one.links > 0.0 && one.links == two.links, "{} {}", one.links, two.links);
         assert!(one.going > 0 && one.going <= 16 && one.going == two.going, "{} {}", one.going, two.going);
+    }
+
+    #[test]
+    fn the_whole_run_is_that_of_the_authors() {
+        let scenario = whole().unwrap_or_else(|problem| panic!("{}", problem.render(false)));
+        assert_eq!((scenario.network().hosts(), scenario.forecast().flows.round()), (128, 40_000.0));
+        assert_eq!((scenario.warnings(), scenario.overloaded()), (Vec::new(), Vec::new()));
     }
 }
