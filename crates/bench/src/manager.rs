@@ -70,7 +70,8 @@ pub fn measure(case: Case, turns: u32) -> Sample {
     Sample { ns, links: (busy.counts().links - before) as f64 / decisions, going: busy.going() }
 }
 
-/// A run of HyLine as its authors made it, for which they had one core and 1.5 GB (section V-A): 40,000 flows.
+/// A run of HyLine as its authors made it, with 40,000 flows, for which they name one core and roughly 1.5 GB of memory
+/// (README of Soheil-ab/HyLine).
 ///
 /// # Errors
 /// If the scenario cannot be read or is wrong.

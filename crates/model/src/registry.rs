@@ -108,12 +108,13 @@ pub struct Around {
     /// The limit of a port, in bytes: what shares of it are shares of. Classes that are paused rather than dropped do
     /// not count against it.
     pub port_limit: u64,
-    /// Bytes that may wait in a port, of all classes together.
+    /// Bytes that may wait in a port, of all classes together. Where ports differ, in the one with the most room.
     pub port_room: u64,
-    /// Bytes of one class that may wait in a port: of the class with the most room among those that are dropped, or of
-    /// one that is paused where all are.
+    /// Bytes of one class that may wait in a port, of the class with the most room.
     pub class_room: u64,
-    /// Time that so much of one class takes to drain into the link of a host.
+    /// The same of the classes that are dropped when there is no room; `None` if all are paused instead.
+    pub lossy_room: Option<u64>,
+    /// Time that a full class of those that are dropped takes to drain into the link of a host; of all if none is.
     pub drain: tailcut_base::Span,
     /// Whether packets of one flow take several ways at a time ([`Thing::Spraying`](crate::Thing)).
     pub sprays: bool,

@@ -1,10 +1,9 @@
 //! What models may ask about the network around them.
 
 use tailcut_base::{HostId, PortId, Span};
-use tailcut_fabric::{PortConfig, PortContext};
+use tailcut_fabric::{Pfc, PortConfig, PortContext};
 use tailcut_model::seat::BufferPolicy;
 use tailcut_model::{Around, Thing};
-use tailcut_topology::Node;
 
 use crate::config;
 use crate::scenario::Scenario;
@@ -27,7 +26,8 @@ pub(crate) fn of(scenario: &Scenario) -> Around {
         port_limit: config.port.all.limit.0,
         port_room: room.port,
         class_room: room.class,
-        drain: rate.tx_time(room.class),
+        lossy_room: room.lossy,
+        drain: rate.tx_time(room.lossy.unwrap_or(room.class)),
         sprays: scenario.facts().has(Thing::Spraying),
         may_lose: config.failures != config::Failures::default() || config.port.each().any(|(_, port)| loses(port)),
         arrivals: scenario.forecast().duration,
@@ -41,32 +41,38 @@ fn pauses_all(port: &PortConfig) -> bool {
     port.pfc.as_ref().is_some_and(|pfc| pfc.headroom.is_none() && pfc.mask().count_ones() == u32::from(port.classes))
 }
 
-/// Bytes that may wait.
+/// Bytes that may wait in a port.
+#[derive(Default)]
 struct Room {
-    /// In a port.
+    /// Of all classes.
     port: u64,
-    /// Of one class: the largest of those that are dropped, or where all are paused, of one that is paused.
+    /// Of one class.
     class: u64,
+    /// Of one class that is dropped and not paused.
+    lossy: Option<u64>,
 }
 
-/// What may wait in the ports of switches that `[port]` alone describes; where their rooms differ, in the smallest.
+/// The most that may wait in a port of a switch, over all tables of ports and all links into them.
 fn room(scenario: &Scenario) -> Room {
-    let port = &scenario.config().port.all;
-    let limit = port.limit.0;
-    let context = PortContext { limit, classes: port.classes };
-    // What cannot be built was refused before.
-    let buffer = port.buffer.build(&context).ok();
-    let of_class = |class| buffer.as_ref().map_or(limit, |buffer| buffer.capacity_of_class(limit, class));
-    let paused = port.pfc.as_ref().map_or(0, tailcut_fabric::Pfc::mask);
-    let dropped = (0..port.classes).filter(|&class| paused & 1 << class == 0).map(of_class).max();
-    if paused == 0 {
-        return Room { port: limit, class: dropped.unwrap_or(limit) };
+    let network = scenario.network();
+    let of_switches = network.switches().ids().flat_map(|switch| network.switch_ports(switch)).map(PortId);
+    let lossless = of_switches.map(|port| scenario.pfc_room(port)).max().unwrap_or(0);
+    let mut most = Room::default();
+    for (_, port) in scenario.config().port.each() {
+        let limit = port.limit.0;
+        let paused = port.pfc.as_ref().map_or(0, Pfc::mask);
+        // What cannot be built was refused before.
+        let Ok(buffer) = port.buffer.build(&PortContext { limit, classes: port.classes }) else { continue };
+        let lossy = (0..port.classes).filter(|class| paused & 1 << class == 0);
+        let lossy: Vec<u64> = lossy.map(|class| buffer.capacity_of_class(limit, class)).collect();
+        let all_lossy = lossy.iter().fold(0, |sum: u64, &room| sum.saturating_add(room)).min(buffer.capacity(limit));
+        let all_paused = u64::from(paused.count_ones()) * lossless;
+        let largest = lossy.into_iter().max();
+        most.port = most.port.max(all_lossy.saturating_add(all_paused));
+        most.class = most.class.max(largest.unwrap_or(0)).max(if paused == 0 { 0 } else { lossless });
+        most.lossy = most.lossy.max(largest);
     }
-    let ports = scenario.network().ports();
-    let of_switches = ports.ids().filter(|&port| matches!(ports[port].owner, Node::Switch(_)));
-    let lossless = of_switches.map(|port: PortId| scenario.pfc_room(port)).min().unwrap_or(limit);
-    let shared = if dropped.is_some() { limit } else { 0 };
-    Room { port: shared + u64::from(paused.count_ones()) * lossless, class: dropped.unwrap_or(lossless) }
+    most
 }
 
 /// Round-trip time between the hosts that are furthest apart, of a full packet and its ACK in an idle network, and how

@@ -25,7 +25,7 @@ mod scenario;
 mod scheme;
 mod simulator;
 mod stall;
-mod tier_load;
+mod switch_links;
 mod together;
 pub mod trace;
 mod ways;

@@ -18,7 +18,7 @@ use crate::ideal::{self, OneLink};
 use crate::links::{self, Links};
 use crate::networks::Networks;
 use crate::placed::Placed;
-use crate::{PacketLevel, Simulator, around, hosts, pfc, tier_load, together};
+use crate::{PacketLevel, Simulator, around, hosts, pfc, switch_links, together};
 
 /// One simulation, checked.
 ///
@@ -427,21 +427,25 @@ impl Scenario {
     }
 
     /// Of the links between switches above the racks, from each tier to another: their name, and what the mean one is
-    /// offered as a fraction of what it carries, found from flows that were drawn.
+    /// offered as a fraction of what it carries, found from hosts that were drawn.
     pub fn offered_between_tiers(&self) -> Vec<(String, f64)> {
-        tier_load::between_tiers(self).into_iter().map(|load| (load.links, load.mean)).collect()
+        switch_links::offered(self).tiers.into_iter().map(|tier| (tier.name, tier.load)).collect()
     }
 
     /// Links that are offered more than they carry, with how many times more; none if that is allowed. Of links between
-    /// switches above the racks it is the mean from one tier to another.
+    /// switches it is the mean from one tier to another, or the worst one if no such mean tells of it.
     pub fn overloaded(&self) -> Vec<(String, f64)> {
         if self.config.workload.allow_overload {
             return Vec::new();
         }
         let mut over: Vec<(String, f64)> =
             self.forecast.links.iter().filter(|(_, utilisation)| *utilisation > 1.0).cloned().collect();
-        let tiers = tier_load::between_tiers(self).into_iter().filter(|load| load.at_least > 1.0);
-        over.extend(tiers.map(|load| (load.links, load.mean)));
+        let switch_links::Offered { tiers, worst } = switch_links::offered(self);
+        over.extend(tiers.into_iter().filter(|tier| tier.at_least > 1.0).map(|tier| (tier.name, tier.load)));
+        // One link says nothing more where all like it were named.
+        if over.is_empty() {
+            over.extend(worst.map(|link| (link.name, link.load)));
+        }
         over.sort_by(|a, b| b.1.total_cmp(&a.1));
         over
     }
@@ -588,11 +592,20 @@ fn wider(network: &Network) -> BTreeMap<u32, u64> {
 }
 
 fn host_links(network: &Network) -> HostLinks {
+    let rack_of: Vec<u32> = (0..network.hosts()).map(|host| network.rack_of(HostId(host))).collect();
+    let leaves_elsewhere =
+        |host: u32| rack_of[host as usize] == Network::NO_RACK || network.nics(HostId(host)).len() > 1;
+    let bps = |rack: u32| network.uplinks_of_rack(rack).map(|port| network.ports()[port].rate.as_bps()).sum::<u64>();
+    let mut rack_uplinks: Vec<u64> = (0..network.racks()).map(bps).collect();
+    if rack_uplinks.contains(&0) || (0..network.hosts()).any(leaves_elsewhere) {
+        rack_uplinks.clear();
+    }
     HostLinks {
-        rack_of: (0..network.hosts()).map(|h| network.rack_of(tailcut_base::HostId(h))).collect(),
         host_link: network.host_link(),
         wider: wider(network),
         uplinks: network.uplink_capacity_bps(),
+        rack_of,
+        rack_uplinks,
     }
 }
 

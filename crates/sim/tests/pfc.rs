@@ -450,6 +450,33 @@ fn warnings_know_how_much_may_wait() {
     // Three links may fill a queue with 40 packets each.
     assert!(!said("dctcp", &pause("60KB", "ingress")).contains(never));
     assert!(said("dctcp", &format!("{step}limit = \"60KB\"\n")).contains(never));
+    // Of a class that is paused more may wait than of those that are dropped.
+    let mixed = |threshold: &str| {
+        said(
+            "pias",
+            &format!(
+                "[port]\nlimit = \"50KB\"\nmarker.step = {{ threshold = \"{threshold}\", scope = \"queue\" }}\n\
+                 pfc = {{ classes = [1], xoff = \"200pkt\" }}\n"
+            ),
+        )
+    };
+    let of_class = "is not below the buffer of a class";
+    assert!(!mixed("70KB").contains(of_class) && mixed("5MB").contains(of_class), "{}", mixed("70KB"));
+    // The port with the most room counts, and what a buffer gives its classes.
+    assert!(!said("dctcp", &format!("{step}limit = \"60KB\"\nleaf.limit = \"400KB\"\n")).contains(never));
+    let shared = |buffer: &str, threshold: &str| {
+        said(
+            "pias",
+            &format!("[port]\nlimit = \"100KB\"\nclasses = 8\nmarker.step = {threshold}\nbuffer = {{ {buffer} }}\n"),
+        )
+    };
+    let eighths = "divided = { limits = [\"9KB\", \"9KB\", \"9KB\", \"9KB\", \"9KB\", \"9KB\", \"9KB\", \"9KB\"] }";
+    assert!(shared(eighths, "{ threshold = \"80KB\" }").contains(never));
+    let reserved = |room: &str| format!("reserved = {{ limit = \"40KB\", room = \"{room}\" }}");
+    let class = |bytes: &str| format!("{{ threshold = \"{bytes}\", scope = \"queue\" }}");
+    assert!(shared(&reserved("inside"), &class("61KB")).contains(of_class));
+    assert!(!shared(&reserved("shared"), &class("61KB")).contains(of_class));
+    assert!(!shared(&reserved("beside"), "{ threshold = \"120KB\" }").contains(never));
     // A limit is void where nothing is dropped, whichever table has it.
     let tiers = pause("240pkt", "queue") + "leaf.limit = \"2MB\"\n";
     let tiers = said("dctcp", &tiers);

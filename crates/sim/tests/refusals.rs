@@ -334,15 +334,64 @@ fn a_core_that_carries_less_than_it_is_offered_is_named() {
         "[topology.leaf-spine]\nleaves = 2\nhosts_per_leaf = 4\nspines = 2\n{link}core_link = {{ rate = \"1Gbps\", delay = \"1us\" }}\n"
     );
     assert_eq!(with(&leaf_spine, "").offered_between_tiers(), []);
-    // A list is looked at to its end: nothing of its first part goes over the core.
+    // Lists are taken as they are: nothing of the first part goes over the core, and the second is of another size.
     let near = (0..5000).map(|nth| (0, 1, 1000, nth * 1_000_000));
     let far = (0..5000).map(|nth| (0, 12, 1_000_000, 5_000_000_000 + nth * 1_000_000));
-    let core = "core_link = { rate = \"100Mbps\", delay = \"5us\" }\n";
-    let text = format!("[topology.fat-tree]\nk = 4\n{link}{core}{}", listed(&near.chain(far).collect::<Vec<_>>()));
-    let scenario =
-        Scenario::new(&tree("dctcp", &text), 1, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    let slow = format!("[topology.fat-tree]\nk = 4\n{link}core_link = {{ rate = \"100Mbps\", delay = \"5us\" }}\n");
+    let of = |text: &str| {
+        let text = format!("{slow}{text}");
+        Scenario::new(&tree("dctcp", &text), 1, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false)))
+    };
     // Of 685 packets each, in 9.999 s, over 16 links.
     let bits = 5000.0 * (1_000_000.0 + 685.0 * 40.0) * 8.0;
-    let load = scenario.offered_between_tiers()[1].1;
+    let load = of(&listed(&near.chain(far).collect::<Vec<_>>())).offered_between_tiers()[1].1;
     assert!((load / (bits / 9.999 / 1.6e9) - 1.0).abs() < 1e-9, "{load}");
+    // What is rare or begins late counts by its bytes: 1000 flows of 1 MB beside a million of 100 B, from 50 ms on.
+    let late = "[workload]\nduration = \"100ms\"\n\
+                [workload.traffic.near]\nrate = 1e7\nsizes.fixed = \"100B\"\n\
+                endpoints.roles = { senders = { hosts = [0] }, receivers = { hosts = [1] } }\n\
+                [workload.traffic.far]\nrate = 2000\nfrom = \"50ms\"\nsizes.fixed = \"1MB\"\nendpoints.apart.block = 4\n";
+    let late = of(late);
+    let bits = 100.0 * (1_000_000.0 + 685.0 * 40.0) * 8.0;
+    let load = late.offered_between_tiers()[0].1;
+    assert!((load / (bits / 0.1 / 1.6e9) - 1.0).abs() < 1e-9, "{load}");
+    assert!(late.overloaded().iter().any(|(link, _)| link.contains("`core`")), "{:?}", late.overloaded());
+    // All answers of a query meet at a host, and a worker in 16 pods answers it: half of them in another pod.
+    let asked = |rate: u32| {
+        of(&format!(
+            "[workload]\nduration = \"1s\"\n[workload.traffic.a]\nrate = {rate}\nsizes.fixed = \"100KB\"\n\
+             [workload.traffic.a.incast]\ndegree = 7\nworkers = {{ first = 0, count = 8 }}\n\
+             aggregators = {{ first = 0, count = 8 }}\n"
+        ))
+    };
+    // Four of the seven others are in the other pod.
+    let load = |rate: u32| f64::from(rate) * 4.0 * (100_000.0 + 69.0 * 40.0) * 8.0 / 1.6e9;
+    for rate in [400, 600] {
+        let scenario = asked(rate);
+        let found = scenario.offered_between_tiers()[1].1;
+        assert!((found / load(rate) - 1.0).abs() < 0.05, "{found} {}", load(rate));
+    }
+}
+
+/// In a line of nine hosts the link in the middle carries what four send to five, and the mean one three quarters of
+/// that.
+#[test]
+fn a_link_that_carries_more_than_its_like_is_named_by_itself() {
+    let line = |load: f64, from: &str| {
+        let text = format!(
+            "[topology.dumbbell]\nleft_hosts = 1\nright_hosts = 1\nswitches_in_line = 9\nhosts_per_middle_switch = 1\n\
+             host_link = {{ rate = \"10Gbps\", delay = \"1us\" }}\ncore_link = {{ rate = \"10Gbps\", delay = \"1us\" }}\n\
+             [workload]\nload = {load}\nload_bytes = \"wire\"\nduration = \"20ms\"\n\
+             [workload.traffic.a]\nshare = 1.0\nsizes.fixed = \"20KB\"\n{from}"
+        );
+        let scenario = Scenario::new(&tree("dctcp", &text), 1, Path::new("."));
+        scenario.unwrap_or_else(|p| panic!("{}", p.render(false))).overloaded()
+    };
+    // Of each host's eight peers: 4 x 5 / 8 of the load.
+    let [(name, load)] = &line(0.5, "")[..] else { panic!("{:?}", line(0.5, "")) };
+    assert!(name.contains("the link ") && (load / 1.25 - 1.0).abs() < 0.1, "{name} {load}");
+    assert_eq!(line(0.39, ""), []);
+    // All go the same way: as many as before, and twice as many in this direction.
+    let [(name, load)] = &line(0.25, "endpoints = \"ascending\"\n")[..] else { panic!("nothing is overloaded") };
+    assert!(name.contains("->") && (load / 1.25 - 1.0).abs() < 0.1, "{name} {load}");
 }

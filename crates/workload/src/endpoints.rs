@@ -291,6 +291,7 @@ mod tests {
             host_link: BitRate::gbps(1),
             wider: Default::default(),
             uplinks: None,
+            rack_uplinks: Vec::new(),
         })
     }
 

@@ -46,7 +46,7 @@ pub use distribution::Distribution;
 pub use flow_list::FlowList;
 pub use forecast::{ClassForecast, Forecast, QueryForecast};
 pub use incast_plan::PlacedApplication;
-pub use load::{HostLinks, Loads, Realised};
+pub use load::{HostLinks, Loads, Passage, Realised};
 pub use mixture::SizeMixture;
 pub use size_table::TableFormat;
 pub use text::ParseError;

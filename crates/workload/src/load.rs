@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tailcut_base::{BitRate, Span, wire_bytes};
+use tailcut_base::{BitRate, HostId, Span, wire_bytes};
 use tailcut_model::FlowSpec;
 
 /// The links of the hosts: in which rack each ends, and what they and the uplinks of the racks carry.
@@ -18,9 +18,11 @@ pub struct HostLinks {
     pub host_link: BitRate,
     /// Rates of the links of the hosts that have further ones, in bit/s.
     pub wider: BTreeMap<u32, u64>,
-    /// Rates of the uplinks of all racks together, in bit/s; `None` where nothing is an uplink. Racks are taken to have
-    /// equal parts of it.
+    /// Rates of the uplinks of all racks together, in bit/s; `None` where nothing is an uplink.
     pub uplinks: Option<u64>,
+    /// Rates of the uplinks of each rack, in bit/s, by its number; empty where what leaves a rack does not all go over
+    /// them, or there are none.
+    pub rack_uplinks: Vec<u64>,
 }
 
 impl HostLinks {
@@ -40,6 +42,19 @@ impl HostLinks {
     pub(crate) fn edge_bps(&self) -> f64 {
         self.rack_of.len() as f64 * self.host_link.as_bps() as f64
     }
+}
+
+/// Bytes that go from a host to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Passage {
+    /// Where they come from.
+    pub src: HostId,
+    /// Where they go.
+    pub dst: HostId,
+    /// Payload and headers.
+    pub bytes: f64,
+    /// Whether the two were drawn, and stand for others as well.
+    pub is_drawn: bool,
 }
 
 /// Offered traffic as fractions of capacities. All are 0 where no time passes, such as in a list whose flows all start
@@ -221,10 +236,10 @@ impl Spread {
         };
         note(&self.send, &host, &|at| format!("link from host {at}"));
         note(&self.receive, &host, &|at| format!("link to host {at}"));
-        if let Some(uplinks) = places.uplink_bps() {
-            let each = uplinks / racks.name.len() as f64;
-            note(&self.out, &|_| each, &|at| format!("uplinks of rack {}", racks.name[at]));
-            note(&self.into, &|_| each, &|at| format!("downlinks to rack {}", racks.name[at]));
+        if !places.rack_uplinks.is_empty() {
+            let uplinks = |at: usize| places.rack_uplinks[racks.name[at] as usize] as f64;
+            note(&self.out, &uplinks, &|at| format!("uplinks of rack {}", racks.name[at]));
+            note(&self.into, &uplinks, &|at| format!("downlinks to rack {}", racks.name[at]));
         }
         links
     }
@@ -232,7 +247,7 @@ impl Spread {
 
 #[cfg(test)]
 mod tests {
-    use tailcut_base::{HostId, Instant};
+    use tailcut_base::Instant;
     use tailcut_model::{ClassId, PathFacts};
 
     use super::*;
@@ -259,6 +274,7 @@ mod tests {
             host_link: BitRate::gbps(10),
             wider: BTreeMap::new(),
             uplinks: Some(20_000_000_000),
+            rack_uplinks: Vec::new(),
         };
         let mut realised = Realised::new(&places);
         realised.add(&flow(0, 1, 1_000_000));
@@ -281,6 +297,7 @@ mod tests {
             host_link: BitRate::gbps(10),
             wider: BTreeMap::new(),
             uplinks: Some(20_000_000_000),
+            rack_uplinks: vec![0, 0, 0, 10_000_000_000, 0, 0, 0, 10_000_000_000],
         };
         let racks = Racks::new(&places);
         let mut spread = Spread::zero(&racks);

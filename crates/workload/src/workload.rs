@@ -10,7 +10,7 @@ use crate::config::{Config, LoadOf};
 use crate::flow_list::{CLASS_NAME_HELP, is_class_name};
 use crate::forecast::{Forecast, Forecaster};
 use crate::incast_plan::PlacedApplication;
-use crate::load::{HostLinks, Racks};
+use crate::load::{HostLinks, Passage, Racks};
 use crate::mixture::SizeMixture;
 use crate::plan::{Amount, Generated, Plan};
 use crate::site::{Groups, Site};
@@ -238,6 +238,17 @@ impl Workload {
             source.add_sizes(&mut mixture, expected);
         }
         mixture
+    }
+
+    /// What goes from host to host, in expectation, whatever part of it has been taken: each explicit list as it is,
+    /// and of each generated traffic as many equal parts as there are `draws`. The same workload gives the same.
+    pub fn passages(&self, draws: u32) -> Vec<Passage> {
+        let mut passages = Vec::new();
+        for ((number, source), &expected) in (0u64..).zip(&self.sources).zip(&self.expected) {
+            let mut stream = Seeds::new(0).stream("workload.passages", number);
+            source.add_passages(expected, draws, &mut stream, &mut passages);
+        }
+        passages
     }
 
     /// Bytes that it holds on to: tables of hosts, explicit lists, and flows that wait for earlier ones. What neither

@@ -13,6 +13,7 @@ fn host_links() -> HostLinks {
         host_link: BitRate::gbps(10),
         wider: Default::default(),
         uplinks: Some(120_000_000_000),
+        rack_uplinks: vec![40_000_000_000; 3],
     }
 }
 

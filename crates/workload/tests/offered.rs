@@ -17,6 +17,7 @@ fn host_links(racks: u32, hosts: u32, gbps: u64, uplinks_gbps: u64) -> HostLinks
         host_link: BitRate::gbps(gbps),
         wider: Default::default(),
         uplinks: Some(uplinks_gbps * 1_000_000_000),
+        rack_uplinks: vec![uplinks_gbps * 1_000_000_000 / u64::from(racks); racks as usize],
     }
 }
 
@@ -527,4 +528,56 @@ fn published_incasts_have_the_queries_of_their_shares() {
     assert!(
         queries.len() >= 1_000 && queries.len().is_multiple_of(100) && queries.iter().all(|flow| flow.size <= 1_000)
     );
+}
+
+/// What is drawn from host to host is what the forecast computes: as many bytes, and as many of them at the busiest
+/// host.
+#[test]
+fn passages_are_those_of_the_forecast() {
+    let asked = |fixed_workers: bool, fixed_degrees: bool| {
+        format!(
+            "duration = \"10ms\"\n[traffic.incast]\nrate = 1e5\nsizes.fixed = \"2KB\"\n[traffic.incast.incast]\n\
+             degree.uniform = {{ min = 2, max = 40 }}\nfixed_degrees = {fixed_degrees}\n\
+             fixed_workers = {fixed_workers}\naggregators = 6\n"
+        )
+    };
+    let list = "duration = \"10ms\"\n[traffic.a]\nlist = [{ src = 0, dst = 9, size = \"1MB\", start = \"0us\" }, \
+                { src = 3, dst = 9, size = \"2MB\", start = \"1us\" }, { src = 0, dst = 9, size = \"5KB\", start = \"2us\" }]\n\
+                [traffic.b]\nrate = 10.0\nsizes.fixed = \"1KB\"\n";
+    let pairs = |endpoints: &str| {
+        format!(
+            "load = 0.3\nduration = \"10ms\"\n[traffic.a]\nshare = 1.0\nsizes.fixed = \"1KB\"\nendpoints{endpoints}\n"
+        )
+    };
+    let roles = pairs(".roles = { senders = { hosts = [1, 5, 6] }, receivers = { hosts = [6, 7] } }");
+    let texts = [
+        SLYTHERIN.to_owned(),
+        list.to_owned(),
+        roles,
+        pairs(" = \"permutation\""),
+        asked(true, true),
+        asked(true, false),
+        asked(false, true),
+        asked(false, false),
+    ];
+    let places = host_links(4, 12, 10, 120);
+    for text in &texts {
+        let workload = workload(&places, 1, text);
+        let forecast = workload.forecast();
+        let passages = workload.passages(400_000);
+        let (mut sent, mut received) = (vec![0.0; 48], vec![0.0; 48]);
+        for passage in &passages {
+            assert_ne!(passage.src, passage.dst, "{text}");
+            sent[passage.src.0 as usize] += passage.bytes;
+            received[passage.dst.0 as usize] += passage.bytes;
+        }
+        close(sent.iter().sum(), forecast.wire_bytes, 1e-9, text);
+        let rate = |bytes: f64| bytes * 8.0 / forecast.duration.as_secs_f64() / 10e9;
+        for ((name, load), bytes) in forecast.links.iter().zip([&sent, &received]) {
+            let busiest = bytes.iter().copied().fold(0.0, f64::max);
+            close(rate(busiest), *load, 0.04, &format!("{name}: {text}"));
+        }
+        let exact = passages.iter().filter(|passage| !passage.is_drawn).count();
+        assert_eq!(exact, if text == list { 2 } else { 0 }, "flows between the same hosts are one");
+    }
 }

@@ -146,6 +146,15 @@ impl BufferPolicy for Model {
         limit + if self.room == Room::Beside { u64::from(self.reserved) } else { 0 }
     }
 
+    fn capacity_of_class(&self, limit: u64, class: u8) -> u64 {
+        let reserved = u64::from(self.reserved);
+        match (class, self.room) {
+            (0, _) => reserved,
+            (_, Room::Inside) => limit - reserved,
+            (_, Room::Beside | Room::Shared) => limit,
+        }
+    }
+
     fn takes_into_empty(&self) -> bool {
         // Neither class 0 nor what is left for the others holds less than a packet.
         true

@@ -558,6 +558,7 @@ mod tests {
                 port_limit: class_room,
                 port_room: class_room,
                 class_room,
+                lossy_room: Some(class_room),
                 drain: Span::ZERO,
                 sprays: false,
                 may_lose: true,

@@ -152,7 +152,10 @@ fn check(scheme: &RunScheme, around: &Around<'_>) -> Result<(), Problem> {
         let Ok(over) = Tree::at_path(path, named, &origin) else { return };
         let mut elsewhere = whole.clone();
         elsewhere.remove(path);
-        if let Err(problem) = Config::from_tree(&Tree::layered([&elsewhere, &over])) {
+        // A key that is missing here may be one that each scheme with this model has by its name.
+        if let Err(problem) = Config::from_tree(&Tree::layered([&elsewhere, &over]))
+            && !problem.is_incomplete()
+        {
             wrong.get_or_insert(problem);
         }
     });

@@ -359,13 +359,19 @@ fn what_counts_for_nobody_is_said() {
         ),
         ("schemes = [\"d2tcp\"]\n", "it behaves as DCTCP"),
         ("schemes = [\"tcp\"]\n[record]\nqueue_sample = \"1s\"\n", "queues are sampled each 1s"),
-        ("schemes = [\"tcp\"]\n[host.transport.tcp]\ninitial_window = 500\n", "is more than a queue of a port holds"),
         ("schemes = [\"tcp\"]\n[host.transport.tcp]\nmin_rto = \"100us\"\n", "that a full queue takes to drain"),
         ("schemes = [\"dctcp\"]\n[port]\nmarker.step.threshold = \"1pkt\"\n", "is below two packets"),
         ("schemes = [\"dctcp\"]\n[port]\nmarker.step.threshold = \"1GB\"\n", "is not below the buffer of the port"),
     ] {
         assert!(said(head).contains(message), "{head}: {}", said(head));
     }
+    // A window is more than a port holds for flows that fill it, and for no others.
+    let window = "schemes = [\"tcp\"]\n[host.transport.tcp]\ninitial_window = 500\n";
+    let long =
+        RunArguments { set: vec!["workload.traffic.fixed.sizes.fixed=1MB".to_owned()], ..RunArguments::default() };
+    let long = plan_with(window, &long).unwrap_or_else(|p| panic!("{}", p.render(false))).warnings.join("\n");
+    let more = "an initial window of 500 packets lets a flow send 750KB at once, more than a queue of a port holds";
+    assert!(long.contains(more) && !said(window).contains("more than a queue"), "{long}");
     // Nothing of this is said of a scenario that means what it says.
     assert_eq!(said("schemes = [\"tcp\", \"dctcp\"]\n"), "");
 }
@@ -381,6 +387,21 @@ fn a_value_that_no_scheme_takes_is_read() {
         let problem = plan_with(head, &run).expect_err(head);
         assert!(problem.to_string().contains("banana"), "{problem}");
     }
+}
+
+/// What all schemes share of a model may leave to each what is its own.
+#[test]
+fn a_parameter_may_stand_without_those_that_each_scheme_has_by_name() {
+    let run = |alpha: &str| {
+        plan(&format!(
+            "schemes = [\"small\", \"private\"]\n{alpha}[scheme.small]\npreset = \"dctcp\"\nswitch.memory.dt.size = \"1MB\"\n\
+             [scheme.private]\npreset = \"dctcp\"\nswitch.memory = \"private\"\n"
+        ))
+    };
+    assert_eq!(run("[switch.memory.dt]\nalpha = 2.0\n").points.len(), 2);
+    assert_eq!(run("sweep.\"switch.memory.dt.alpha\" = [0.5, 2.0]\n").points.len(), 4);
+    let wrong = "schemes = [\"tcp\"]\n[switch.memory.dt]\nalpha = \"two\"\n";
+    assert!(plan_with(wrong, &RunArguments::default()).expect_err("it is text").to_string().contains("two"));
 }
 
 /// A study that is built on another need not use all of its schemes, but all of its own.

@@ -55,7 +55,9 @@ impl de::Error for Problem {
     }
 
     fn missing_field(field: &'static str) -> Problem {
-        Problem::new(format!("the key `{field}` is missing")).help(format!("expected `{field} = ...` in this table"))
+        Problem::new(format!("the key `{field}` is missing"))
+            .help(format!("expected `{field} = ...` in this table"))
+            .incomplete()
     }
 
     fn duplicate_field(field: &'static str) -> Problem {

@@ -44,12 +44,13 @@ struct Inner {
     message: String,
     help: Option<String>,
     origin: Option<Origin>,
+    is_incomplete: bool,
 }
 
 impl Problem {
     /// Something is wrong, no matter where.
     pub fn new(message: impl Into<String>) -> Problem {
-        Problem(Box::new(Inner { message: message.into(), help: None, origin: None }))
+        Problem(Box::new(Inner { message: message.into(), help: None, origin: None, is_incomplete: false }))
     }
 
     /// With what would be right.
@@ -57,6 +58,18 @@ impl Problem {
     pub fn help(mut self, help: impl Into<String>) -> Problem {
         self.0.help = Some(help.into());
         self
+    }
+
+    /// The fault is that a key is missing, which another layer may have.
+    #[must_use]
+    pub(crate) fn incomplete(mut self) -> Problem {
+        self.0.is_incomplete = true;
+        self
+    }
+
+    /// Whether nothing is wrong with what is there, but a key is missing beside it.
+    pub fn is_incomplete(&self) -> bool {
+        self.0.is_incomplete
     }
 
     /// With the place, unless a more exact one is known.

@@ -9,7 +9,7 @@ use tailcut_model::{FlowId, FlowSpec, Kind, Packet};
 use tailcut_sim::seats::{CongestionConfig, MarkerConfig, OrderConfig, TransportConfig};
 use tailcut_sim::{Preset, Scenario, Tree};
 use tailcut_topology::{self as topology, Network, PathContext};
-use tailcut_workload::{HostLinks, Workload};
+use tailcut_workload::Workload;
 
 use super::CaseSpec;
 
@@ -58,13 +58,7 @@ impl Case {
             Scenario::new(&tree, SEED, folder().as_path())
         };
         let scenario = build().map_err(|problem| problem.render(false))?;
-        let network = scenario.network();
-        let places = HostLinks {
-            rack_of: (0..network.hosts()).map(|host| network.rack_of(HostId(host))).collect(),
-            host_link: network.host_link(),
-            wider: Default::default(),
-            uplinks: network.uplink_capacity_bps(),
-        };
+        let places = scenario.host_links();
         let workload = Workload::new(&scenario.config().workload, &places, Seeds::new(SEED), folder().as_path())
             .map_err(|invalid| invalid.to_string())?;
         Ok(Case { spec, scheme, flows: workload.collect(), scenario })

@@ -1,6 +1,6 @@
 //! What of a configuration is not wrong but probably not meant, in the network at hand.
 
-use tailcut_base::{Bytes, MTU_BYTES};
+use tailcut_base::{Bytes, MTU_BYTES, packets};
 use tailcut_model::Around;
 
 use super::Config;
@@ -22,13 +22,16 @@ pub(super) fn of(config: &Config, around: &Around) -> Vec<String> {
             config.min_rto, around.drain
         ));
     }
-    let first = u64::from(config.initial_window) * MTU_BYTES;
-    if first > around.class_room {
+    // A flow sends no more than it has, however large the window is.
+    let largest = around.largest_sizes.iter().map(|&(_, largest)| packets(largest) * MTU_BYTES).max();
+    let first = (u64::from(config.initial_window) * MTU_BYTES).min(largest.unwrap_or(u64::MAX));
+    if let Some(room) = around.lossy_room.filter(|&room| first > room) {
         warnings.push(format!(
-            "an initial window of {} packets, {}, is more than a queue of a port holds, {}: a burst of one flow can overflow it",
+            "an initial window of {} packets lets a flow send {} at once, more than a queue of a port holds, {}: a burst of one \
+             flow can overflow it",
             config.initial_window,
             Bytes(first),
-            Bytes(around.class_room)
+            Bytes(room)
         ));
     }
     if around.sprays && config.fast_retransmit && config.dup_thresh < 20 {
