@@ -28,6 +28,11 @@ impl Fields for Offer {
 /// Whether the flow of a packet ends with it: a TERM of PDQ, a FIN of RCP and D3.
 const ENDS: u64 = 1;
 
+// The bits of PDQ's header.
+const ENDING: u64 = 1 << 63;
+const CONFIRMED: u64 = 1 << 62;
+const PAUSED: u64 = 1 << 61;
+
 /// The header of RCP (Dukkipati and McKeown, Why Flow-Completion Time is the Right Metric for Congestion Control, CCR
 /// 36(1), 2006): the rate, and the round-trip time of the flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,7 +69,8 @@ pub struct PdqFields {
     pub deadline: Instant,
     /// T: how long what is left of the flow takes at the rate of the sender's link.
     pub left: Span,
-    /// I: time between two probes of a paused flow, in thousandths of its round-trip time.
+    /// I: time between two probes of a paused flow, in thousandths of its round-trip time; no more than
+    /// [`PdqFields::SELDOMEST`].
     pub probe_every: u64,
     /// Round-trip time of the flow.
     pub rtt: Span,
@@ -81,36 +87,43 @@ pub struct PdqFields {
     pub ends: bool,
 }
 
+impl PdqFields {
+    /// The longest time between two probes, in thousandths of a round-trip time: half a million of these, which is
+    /// longer than any flow waits.
+    pub const SELDOMEST: u64 = (1 << 29) - 1;
+}
+
+/// One word has P below, then I, and these bits.
 impl Fields for PdqFields {
     fn read(words: &[u64; Header::WORDS]) -> PdqFields {
+        let several = words[1];
         PdqFields {
             rate: words[0],
-            paused_by: (words[1] as u32).checked_sub(1),
+            paused_by: (several as u32).checked_sub(1),
+            probe_every: several >> 32 & PdqFields::SELDOMEST,
+            ends: several & ENDING != 0,
+            is_confirmed: several & CONFIRMED != 0,
+            was_paused: several & PAUSED != 0,
             deadline: Instant::from_ps(words[2]),
             left: Span::from_ps(words[3]),
-            probe_every: words[4],
-            rtt: Span::from_ps(words[5]),
-            policy: words[6],
-            size: words[7],
-            ends: words[8] == ENDS,
-            is_confirmed: words[9] & 1 != 0,
-            was_paused: words[9] & 2 != 0,
+            rtt: Span::from_ps(words[4]),
+            policy: words[5],
+            size: words[6],
         }
     }
     fn write(&self, words: &mut [u64; Header::WORDS]) {
         let paused_by = self.paused_by.map_or(0, |switch| u64::from(switch) + 1);
-        words[..10].copy_from_slice(&[
+        let bit = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
+        let bits = bit(self.ends, ENDING) | bit(self.is_confirmed, CONFIRMED) | bit(self.was_paused, PAUSED);
+        *words = [
             self.rate,
-            paused_by,
+            paused_by | self.probe_every.min(PdqFields::SELDOMEST) << 32 | bits,
             self.deadline.as_ps(),
             self.left.as_ps(),
-            self.probe_every,
             self.rtt.as_ps(),
             self.policy,
             self.size,
-            u64::from(self.ends),
-            u64::from(self.is_confirmed) | u64::from(self.was_paused) << 1,
-        ]);
+        ];
     }
 }
 
@@ -169,10 +182,18 @@ mod tests {
             ends: true,
         };
         for paused_by in [None, Some(0), Some(u32::MAX - 1)] {
-            let pdq = PdqFields { paused_by, ..pdq };
-            let header = Header::new(Direction::Forward, &pdq);
-            assert_eq!((header.fields::<PdqFields>(), header.fields::<Offer>().rate), (pdq, 7));
+            for probe_every in [0, 2_000, PdqFields::SELDOMEST] {
+                for bit in 0..4 {
+                    let (ends, is_confirmed, was_paused) = (bit == 1, bit == 2, bit == 3);
+                    let pdq = PdqFields { paused_by, probe_every, ends, is_confirmed, was_paused, ..pdq };
+                    let header = Header::new(Direction::Forward, &pdq);
+                    assert_eq!((header.fields::<PdqFields>(), header.fields::<Offer>().rate), (pdq, 7));
+                }
+            }
         }
+        let seldom = Header::new(Direction::Forward, &PdqFields { probe_every: u64::MAX, ends: false, ..pdq });
+        let seldom = seldom.fields::<PdqFields>();
+        assert_eq!((seldom.probe_every, seldom.ends), (PdqFields::SELDOMEST, false));
         let rcp = RcpFields { rate: 8, rtt: Span::from_ps(1), now: 2, ends: true };
         let d3 = D3Fields { rate: 9, desired: 1, rtt: Span::from_ps(2), apart: Span::from_ps(3), ends: true };
         let (of_rcp, of_d3) = (Header::new(Direction::Forward, &rcp), Header::new(Direction::Reverse, &d3));

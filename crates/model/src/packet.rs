@@ -104,6 +104,9 @@ pub struct SackBlock {
 /// How many SACK blocks an ACK carries at most (RFC 2018: three beside a timestamp).
 pub const SACK_BLOCKS: usize = 3;
 
+/// Where an ACK without SACK blocks says what it answers: the block before is empty, so that nobody takes it for one.
+const ANSWERED: usize = 4;
+
 /// What a link carries.
 // Aligned, so that it lies in one cache line and not across two.
 #[derive(Clone, Debug)]
@@ -216,6 +219,22 @@ impl Packet {
         debug_assert_eq!(self.kind, Kind::DATA);
         self.aux[0] = rank as u32;
         self.aux[1] = (rank >> 32) as u32;
+    }
+
+    /// The offset of the data packet that an ACK answers, from a transport whose ACKs have no SACK blocks and say it;
+    /// `None` if it answers another kind of packet.
+    #[inline]
+    pub fn answered(&self) -> Option<u64> {
+        debug_assert_eq!(self.kind, Kind::ACK);
+        (u64::from(self.aux[ANSWERED]) | u64::from(self.aux[ANSWERED + 1]) << 32).checked_sub(1)
+    }
+
+    /// Writes into an ACK without SACK blocks the offset of the data packet that it answers.
+    #[inline]
+    pub fn set_answered(&mut self, offset: u64) {
+        debug_assert!(self.kind == Kind::ACK && !self.has_sack());
+        self.aux[ANSWERED] = (offset + 1) as u32;
+        self.aux[ANSWERED + 1] = ((offset + 1) >> 32) as u32;
     }
 
     /// A field of a kind that belongs to a transport, which says what it means.

@@ -17,14 +17,16 @@
 //! | pacing | [`Pacer`] | host | `host/pace` |
 //! | receive window | [`ReceiveWindow`] | host | `host/receive` |
 
+mod agent;
 mod memory;
 mod pace;
 mod transport;
 
-use tailcut_base::{BitRate, HostId, Instant, Span};
+use tailcut_base::{HostId, Instant, Span};
 
 use crate::{Arena, FlowId, Header, Packet, PacketId};
 
+pub use agent::{Agent, AgentPort, Crossing, Looks};
 pub use memory::{Burst, HoldsMemory, Memory, Pool, PortUse};
 pub use pace::{Awareness, Leave, Outgoing, PaceView, Pacer};
 pub use transport::{Awaits, HostCx, Look, OpenConnection, Progress, Soon, Transport, Unfinished};
@@ -189,56 +191,6 @@ pub trait PortScheduler {
     fn class_bytes(&self, class: u8) -> u64;
     /// Whether the packet that `evict` would take out is worse than `packet`, which would come to `class`.
     fn has_worse(&self, packet: &Packet, class: u8) -> bool;
-}
-
-/// What an agent may know of a port of its switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AgentPort {
-    /// Number of the port in its switch, from 0.
-    pub port: u32,
-    /// Rate of its link.
-    pub rate: BitRate,
-    /// Bytes that wait there.
-    pub queue: u64,
-    /// Bytes that it has begun to send since the start.
-    pub sent: u64,
-}
-
-/// Where a packet comes from and goes to at a switch: the ports of the switch on the two links.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crossing {
-    /// The port back to where the packet comes from.
-    pub ingress: AgentPort,
-    /// The port by which it will go on.
-    pub egress: AgentPort,
-}
-
-/// Reads and writes the headers of packets at a switch. A packet that comes back on the way by which those of its flow
-/// went out has the ports of them the other way round; [`Thing::SymmetricWays`](crate::Thing) sees to that.
-pub trait Agent {
-    /// Whether it does anything.
-    fn is_on(&self) -> bool;
-    /// A packet on its way from the sender to the receiver of its flow is about to be offered to its port.
-    fn on_forward(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing);
-    /// A packet on its way back is about to be offered to its port.
-    fn on_reverse(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing);
-    /// A packet has begun to leave a port, at a moment that may lie in the past of other calls, but never before that
-    /// of one for the same port. Called only if [`Agent::watches_departures`].
-    fn on_departure(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, port: AgentPort) {
-        let _ = (now, packet, header, port);
-    }
-    /// Whether it wants to hear of departures.
-    fn watches_departures(&self) -> bool {
-        false
-    }
-    /// When it wants to be called next, if it does. Asked after every other call.
-    fn timer(&self) -> Option<Instant> {
-        None
-    }
-    /// The moment has come that it asked for.
-    fn on_timer(&mut self, now: Instant) {
-        let _ = now;
-    }
 }
 
 /// The equal ways through a network as it is known now, for path choices that look beyond the next hop. A walk goes

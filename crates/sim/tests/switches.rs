@@ -12,9 +12,9 @@ use tailcut_fabric::agent::AgentConfig;
 use tailcut_fabric::memory::MemoryConfig;
 use tailcut_host::congestion::CongestionConfig;
 use tailcut_model::seat::{
-    AckSample, Agent, AgentPort, CongestionControl, Crossing, DropReason, Memory, Pool, PortUse, Window,
+    AckSample, Agent, AgentPort, CongestionControl, Crossing, DropReason, Looks, Memory, Pool, PortUse, Window,
 };
-use tailcut_model::{Custom, Header, Packet, Thing};
+use tailcut_model::{Custom, Direction, Header, Packet, Thing};
 use tailcut_record::Recorder;
 use tailcut_sim::{Config, Outcome, Scenario, World};
 
@@ -140,15 +140,15 @@ impl Agent for Telemetry {
         true
     }
     fn on_forward(&mut self, _: Instant, _: &mut Packet, _: &mut Header, crossing: Crossing) {
-        *self.turned_round.entry((crossing.ingress.port, crossing.egress.port)).or_default() += 1;
+        *self.turned_round.entry((crossing.ingress().port, crossing.egress().port)).or_default() += 1;
     }
     fn on_reverse(&mut self, _: Instant, _: &mut Packet, header: &mut Header, crossing: Crossing) {
         assert!(header.words[0] > 0, "it comes back as it arrived");
-        let out = self.turned_round.get(&(crossing.egress.port, crossing.ingress.port));
+        let out = self.turned_round.get(&(crossing.egress().port, crossing.ingress().port));
         assert!(out.is_some_and(|&packets| packets > 0), "{crossing:?}");
     }
     fn on_departure(&mut self, now: Instant, _: &mut Packet, header: &mut Header, port: AgentPort) {
-        if header.direction == tailcut_model::Direction::Forward {
+        if header.direction == Direction::Forward {
             let hop = header.words[0] as usize;
             header.words[0] += 1;
             header.words[3 * hop + 1..][..3].copy_from_slice(&[now.as_ps(), port.queue, port.sent]);
@@ -231,12 +231,13 @@ fn an_agent_writes_telemetry_that_a_congestion_control_reads() {
 struct Witness {
     switch: SwitchId,
     watches_departures: bool,
+    looks: Looks,
     seen: Arc<Mutex<Seen>>,
 }
 
 #[derive(Default, Debug, PartialEq)]
 struct Seen {
-    crossings: Vec<(SwitchId, Instant, AgentPort, AgentPort)>,
+    crossings: Vec<(SwitchId, Instant, Crossing)>,
     departures: BTreeMap<(SwitchId, u32), Vec<Departure>>,
 }
 
@@ -245,7 +246,7 @@ type Departure = (Instant, u64, u64);
 
 impl Witness {
     fn crosses(&self, now: Instant, crossing: Crossing) {
-        self.seen.lock().unwrap().crossings.push((self.switch, now, crossing.ingress, crossing.egress));
+        self.seen.lock().unwrap().crossings.push((self.switch, now, crossing));
     }
 }
 
@@ -258,6 +259,9 @@ impl Agent for Witness {
     }
     fn on_reverse(&mut self, now: Instant, _: &mut Packet, _: &mut Header, crossing: Crossing) {
         self.crosses(now, crossing);
+    }
+    fn looks_at(&self, _: Direction) -> Looks {
+        self.looks
     }
     fn on_departure(&mut self, now: Instant, _: &mut Packet, _: &mut Header, port: AgentPort) {
         let mut seen = self.seen.lock().unwrap();
@@ -283,17 +287,18 @@ impl CongestionControl for Steady {
 }
 
 /// Where ports share a memory, what they send is sent in the order of time among all of them before an agent is asked.
-/// Where they do not, only the two ports that it is shown are brought up to date: it sees the same.
+/// Where they do not, only the ports that it looks at are brought up to date: it sees the same.
 #[test]
 fn an_agent_is_shown_ports_as_they_are_at_that_moment() {
     let text = format!("{SMALL}{}", slytherin_mix(0.9, "1ms"));
     for watches_departures in [false, true] {
-        let run = |shares: bool, threads: u32| {
+        let run = |looks: Looks, shares: bool, threads: u32| {
             let seen = Arc::<Mutex<Seen>>::default();
             let scenario = changed("tcp", &text, |config| {
                 let seen = Arc::clone(&seen);
                 let make = move |context: &SwitchContext| -> Result<Box<dyn Agent + Send>, _> {
-                    Ok(Box::new(Witness { switch: context.switch, watches_departures, seen: Arc::clone(&seen) }))
+                    let switch = context.switch;
+                    Ok(Box::new(Witness { switch, watches_departures, looks, seen: Arc::clone(&seen) }))
                 };
                 config.switch.agent = AgentConfig::Custom(Custom::new("witness", make).saying(|facts| {
                     facts.provides(Thing::Agent);
@@ -314,13 +319,26 @@ fn an_agent_is_shown_ports_as_they_are_at_that_moment() {
             seen.crossings.sort_by_key(|&(switch, now, ..)| (now, switch.0));
             (essence, seen)
         };
-        let (essence, seen) = run(false, 1);
-        assert!(seen.crossings.iter().any(|(.., ingress, egress)| ingress.queue > 3_000 && egress.queue == 0));
+        let (essence, seen) = run(Looks::Both, false, 1);
+        let has_queue = |(.., at): &(_, _, Crossing)| at.ingress().queue > 3_000 && at.egress().queue == 0;
+        assert!(seen.crossings.iter().any(has_queue));
         assert_eq!(seen.departures.is_empty(), !watches_departures);
         for (shares, threads) in [(true, 1), (false, 2)] {
-            let other = run(shares, threads);
+            let other = run(Looks::Both, shares, threads);
             assert!(other.0 == essence && other.1 == seen, "shares {shares}, {threads} threads");
         }
+        // One that looks at one port, or at none, is shown no more, and sees and hears the same of the rest.
+        for (looks, shares) in [(Looks::Ingress, false), (Looks::Egress, false), (Looks::Egress, true)] {
+            let other = run(looks, shares, 1);
+            let of_one = seen.crossings.iter().map(|&(switch, now, Crossing { ingress, egress })| {
+                let ingress = ingress.filter(|_| looks.at_ingress());
+                (switch, now, Crossing { ingress, egress: egress.filter(|_| looks.at_egress()) })
+            });
+            assert!(of_one.eq(other.1.crossings), "{looks:?}");
+            assert!(other.0 == essence && other.1.departures == seen.departures, "{looks:?}");
+        }
+        let away = run(Looks::Away, false, 1);
+        assert!(away.1.crossings.is_empty() && away.0 == essence && away.1.departures == seen.departures);
     }
 }
 

@@ -16,14 +16,13 @@
 //! of D3 wrong for ever. A flow of which nothing is heard for four round trips is forgotten, or for four times as long
 //! as its packets of data are apart if it asks with those only.
 
-use std::collections::BTreeMap;
-
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Instant, MTU_BYTES, Span};
 use tailcut_model::explicit::D3Fields;
-use tailcut_model::seat::{Agent, AgentPort, Crossing};
-use tailcut_model::{Build, Facts, FlowId, Header, Invalid, Packet, Parameters, Thing};
+use tailcut_model::seat::{Agent, AgentPort, Crossing, Looks};
+use tailcut_model::{Build, Direction, Facts, FlowId, Header, Invalid, Packet, Parameters, Thing};
 
 use super::round_trip::MeanRoundTrip;
 use crate::SwitchContext;
@@ -80,7 +79,7 @@ struct Link {
     rate: u64,
     capacity: f64,
     /// The flows, of which each connection is one, and the sums over them.
-    flows: BTreeMap<(FlowId, u32), Flow>,
+    flows: FxHashMap<(FlowId, u32), Flow>,
     demand: u64,
     granted: u64,
     round_trip: MeanRoundTrip,
@@ -108,7 +107,7 @@ impl Build for Model {
     }
 
     fn heap_bytes(&self) -> usize {
-        let of_link = |link: &Link| size_of::<Link>() + link.flows.len() * size_of::<((FlowId, u32), Flow)>();
+        let of_link = |link: &Link| size_of::<Link>() + link.flows.capacity() * size_of::<((FlowId, u32), Flow)>();
         self.links.capacity() * size_of::<Option<Box<Link>>>()
             + self.links.iter().flatten().map(|link| of_link(link)).sum::<usize>()
     }
@@ -120,7 +119,7 @@ impl Link {
         Link {
             rate,
             capacity: rate as f64,
-            flows: BTreeMap::new(),
+            flows: FxHashMap::default(),
             demand: 0,
             granted: 0,
             round_trip: MeanRoundTrip::default(),
@@ -151,23 +150,36 @@ impl Link {
         let all = self.rate as f64;
         self.capacity = (self.capacity + config.alpha * (all - y) - config.beta * queue).clamp(0.0, all);
         (self.computed, self.came, self.waited) = (now, came, u64::MAX);
-        let silent: Vec<_> = self.flows.iter().filter(|(_, flow)| flow.until <= now).map(|(&key, _)| key).collect();
-        silent.into_iter().for_each(|key| self.take_back(key));
+        let Link { flows, demand, granted, .. } = self;
+        flows.retain(|_, flow| {
+            let is_silent = flow.until <= now;
+            if is_silent {
+                *demand -= flow.desired;
+                *granted -= flow.granted;
+            }
+            !is_silent
+        });
     }
 
     /// Grants a flow what it may have until it asks again: after a round trip, or with its next packet of data.
     fn grant(&mut self, now: Instant, key: (FlowId, u32), desired: u64, rtt: Span, apart: Span) -> u64 {
-        self.take_back(key);
+        let mut flows = self.flows.len() as u64;
+        let flow = self.flows.entry(key).or_insert_with(|| {
+            flows += 1;
+            Flow { desired: 0, granted: 0, until: now }
+        });
+        // What it had is taken back first.
+        self.demand -= flow.desired;
+        self.granted -= flow.granted;
         let capacity = self.capacity as u64;
         let left = capacity.saturating_sub(self.granted);
         self.demand = self.demand.saturating_add(desired);
-        let flows = self.flows.len() as u64 + 1;
         let fair = capacity.saturating_sub(self.demand) / flows;
         let granted = if left > desired { desired + fair } else { left };
         self.granted += granted;
         let next = BitRate::from_bps(granted).filter(|_| apart > Span::ZERO);
         let silent = next.map_or(rtt.max(apart), |rate| rtt.max(apart).max(rate.tx_time(MTU_BYTES)));
-        self.flows.insert(key, Flow { desired, granted, until: now + (silent * 4).min(Span::MOST) });
+        *flow = Flow { desired, granted, until: now + (silent * 4).min(Span::MOST) };
         granted
     }
 }
@@ -177,8 +189,13 @@ impl Agent for Model {
         true
     }
 
+    /// What goes back carries its rate as it came.
+    fn looks_at(&self, direction: Direction) -> Looks {
+        if direction == Direction::Forward { Looks::Egress } else { Looks::Away }
+    }
+
     fn on_forward(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing) {
-        let port = crossing.egress;
+        let port = crossing.egress();
         let link = self.links[port.port as usize].get_or_insert_with(|| Box::new(Link::new(now, port)));
         let mut fields: D3Fields = header.fields();
         let key = (packet.flow, packet.connection);
@@ -235,7 +252,7 @@ mod tests {
         let fields = D3Fields { rate: 10 * GBPS, desired, rtt: Span::from_us(200), ends, ..D3Fields::default() };
         let mut header = Header::new(Direction::Forward, &fields);
         let port = |port, queue, sent| AgentPort { port, rate: BitRate::gbps(1), queue, sent };
-        let crossing = Crossing { ingress: port(0, 0, 0), egress: port(1, queue, sent) };
+        let crossing = Crossing { ingress: None, egress: Some(port(1, queue, sent)) };
         model.on_forward(Instant::ZERO + Span::from_us(us), &mut packet, &mut header, crossing);
         header.fields::<D3Fields>().rate
     }
@@ -293,7 +310,7 @@ mod tests {
             ..D3Fields::default()
         };
         let port = |port| AgentPort { port, rate: BitRate::gbps(1), queue: 0, sent: 0 };
-        let crossing = Crossing { ingress: port(0), egress: port(1) };
+        let crossing = Crossing { ingress: None, egress: Some(port(1)) };
         model.on_forward(Instant::ZERO, &mut packet, &mut Header::new(Direction::Forward, &fields), crossing);
         assert_eq!(ask(&mut model, 23_000, 1, 0, false, (0, 0)), 0);
         assert_eq!(ask(&mut model, 25_000, 1, 0, false, (0, 0)), GBPS);

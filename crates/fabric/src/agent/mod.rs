@@ -3,8 +3,8 @@
 mod round_trip;
 
 use tailcut_base::Instant;
-use tailcut_model::seat::{Agent, AgentPort, Crossing};
-use tailcut_model::{Header, Packet, register};
+use tailcut_model::seat::{Agent, AgentPort, Crossing, Looks};
+use tailcut_model::{Direction, Header, Packet, register};
 
 use crate::SwitchContext;
 
@@ -26,6 +26,9 @@ register! {
 impl Agent for AgentSeat {
     fn is_on(&self) -> bool {
         match_agent!(self, model => model.is_on())
+    }
+    fn looks_at(&self, direction: Direction) -> Looks {
+        match_agent!(self, model => model.looks_at(direction))
     }
     fn on_forward(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing) {
         match_agent!(self, model => model.on_forward(now, packet, header, crossing));

@@ -33,8 +33,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Instant, Span};
 use tailcut_model::explicit::PdqFields;
-use tailcut_model::seat::{Agent, Crossing};
-use tailcut_model::{Build, Facts, Header, Invalid, Packet, Parameters, Thing};
+use tailcut_model::seat::{Agent, Crossing, Looks};
+use tailcut_model::{Build, Direction, Facts, Header, Invalid, Packet, Parameters, Thing};
 
 use crate::SwitchContext;
 use link::Link;
@@ -221,8 +221,13 @@ impl Agent for Model {
         true
     }
 
+    /// At the link on which the flow goes out, in both directions.
+    fn looks_at(&self, direction: Direction) -> Looks {
+        if direction == Direction::Forward { Looks::Egress } else { Looks::Ingress }
+    }
+
     fn on_forward(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing) {
-        let port = crossing.egress;
+        let port = crossing.egress();
         let link = self.links[port.port as usize].get_or_insert_with(|| Box::new(Link::new(port.rate)));
         let key = (packet.flow, packet.connection);
         header
@@ -230,7 +235,7 @@ impl Agent for Model {
     }
 
     fn on_reverse(&mut self, _: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing) {
-        if let Some(link) = &mut self.links[crossing.ingress.port as usize] {
+        if let Some(link) = &mut self.links[crossing.ingress().port as usize] {
             let key = (packet.flow, packet.connection);
             header.update(|fields: &mut PdqFields| link.on_reverse(&self.config, self.switch, key, fields));
         }

@@ -15,14 +15,13 @@
 //!
 //! The rate is recomputed when a packet comes that asks for it, which is before anybody hears of it.
 
-use std::collections::BTreeMap;
-
+use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{BitRate, Instant, MTU_BYTES, Span};
 use tailcut_model::explicit::RcpFields;
-use tailcut_model::seat::{Agent, AgentPort, Crossing};
-use tailcut_model::{Around, Build, Facts, FlowId, Header, Invalid, Packet, Parameters, Thing};
+use tailcut_model::seat::{Agent, AgentPort, Crossing, Looks};
+use tailcut_model::{Around, Build, Direction, Facts, FlowId, Header, Invalid, Packet, Parameters, Thing};
 
 use super::round_trip::MeanRoundTrip;
 use crate::SwitchContext;
@@ -118,7 +117,7 @@ struct Link {
     computed: Instant,
     came: u64,
     /// The flows, of which each connection is one, in `exact`.
-    flows: BTreeMap<(FlowId, u32), Flow>,
+    flows: FxHashMap<(FlowId, u32), Flow>,
     /// When flows are looked through for silent ones.
     sweep: Instant,
 }
@@ -152,7 +151,7 @@ impl Build for Model {
     }
 
     fn heap_bytes(&self) -> usize {
-        let of_link = |link: &Link| size_of::<Link>() + link.flows.len() * size_of::<((FlowId, u32), Flow)>();
+        let of_link = |link: &Link| size_of::<Link>() + link.flows.capacity() * size_of::<((FlowId, u32), Flow)>();
         self.links.capacity() * size_of::<Option<Box<Link>>>()
             + self.links.iter().flatten().map(|link| of_link(link)).sum::<usize>()
     }
@@ -167,7 +166,7 @@ impl Link {
             round_trip: MeanRoundTrip::default(),
             computed: now,
             came: port.sent + port.queue,
-            flows: BTreeMap::new(),
+            flows: FxHashMap::default(),
             sweep: now,
         }
     }
@@ -220,8 +219,13 @@ impl Agent for Model {
         true
     }
 
+    /// What goes back carries its rate as it came.
+    fn looks_at(&self, direction: Direction) -> Looks {
+        if direction == Direction::Forward { Looks::Egress } else { Looks::Away }
+    }
+
     fn on_forward(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing) {
-        let port = crossing.egress;
+        let port = crossing.egress();
         let link =
             self.links[port.port as usize].get_or_insert_with(|| Box::new(Link::new(now, port, self.config.initial)));
         let mut fields: RcpFields = header.fields();
@@ -271,7 +275,7 @@ mod tests {
         let mut packet = Packet::control(Kind::DATA, FlowId(flow), HostId(0), HostId(1), 0, Instant::ZERO);
         let fields = RcpFields { rate: 10 * GBPS, rtt: Span::from_us(200), now, ends };
         let mut header = Header::new(Direction::Forward, &fields);
-        let crossing = Crossing { ingress: port(0, 0, 0), egress: port(1, queue, sent) };
+        let crossing = Crossing { ingress: None, egress: Some(port(1, queue, sent)) };
         model.on_forward(Instant::ZERO + Span::from_us(us), &mut packet, &mut header, crossing);
         header.fields::<RcpFields>().rate
     }

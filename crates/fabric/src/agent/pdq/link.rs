@@ -1,7 +1,6 @@
 //! The flows of one link, and what each of them may have of it.
 
-use std::collections::BTreeMap;
-
+use rustc_hash::FxHashMap;
 use tailcut_base::{BitRate, Instant, Span};
 use tailcut_model::FlowId;
 use tailcut_model::explicit::PdqFields;
@@ -46,7 +45,7 @@ pub(super) struct Link {
     /// The flows, the most critical first.
     list: Vec<Entry>,
     /// Flows for which there is no room in the list, and until when they are counted.
-    others: BTreeMap<Key, Instant>,
+    others: FxHashMap<Key, Instant>,
     /// When flows are looked through for silent ones.
     sweep: Instant,
 }
@@ -65,13 +64,13 @@ impl Link {
             control: Instant::ZERO,
             accepted: None,
             list: Vec::new(),
-            others: BTreeMap::new(),
+            others: FxHashMap::default(),
             sweep: Instant::ZERO,
         }
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        self.list.capacity() * size_of::<Entry>() + self.others.len() * size_of::<(Key, Instant)>()
+        self.list.capacity() * size_of::<Entry>() + self.others.capacity() * size_of::<(Key, Instant)>()
     }
 
     /// A packet that asks, or ends its flow, is about to leave by this link.
@@ -141,8 +140,15 @@ impl Link {
         self.list.iter().position(|entry| entry.key == key)
     }
 
+    /// Most links have room for all of their flows.
+    fn forget_other(&mut self, key: Key) {
+        if !self.others.is_empty() {
+            self.others.remove(&key);
+        }
+    }
+
     fn forget(&mut self, key: Key) {
-        self.others.remove(&key);
+        self.forget_other(key);
         if let Some(at) = self.find(key) {
             self.list.remove(at);
         }
@@ -199,9 +205,7 @@ impl Link {
         let probes = (config.probing * at as f64).max(1.0) + 1.0;
         entry.until = now + times(own.max(rtt), 2.0 * probes);
         self.list[at] = entry;
-        if !self.others.is_empty() {
-            self.others.remove(&key);
-        }
+        self.forget_other(key);
         let room = self.room(config);
         while self.list.len() > room {
             let last = self.list.pop().expect("it is longer than its room");

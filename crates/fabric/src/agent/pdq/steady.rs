@@ -114,7 +114,7 @@ impl Network {
                 // A switch that sees the name of another one says nothing.
                 let before: PdqFields = headers[nth].fields();
                 is_asked[nth] &= before.paused_by.is_none_or(|by| by as usize == link);
-                let crossing = Crossing { ingress: port(0), egress: port(1) };
+                let crossing = Crossing { ingress: None, egress: Some(port(1)) };
                 self.switches[link].on_forward(now, &mut packet(flow.id), &mut headers[nth], crossing);
             }
         }
@@ -122,7 +122,7 @@ impl Network {
         for &nth in back {
             let flow = &mut self.flows[nth];
             for &link in flow.links.iter().rev() {
-                let crossing = Crossing { ingress: port(1), egress: port(0) };
+                let crossing = Crossing { ingress: Some(port(1)), egress: None };
                 self.switches[link].on_reverse(now, &mut packet(flow.id), &mut headers[nth], crossing);
             }
             let fields: PdqFields = headers[nth].fields();

@@ -49,11 +49,11 @@ impl Switch {
         let now = Instant::from_ps((self.us * 1e6) as u64);
         match direction {
             Direction::Forward => {
-                let crossing = Crossing { ingress: port(0, 0), egress: port(1, self.queue) };
+                let crossing = Crossing { ingress: None, egress: Some(port(1, self.queue)) };
                 self.model.on_forward(now, &mut packet, &mut header, crossing);
             }
             _ => {
-                let crossing = Crossing { ingress: port(1, self.queue), egress: port(0, 0) };
+                let crossing = Crossing { ingress: Some(port(1, self.queue)), egress: None };
                 self.model.on_reverse(now, &mut packet, &mut header, crossing);
             }
         }

@@ -1,6 +1,6 @@
 //! The kinds of packets of explicit-rate transports.
 
-use tailcut_model::{Header, Kind, Packet};
+use tailcut_model::{Kind, Packet};
 
 /// Opens a flow: a SYN.
 pub const OPEN: Kind = Kind::own(5);
@@ -12,20 +12,6 @@ pub const PROBE: Kind = Kind::own(7);
 pub const END: Kind = Kind::own(8);
 /// Answers a packet that ends a flow that was given up.
 pub const ENDED: Kind = Kind::own(9);
-
-/// The word of a header in which a data packet says its offset, and one more; its ACK carries it back. No scheme has so
-/// many fields.
-const OFFSET: usize = Header::WORDS - 1;
-
-/// Writes the offset of a data packet into its header.
-pub fn set_offset(header: &mut Header, seq: u64) {
-    header.words[OFFSET] = seq + 1;
-}
-
-/// The offset of the data packet that an ACK answers; `None` if it answers another kind of packet.
-pub fn offset(header: &Header) -> Option<u64> {
-    header.words[OFFSET].checked_sub(1)
-}
 
 /// Bytes of the whole flow, in a probe: the receiver may have forgotten a flow that it has all of.
 pub fn flow_bytes(probe: &Packet) -> u64 {

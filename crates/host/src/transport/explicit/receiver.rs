@@ -66,7 +66,11 @@ impl Receiver {
 
 /// Answers a packet of a flow that expects the byte `next`; the rate is no more than the host's link takes.
 pub(super) fn answer(cx: &mut HostCx<'_>, id: PacketId, kind: Kind, next: u64, link: BitRate) {
-    let packet = cx.arena.get(id).answer(kind, next);
+    let answered = cx.arena.get(id);
+    let mut packet = answered.answer(kind, next);
+    if answered.kind == Kind::DATA {
+        packet.set_answered(answered.seq);
+    }
     if !cx.arena.has_headers() {
         return cx.send_control(packet);
     }

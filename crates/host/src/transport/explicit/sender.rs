@@ -576,7 +576,7 @@ impl<P: Protocol> Sender<P> {
             return None;
         }
         // The header tells of what is left with this packet.
-        let mut header = self.header(now, Kind::DATA, common);
+        let header = self.header(now, Kind::DATA, common);
         let (seq, payload) = match self.lost.pop_front() {
             Some((seq, payload)) => {
                 self.lost_bytes -= u64::from(payload);
@@ -591,7 +591,6 @@ impl<P: Protocol> Sender<P> {
         };
         let mut packet = Packet::data(self.flow, self.src, self.dst, seq, payload, self.flow_bytes, now);
         packet.connection = self.connection;
-        packets::set_offset(&mut header, seq);
         packet.flags = Flags::NONE.with(Flags::RETRANSMITTED, is_again);
         if is_again {
             self.report.retransmissions += 1;
@@ -625,7 +624,7 @@ impl<P: Protocol> Sender<P> {
             self.due = now;
         }
         if packet.kind == Kind::ACK {
-            let offset = packets::offset(header);
+            let offset = packet.answered();
             if offset.is_some() {
                 self.waits_since = now;
             }

@@ -30,15 +30,14 @@ fn rcp() -> Around {
 fn answer(a: &mut Around, kind: Kind, seq: u64, sent: Instant, rate: Option<u64>) {
     let mut packet = Packet::control(kind, FlowId(0), HostId(1), HostId(0), seq, sent);
     packet.connection = 9;
+    // Data leaves from 200 us on, a packet each 12 us.
+    if let Some(since) = sent.since(us(200)).filter(|_| kind == Kind::ACK) {
+        packet.set_answered(since.as_ps() / 12_000_000 * 1460);
+    }
     let id = a.arena.insert(packet);
     if let Some(rate) = rate {
         let fields = RcpFields { rate, ..RcpFields::default() };
-        let mut header = Header::new(Direction::Reverse, &fields);
-        // Data leaves from 200 us on, a packet each 12 us.
-        if let Some(since) = sent.since(us(200)) {
-            packets::set_offset(&mut header, since.as_ps() / 12_000_000 * 1460);
-        }
-        a.arena.set_header(id, header);
+        a.arena.set_header(id, Header::new(Direction::Reverse, &fields));
     }
     a.call(|host, cx| host.on_packet(cx, id));
     a.arena.remove(id);

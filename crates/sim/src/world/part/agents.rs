@@ -1,12 +1,14 @@
 //! Agents of switches: each reads and writes the headers of the packets that arrive, and looks at the ports by which
 //! they come and go.
 //!
-//! An agent is shown two ports at a time, and is told when packets leave them, if it wants to know, in the order of
-//! time for each port. So only these two have to be brought up to date, unless the ports share a memory.
+//! An agent looks at no more than two ports at a time, and is told when packets leave them, if it wants to know, in the
+//! order of time for each port. So only those at which it looks have to be brought up to date, unless the ports share a
+//! memory.
 
 use tailcut_base::{HostId, Instant, PortId, SwitchId};
+use tailcut_fabric::agent::AgentSeat;
 use tailcut_fabric::{Offered, Port};
-use tailcut_model::seat::{Agent, AgentPort, Crossing};
+use tailcut_model::seat::{Agent, AgentPort, Crossing, Looks};
 use tailcut_model::{Arena, Direction, PacketId};
 
 use super::Part;
@@ -17,6 +19,28 @@ use crate::event::Event;
 /// What an agent may know of the port at `at`, whose owner's first one stands at `first`.
 pub(super) fn agent_port(first: u32, at: u32, port: &Port) -> AgentPort {
     AgentPort { port: at - first, rate: port.wire.link().rate, queue: port.backlog(), sent: port.wire.stats().bytes }
+}
+
+/// Which ports an agent looks at, by the direction of a packet.
+#[derive(Clone, Copy)]
+pub(super) struct LooksAt {
+    forward: Looks,
+    reverse: Looks,
+}
+
+impl LooksAt {
+    pub(super) fn of(agent: &AgentSeat) -> LooksAt {
+        LooksAt { forward: agent.looks_at(Direction::Forward), reverse: agent.looks_at(Direction::Reverse) }
+    }
+
+    #[inline]
+    pub(super) fn at(self, direction: Direction) -> Looks {
+        match direction {
+            Direction::None => Looks::Away,
+            Direction::Forward => self.forward,
+            Direction::Reverse => self.reverse,
+        }
+    }
 }
 
 impl Managed {
@@ -68,13 +92,24 @@ impl Part<'_> {
         let Part { ports, arena, switches, calendar, .. } = self;
         let number = switches[switch].id;
         let Some(managed) = switches[switch].managed.as_deref_mut().filter(|managed| managed.has_agent) else { return };
-        let back = self.positions.port(self.network.ports()[from].reverse);
-        if managed.has_ports_apart() {
-            managed.settle_port(now, back, ports, arena);
+        let looks = managed.looks.at(arena.header(id).direction);
+        // The port is about to be offered the packet, and would not tell whom it sends before.
+        if managed.watches_departures && !looks.at_egress() && managed.has_ports_apart() {
             managed.settle_port(now, at, ports, arena);
         }
-        let state = |at: usize| agent_port(managed.first, at as u32, &ports[at]);
-        let crossing = Crossing { ingress: state(back), egress: state(at) };
+        if looks == Looks::Away {
+            return;
+        }
+        let mut show = |at: usize, arena: &mut Arena| {
+            if managed.has_ports_apart() {
+                managed.settle_port(now, at, ports, arena);
+            }
+            agent_port(managed.first, at as u32, &ports[at])
+        };
+        let back = || self.positions.port(self.network.ports()[from].reverse);
+        let ingress = looks.at_ingress().then(|| show(back(), arena));
+        let egress = looks.at_egress().then(|| show(at, arena));
+        let crossing = Crossing { ingress, egress };
         let (packet, header) = arena.get_with_header(id);
         match header.direction {
             Direction::None => {}

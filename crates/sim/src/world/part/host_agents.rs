@@ -6,17 +6,18 @@
 
 use tailcut_base::{Instant, PortId, SwitchId};
 use tailcut_fabric::agent::AgentSeat;
-use tailcut_model::seat::{Agent, Crossing};
+use tailcut_model::seat::{Agent, Crossing, Looks};
 use tailcut_model::{Direction, PacketId};
 
 use super::Part;
-use super::agents::agent_port;
+use super::agents::{LooksAt, agent_port};
 use crate::event::Event;
 
 /// The agent of one host.
 pub(super) struct HostAgent {
     seat: AgentSeat,
     watches_departures: bool,
+    looks: LooksAt,
     /// The number by which it names itself, after those of all switches.
     id: SwitchId,
     /// When it wants to be called.
@@ -26,7 +27,8 @@ pub(super) struct HostAgent {
 impl HostAgent {
     pub(super) fn new(seat: AgentSeat, id: SwitchId) -> HostAgent {
         let watches_departures = seat.watches_departures();
-        HostAgent { seat, watches_departures, id, timer: None }
+        let looks = LooksAt::of(&seat);
+        HostAgent { seat, watches_departures, looks, id, timer: None }
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
@@ -44,10 +46,17 @@ impl Part<'_> {
     fn ask_host_agent(&mut self, now: Instant, host: usize, ingress: usize, egress: usize, id: PacketId) {
         let interfaces = self.interfaces.as_mut().expect("the caller has seen it");
         let first = interfaces.first[host];
-        let state = |at: usize| agent_port(first, at as u32, &self.ports[at]);
-        let crossing = Crossing { ingress: state(ingress), egress: state(egress) };
-        let (packet, header) = self.arena.get_with_header(id);
         let agent = &mut interfaces.agents[host];
+        let looks = agent.looks.at(self.arena.header(id).direction);
+        if looks == Looks::Away {
+            return;
+        }
+        let state = |at: usize| agent_port(first, at as u32, &self.ports[at]);
+        let crossing = Crossing {
+            ingress: looks.at_ingress().then(|| state(ingress)),
+            egress: looks.at_egress().then(|| state(egress)),
+        };
+        let (packet, header) = self.arena.get_with_header(id);
         match header.direction {
             Direction::None => {}
             Direction::Forward => agent.seat.on_forward(now, packet, header, crossing),

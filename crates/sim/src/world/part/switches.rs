@@ -19,6 +19,7 @@ use tailcut_record::{BurstRow, MemoryPoint};
 use tailcut_topology::Node;
 use tailcut_topology::path::Path;
 
+use super::agents::LooksAt;
 use super::loops::Loop;
 use super::patient::PatientPorts;
 use super::{Any, Part};
@@ -74,6 +75,8 @@ pub(super) struct Managed {
     pub(super) agent: AgentSeat,
     pub(super) has_agent: bool,
     pub(super) watches_departures: bool,
+    /// Which ports the agent looks at.
+    pub(super) looks: LooksAt,
     /// When the agent wants to be called.
     pub(super) agent_timer: Option<Instant>,
     /// When each port that has packets waiting sends the next one, earliest first, with its position. An entry whose
@@ -126,6 +129,7 @@ impl Managed {
             headrooms,
             patient: is_alone.then(|| PatientPorts::new(&memory, first, ports, classes)).flatten(),
             memory,
+            looks: LooksAt::of(&agent),
             agent,
             has_agent,
             watches_departures,
