@@ -17,9 +17,11 @@ pub struct Offer {
 }
 
 impl Fields for Offer {
+    #[inline]
     fn read(words: &[u64; Header::WORDS]) -> Offer {
         Offer { rate: words[0] }
     }
+    #[inline]
     fn write(&self, words: &mut [u64; Header::WORDS]) {
         words[0] = self.rate;
     }
@@ -49,9 +51,11 @@ pub struct RcpFields {
 }
 
 impl Fields for RcpFields {
+    #[inline]
     fn read(words: &[u64; Header::WORDS]) -> RcpFields {
         RcpFields { rate: words[0], rtt: Span::from_ps(words[1]), now: words[2], ends: words[3] == ENDS }
     }
+    #[inline]
     fn write(&self, words: &mut [u64; Header::WORDS]) {
         words[..4].copy_from_slice(&[self.rate, self.rtt.as_ps(), self.now, u64::from(self.ends)]);
     }
@@ -95,6 +99,7 @@ impl PdqFields {
 
 /// One word has P below, then I, and these bits.
 impl Fields for PdqFields {
+    #[inline]
     fn read(words: &[u64; Header::WORDS]) -> PdqFields {
         let several = words[1];
         PdqFields {
@@ -111,6 +116,7 @@ impl Fields for PdqFields {
             size: words[6],
         }
     }
+    #[inline]
     fn write(&self, words: &mut [u64; Header::WORDS]) {
         let paused_by = self.paused_by.map_or(0, |switch| u64::from(switch) + 1);
         let bit = |is_set: bool, bit: u64| if is_set { bit } else { 0 };
@@ -146,6 +152,7 @@ pub struct D3Fields {
 }
 
 impl Fields for D3Fields {
+    #[inline]
     fn read(words: &[u64; Header::WORDS]) -> D3Fields {
         D3Fields {
             rate: words[0],
@@ -155,6 +162,7 @@ impl Fields for D3Fields {
             ends: words[3] == ENDS,
         }
     }
+    #[inline]
     fn write(&self, words: &mut [u64; Header::WORDS]) {
         let own = [self.rate, self.desired, self.rtt.as_ps(), u64::from(self.ends), self.apart.as_ps()];
         words[..5].copy_from_slice(&own);

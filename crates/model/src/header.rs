@@ -32,6 +32,7 @@ impl Header {
     pub const WORDS: usize = 7;
 
     /// A header with these fields.
+    #[inline]
     pub fn new(direction: Direction, fields: &impl Fields) -> Header {
         let mut header = Header { direction, words: [0; Header::WORDS] };
         fields.write(&mut header.words);
@@ -39,11 +40,13 @@ impl Header {
     }
 
     /// The fields, read as those of one scheme.
+    #[inline]
     pub fn fields<F: Fields>(&self) -> F {
         F::read(&self.words)
     }
 
     /// Changes the fields.
+    #[inline]
     pub fn update<F: Fields>(&mut self, change: impl FnOnce(&mut F)) {
         let mut fields = F::read(&self.words);
         change(&mut fields);

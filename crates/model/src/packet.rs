@@ -326,6 +326,7 @@ impl Arena {
     ///
     /// # Panics
     /// If packets have no headers.
+    #[inline]
     pub fn header(&self, id: PacketId) -> &Header {
         &self.headers.as_ref().expect("packets have headers")[id.index()]
     }
@@ -340,6 +341,7 @@ impl Arena {
     ///
     /// # Panics
     /// If packets have no headers.
+    #[inline]
     pub fn get_with_header(&mut self, id: PacketId) -> (&mut Packet, &mut Header) {
         let header = &mut self.headers.as_mut().expect("packets have headers")[id.index()];
         (&mut self.packets[id.index()], header)
@@ -349,6 +351,7 @@ impl Arena {
     ///
     /// # Panics
     /// If packets have no headers.
+    #[inline]
     pub fn set_header(&mut self, id: PacketId, header: Header) {
         self.headers.as_mut().expect("packets have headers")[id.index()] = header;
     }
@@ -408,6 +411,14 @@ impl Arena {
     pub fn prefetch(&self, id: PacketId) {
         prefetch(&self.packets[id.index()]);
         prefetch(&self.links[id.index()]);
+    }
+
+    /// Calls the header of a packet into the cache.
+    #[inline]
+    pub fn prefetch_header(&self, id: PacketId) {
+        if let Some(header) = self.headers.as_ref().and_then(|headers| headers.get(id.index())) {
+            prefetch(header);
+        }
     }
 
     /// Calls the packet behind this one in its list into the cache.

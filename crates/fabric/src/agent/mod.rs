@@ -24,27 +24,35 @@ register! {
 }
 
 impl Agent for AgentSeat {
+    #[inline]
     fn is_on(&self) -> bool {
         match_agent!(self, model => model.is_on())
     }
+    #[inline]
     fn looks_at(&self, direction: Direction) -> Looks {
         match_agent!(self, model => model.looks_at(direction))
     }
+    #[inline]
     fn on_forward(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing) {
         match_agent!(self, model => model.on_forward(now, packet, header, crossing));
     }
+    #[inline]
     fn on_reverse(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, crossing: Crossing) {
         match_agent!(self, model => model.on_reverse(now, packet, header, crossing));
     }
+    #[inline]
     fn on_departure(&mut self, now: Instant, packet: &mut Packet, header: &mut Header, port: AgentPort) {
         match_agent!(self, model => model.on_departure(now, packet, header, port));
     }
+    #[inline]
     fn watches_departures(&self) -> bool {
         match_agent!(self, model => model.watches_departures())
     }
+    #[inline]
     fn timer(&self) -> Option<Instant> {
         match_agent!(self, model => model.timer())
     }
+    #[inline]
     fn on_timer(&mut self, now: Instant) {
         match_agent!(self, model => model.on_timer(now));
     }

@@ -79,6 +79,10 @@ impl PortScheduler for Model {
         if best.packets.is_empty() {
             self.waiting.pop();
         }
+        // It will be sent next, unless a better one comes.
+        if let Some(next) = self.waiting.last().and_then(|best| best.packets.front()) {
+            arena.prefetch(next);
+        }
         Some(self.taken(arena, id))
     }
 

@@ -94,6 +94,10 @@ impl PortScheduler for Model {
         }
         let class = self.waiting.trailing_zeros() as usize;
         let id = self.queue(class).packets.pop_front(arena).expect("a waiting class holds a packet");
+        // It will be sent next, unless one of a better class comes.
+        if let Some(next) = self.queue(class).packets.front() {
+            arena.prefetch(next);
+        }
         Some(self.taken(arena, class, id))
     }
 

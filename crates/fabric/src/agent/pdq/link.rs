@@ -218,12 +218,15 @@ impl Link {
     /// round trips together.
     fn available(&self, config: &Config, at: usize) -> u64 {
         let (mut early, mut used) = (0.0, 0);
+        // Most flows have far more to go, which is seen without a division.
+        let far = 2.0 * config.early_start;
         for entry in &self.list[..at] {
             let rtt = match config.early_start_rtt {
                 EarlyStartRtt::Measured => entry.rtt,
                 EarlyStartRtt::Least => entry.least_rtt,
             };
-            let round_trips = entry.left.as_ps() as f64 / rtt.as_ps() as f64;
+            let (left, rtt) = (entry.left.as_ps() as f64, rtt.as_ps() as f64);
+            let round_trips = if left > far * rtt { far } else { left / rtt };
             if round_trips < config.early_start && early < config.early_start {
                 early += round_trips;
             } else {

@@ -222,6 +222,8 @@ impl<P: Protocol> Explicit<P> {
                 Act::Offer => {
                     let left = sender.left();
                     self.orders.of_mut(sender.nic()).offer(cx.now, order, 1, left);
+                    // It is the last that it wants.
+                    break;
                 }
                 Act::GiveUp => {
                     cx.wishes.push(Wish::Abandoned { flow: sender.flow(), report: sender.report() });

@@ -426,11 +426,14 @@ impl<P: Protocol> Sender<P> {
         BitRate::from_bps(self.protocol.rate()).is_none_or(|rate| rate.takes_longer(MTU_BYTES, span))
     }
 
-    /// When the next probe goes, if any does: while the rate lets nothing go, or too seldom to hear of another one.
-    fn probes_at(&self) -> Option<Instant> {
+    /// When the next probe goes, if one does by `latest`: while the rate lets nothing go, or too seldom to hear of
+    /// another one.
+    fn probes_by(&self, latest: Instant) -> Option<Instant> {
         let every = self.protocol.probe_every(self.rtt)?;
-        let seldom = self.protocol.rate() == 0 || self.is_gap_above(every);
-        (seldom && self.left() > 0).then(|| self.spoke.map_or(Instant::ZERO, |spoke| spoke + every))
+        let at = self.spoke.map_or(Instant::ZERO, |spoke| spoke + every);
+        // A flow that sends has always spoken of late, which is sooner seen than how far its packets are apart.
+        let is_near = at <= latest && self.left() > 0;
+        (is_near && (self.protocol.rate() == 0 || self.is_gap_above(every))).then_some(at)
     }
 
     /// Does one thing that is due now, if anything is.
@@ -452,7 +455,7 @@ impl<P: Protocol> Sender<P> {
             }
             Phase::Open => {
                 self.expire(now, common);
-                if self.probes_at().is_some_and(|at| at <= now) {
+                if self.probes_by(now).is_some() {
                     let header = self.header(now, packets::PROBE, common);
                     let mut probe = self.control(packets::PROBE, 0, now);
                     packets::set_flow_bytes(&mut probe, self.flow_bytes);
@@ -527,8 +530,9 @@ impl<P: Protocol> Sender<P> {
                 if let Some(expires) = self.expires_at(common) {
                     at = expires;
                 }
-                if let Some(probe) = self.probes_at() {
-                    at = at.min(probe);
+                // A later one changes nothing.
+                if let Some(probe) = self.probes_by(at.min(self.timer)) {
+                    at = probe;
                 }
                 if !self.is_offered && self.protocol.rate() > 0 && self.left() > 0 {
                     at = at.min(self.due);

@@ -85,10 +85,19 @@ impl Part<'_> {
     /// time enough.
     #[inline(always)]
     pub(super) fn fetch_behind<L: Loop>(&self, at: usize) {
-        if L::FETCHES_PACKETS
+        if (L::FETCHES_PACKETS || L::MAY_BE_DEEP && self.is_deep)
             && let Some(next) = self.ports[at].wire.first_in_flight()
         {
             self.arena.prefetch_behind(next);
+        }
+    }
+
+    /// Calls the header of a packet that lands into the cache, at which the agent of a switch is about to look, or the
+    /// host that the packet is for.
+    #[inline(always)]
+    pub(super) fn fetch_header<L: Loop>(&self, id: PacketId) {
+        if L::HAS_AGENTS {
+            self.arena.prefetch_header(id);
         }
     }
 

@@ -145,6 +145,7 @@ impl<'s> Part<'s> {
             owes_departures: switches.iter().any(Switch::owes_departures),
             switches,
             outward,
+            is_deep: false,
             is_large: ports.len() * size_of::<Port>() > CACHE_BYTES,
             fetched: 0,
             flows: FlowTable::new(),

@@ -5,7 +5,7 @@
 
 /// What is known of a network when its loop is compiled. In a plain network, hosts have one interface, take no time and
 /// run a built-in transport; switches use none of the features below; no link fails, no route is static, landings at
-/// one moment are not drawn, and no lens watches a packet. Each constant but the last two adds one feature to that.
+/// one moment are not drawn, and no lens watches a packet. Each constant but the last three adds one feature to that.
 pub(super) trait Loop {
     /// Whether the network is plain, but for the features below. If not, the loop asks for every feature.
     const PLAIN: bool;
@@ -21,6 +21,8 @@ pub(super) trait Loop {
     const MAY_BE_LARGE: bool = true;
     /// Whether the packets on a link are prefetched into the cache ahead of their landings.
     const FETCHES_PACKETS: bool = false;
+    /// Whether they are if there are more of them than a cache holds.
+    const MAY_BE_DEEP: bool = false;
 }
 
 /// Any network: every feature is asked for.
@@ -56,6 +58,7 @@ pub(super) struct AttributedDeep;
 impl Loop for Any {
     const PLAIN: bool = false;
     const HAS_PAUSES: bool = true;
+    const MAY_BE_DEEP: bool = true;
 }
 
 impl Loop for Plain {
@@ -77,6 +80,7 @@ impl Loop for Sharing {
     const PLAIN: bool = true;
     const SHARES: bool = true;
     const MAY_BE_LARGE: bool = false;
+    const MAY_BE_DEEP: bool = true;
 }
 
 impl Loop for SharingLarge {
@@ -87,11 +91,13 @@ impl Loop for SharingLarge {
 impl Loop for Advised {
     const PLAIN: bool = true;
     const HAS_AGENTS: bool = true;
+    const MAY_BE_DEEP: bool = true;
 }
 
 impl Loop for Pausing {
     const PLAIN: bool = true;
     const HAS_PAUSES: bool = true;
+    const MAY_BE_DEEP: bool = true;
 }
 
 impl Loop for Attributed {

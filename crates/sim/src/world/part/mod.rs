@@ -17,6 +17,7 @@ mod build;
 mod delays;
 mod host_agents;
 mod hosts;
+mod landings;
 mod lens;
 mod loops;
 mod mail;
@@ -162,6 +163,8 @@ pub(super) struct Part<'s> {
     outward: Vec<(u32, PortId, u32)>,
     /// Whether the ports are too many for the processor's cache, so that it pays to look ahead.
     is_large: bool,
+    /// Whether packets have been too many for it.
+    is_deep: bool,
     /// The bucket of the calendar that was in use when something was last called into the cache.
     fetched: u64,
     flows: FlowTable,
@@ -192,6 +195,7 @@ impl Part<'_> {
     pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
         let has_plain_switches = !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
+        self.is_deep = self.arena.peak() > MANY_PACKETS;
         let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none();
         let is_plain = is_plain && self.lens.is_none() && (self.pfc.is_none() || self.attribution.is_none());
         let handled = match (is_plain, self.shares_memory, &self.attribution) {
@@ -199,7 +203,7 @@ impl Part<'_> {
             (true, false, None) if self.has_agents_alone => self.run::<Advised>(horizon, budget),
             (true, ..) if self.has_agents_alone => self.run::<Any>(horizon, budget),
             (true, false, None) if self.is_large => self.run::<PlainLarge>(horizon, budget),
-            (true, false, None) if self.arena.peak() > MANY_PACKETS => self.run::<PlainDeep>(horizon, budget),
+            (true, false, None) if self.is_deep => self.run::<PlainDeep>(horizon, budget),
             (true, false, None) => self.run::<Plain>(horizon, budget),
             (true, true, None) if self.is_large => self.run::<SharingLarge>(horizon, budget),
             (true, true, None) => self.run::<Sharing>(horizon, budget),
@@ -310,23 +314,16 @@ impl Part<'_> {
             // What waits behind the packet takes turns with what its host has of its own.
             self.catch_up_all(now, self.host_of_nic(at));
         }
-        let landed = if L::HAS_PAUSES && self.pfc.is_some() {
+        let (id, next) = if L::HAS_PAUSES && self.pfc.is_some() {
             self.land_held(at)
         } else if self.has_to_tell::<L>(at) {
             self.land_managed(now, port, at)
         } else {
             self.ports[at].land(&mut self.arena)
         };
-        let (id, next) = landed;
+        self.fetch_header::<L>(id);
         if let Some(next) = next {
-            if L::PLAIN {
-                // The event of the next packet behind the same port is the one at hand, at another time.
-                self.calendar.push(next, self.key);
-                self.fetch_behind::<L>(at);
-                self.fetch_account::<L>(at);
-            } else {
-                self.push_landing::<L>(at, next);
-            }
+            self.push_next_landing::<L>(at, next);
         } else if at < self.nics {
             self.catch_up_host::<L>(now, if L::PLAIN { at } else { self.host_of_nic(at) });
         }
@@ -391,17 +388,6 @@ impl Part<'_> {
         }
         let offered = port.offer(now, &mut self.arena, id, &mut self.evicted);
         self.see_to::<L>(now, at, id, offered);
-    }
-
-    /// The first packet in flight behind the port at `at` will land at `land`.
-    #[inline(always)]
-    fn push_landing<L: Loop>(&mut self, at: usize, land: Instant) {
-        let key = match &self.ties {
-            Some(ties) if !L::PLAIN => ties.key(self.landings[at], land),
-            _ => self.landings[at],
-        };
-        self.calendar.push(land, key);
-        self.fetch_account::<L>(at);
     }
 
     /// What follows from offering a packet to the port at `at`.
