@@ -313,8 +313,8 @@ impl Protocol for Pdq {
         if self.is_lifted {
             return Some(Span::ZERO);
         }
-        let ps = u128::from(rtt.as_ps()) * u128::from(self.probe_every) / 1_000;
-        Some(Span::from_ps(u64::try_from(ps).unwrap_or(u64::MAX)).min(Span::MOST))
+        // No time is above `Span::MOST`, by far: a product that does not fit is.
+        Some(rtt.as_ps().checked_mul(self.probe_every).map_or(Span::MOST, |ps| Span::from_ps(ps / 1_000)).min(Span::MOST))
     }
 
     fn starts_late(&self) -> bool {

@@ -104,12 +104,12 @@ impl Link {
         let granted = self.available(config, at).min(fields.rate);
         let is_new = self.list[at].rate == 0;
         let is_recent = |accepted: Option<Instant>| accepted.is_some_and(|at| now < at + times(rtt, config.damping));
-        let is_damped = match config.damped {
+        let is_damped = || match config.damped {
             Damped::All => is_recent(self.accepted),
             Damped::Paused => fields.paused_by == Some(me) && is_recent(self.accepted),
             Damped::LessCritical => self.list[..at].iter().any(|before| is_recent(before.accepted)),
         };
-        if granted == 0 || is_new && is_damped {
+        if granted == 0 || is_new && is_damped() {
             // The answer tells the sender, and the list, that it may send nothing.
             return pause(fields, me);
         }
@@ -206,10 +206,13 @@ impl Link {
         entry.until = now + times(own.max(rtt), 2.0 * probes);
         self.list[at] = entry;
         self.forget_other(key);
-        let room = self.room(config);
-        while self.list.len() > room {
-            let last = self.list.pop().expect("it is longer than its room");
-            self.others.insert(last.key, last.until);
+        // There is room for so many whoever sends.
+        if self.list.len() > config.list_min as usize {
+            let room = self.room(config);
+            while self.list.len() > room {
+                let last = self.list.pop().expect("it is longer than its room");
+                self.others.insert(last.key, last.until);
+            }
         }
         (at < self.list.len()).then_some(at)
     }
