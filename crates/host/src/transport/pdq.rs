@@ -314,7 +314,12 @@ impl Protocol for Pdq {
             return Some(Span::ZERO);
         }
         // No time is above `Span::MOST`, by far: a product that does not fit is.
-        Some(rtt.as_ps().checked_mul(self.probe_every).map_or(Span::MOST, |ps| Span::from_ps(ps / 1_000)).min(Span::MOST))
+        Some(
+            rtt.as_ps()
+                .checked_mul(self.probe_every)
+                .map_or(Span::MOST, |ps| Span::from_ps(ps / 1_000))
+                .min(Span::MOST),
+        )
     }
 
     fn starts_late(&self) -> bool {
