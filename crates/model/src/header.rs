@@ -28,7 +28,8 @@ const _: () = assert!(size_of::<Header>() == 64, "a header is one cache line");
 
 impl Header {
     /// Words that a header has: with the direction they fill a cache line, which every switch on the way reads and
-    /// writes. In-band telemetry as HPCC has it takes one word for each hop (SIGCOMM 2019, section 4.1: 64 bits).
+    /// writes. HPCC's in-band telemetry would fit: a word for each hop and five hops at most, as its authors' code has
+    /// it (`int-header.h` of alibaba-edu/High-Precision-Congestion-Control).
     pub const WORDS: usize = 7;
 
     /// A header with these fields.

@@ -594,6 +594,16 @@ mod tests {
     }
 
     #[test]
+    fn an_ack_says_which_packet_it_answers_and_nobody_takes_that_for_a_sack_block() {
+        assert_eq!(ack(0).answered(), None);
+        for offset in [0, 1460, u64::from(u32::MAX) - 1, u64::from(u32::MAX), 5_000_000_000] {
+            let mut packet = ack(5_000_000_000);
+            packet.set_answered(offset);
+            assert_eq!((packet.answered(), packet.has_sack(), packet.sack().count()), (Some(offset), false, 0));
+        }
+    }
+
+    #[test]
     fn a_data_packet_carries_rank_and_flow_size_side_by_side() {
         let mut packet = Packet::data(FlowId(1), HostId(0), HostId(1), 0, 1460, 1 << 40, Instant::ZERO);
         packet.set_rank(u64::MAX - 5);

@@ -313,7 +313,7 @@ impl Protocol for Pdq {
         if self.is_lifted {
             return Some(Span::ZERO);
         }
-        // A product that does not fit stands for five hours at least, and no run is so long.
+        // A product that does not fit stands for five hours at least, for which no flow waits.
         let ps = rtt.as_ps().checked_mul(self.probe_every);
         Some(ps.map_or(Span::MOST, |ps| Span::from_ps(ps / 1_000)))
     }

@@ -222,7 +222,7 @@ impl<P: Protocol> Explicit<P> {
                 Act::Offer => {
                     let left = sender.left();
                     self.orders.of_mut(sender.nic()).offer(cx.now, order, 1, left);
-                    // It is the last that it wants.
+                    // Nothing else is due once its next packet waits for its turn.
                     break;
                 }
                 Act::GiveUp => {

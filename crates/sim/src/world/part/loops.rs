@@ -21,7 +21,7 @@ pub(super) trait Loop {
     const MAY_BE_LARGE: bool = true;
     /// Whether the packets on a link are prefetched into the cache ahead of their landings.
     const FETCHES_PACKETS: bool = false;
-    /// Whether they are if there are more of them than a cache holds.
+    /// Whether they are where a cache holds the ports but not the packets, which is found out as the network runs.
     const MAY_BE_DEEP: bool = false;
 }
 

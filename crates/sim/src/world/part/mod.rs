@@ -163,7 +163,7 @@ pub(super) struct Part<'s> {
     outward: Vec<(u32, PortId, u32)>,
     /// Whether the ports are too many for the processor's cache, so that it pays to look ahead.
     is_large: bool,
-    /// Whether packets have been too many for it.
+    /// Whether only the packets have been too many for it.
     is_deep: bool,
     /// The bucket of the calendar that was in use when something was last called into the cache.
     fetched: u64,
@@ -195,7 +195,7 @@ impl Part<'_> {
     pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
         let has_plain_switches = !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
-        self.is_deep = self.arena.peak() > MANY_PACKETS;
+        self.is_deep = !self.is_large && self.arena.peak() > MANY_PACKETS;
         let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none();
         let is_plain = is_plain && self.lens.is_none() && (self.pfc.is_none() || self.attribution.is_none());
         let handled = match (is_plain, self.shares_memory, &self.attribution) {
