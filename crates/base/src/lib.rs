@@ -1,8 +1,9 @@
-//! What every other crate counts with: time, bytes and rates; typed ids; named random streams.
+//! What every other crate counts with: time, bytes and rates; typed ids; named random streams; dotted paths of keys.
 //!
 //! Invariant: nothing here knows what a packet, a port or a flow does.
 
 mod cores;
+pub mod dotted;
 mod hash;
 mod ids;
 mod memory;
@@ -24,6 +25,10 @@ pub const HEADER_BYTES: u64 = 40;
 
 /// Payload of a full-size packet: the maximum segment size.
 pub const MSS_BYTES: u64 = MTU_BYTES - HEADER_BYTES;
+
+/// The longest name in bytes that a scenario may give to a class, a scheme or a setting. Several of them stand in the
+/// name of one file, and file systems take names of 255 bytes.
+pub const MOST_NAME_BYTES: usize = 64;
 
 /// Bytes that a flow of `size` payload bytes puts on each wire: its payload and one header for each
 /// packet. A flow always has at least one packet.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tailcut_base::{Bytes, HostId, PortId, Seeds, Span, SwitchId};
+use tailcut_base::{Bytes, HostId, PortId, Seeds, Span, SwitchId, dotted};
 use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
 use tailcut_model::{Demand, Facts, Files, FlowSpec, Invalid, Seat, Thing, suggest};
 use tailcut_record::Throughput;
@@ -567,7 +567,7 @@ impl Tables {
 
 /// A named table that means nothing.
 fn unknown(key: &str, name: &str, own: &[&str], network: &Network) -> Invalid {
-    let invalid = Invalid::new(format!("{key}.{name}"), format!("the network has no tier and no {key} of this name"));
+    let invalid = Invalid::new(dotted::join(key, name), format!("the network has no tier and no {key} of this name"));
     if key == "port" && (name.contains("->") || name.contains("--")) {
         return invalid.help(link_help(network, name, |port| matches!(network.ports()[port].owner, Node::Switch(_))));
     }
@@ -578,7 +578,7 @@ fn unknown(key: &str, name: &str, own: &[&str], network: &Network) -> Invalid {
 
 /// A table of one port that would change nothing: interfaces of hosts are all alike.
 fn of_a_host(name: &str) -> Invalid {
-    Invalid::new(format!("port.{name}"), "this is the interface of a host, and those have no tables of their own")
+    Invalid::new(dotted::join("port", name), "this is the interface of a host, and those have no tables of their own")
         .help("expected a port of a switch; `[nic]`, or `[port.host]` if hosts pass packets on, is for all hosts")
 }
 
@@ -606,6 +606,7 @@ fn host_links(network: &Network) -> HostLinks {
         uplinks: network.uplink_capacity_bps(),
         rack_of,
         rack_uplinks,
+        nodes: network.nodes().cloned(),
     }
 }
 

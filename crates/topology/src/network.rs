@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use tailcut_base::{BitRate, HEADER_BYTES, HostId, Id, IdVec, MTU_BYTES, PortId, Span, SwitchId};
 
@@ -95,6 +96,8 @@ pub struct Network {
     is_irregular: bool,
     uplink_capacity_bps: Option<u64>,
     remarks: Vec<String>,
+    /// The host of each node, where a file numbers hosts and switches together.
+    nodes: Option<Arc<[Option<HostId>]>>,
 }
 
 impl Network {
@@ -141,6 +144,7 @@ impl Network {
             is_irregular: false,
             uplink_capacity_bps,
             remarks,
+            nodes: None,
         };
         network.is_irregular = !is_computed && network.has_unequal_ways();
         Ok(network)
@@ -202,6 +206,17 @@ impl Network {
     /// here.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+
+    /// Keeps how the topology's file numbers its nodes: the host that each of them is, or `None` for a switch.
+    pub(crate) fn set_nodes(&mut self, nodes: Vec<Option<HostId>>) {
+        self.nodes = Some(nodes.into());
+    }
+
+    /// The host that each node of the topology's file is, if the file numbers hosts and switches together, as HPCC's
+    /// does; `None` for a switch.
+    pub fn nodes(&self) -> Option<&Arc<[Option<HostId>]>> {
+        self.nodes.as_ref()
     }
 
     /// Changes the link behind a port, in this direction alone.

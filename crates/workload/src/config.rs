@@ -192,7 +192,7 @@ pub enum Sizes {
     Pareto(ParetoSizes),
     /// A distribution that ships with tailcut, by name: see `tailcut list workloads`.
     Distribution(String),
-    /// A piecewise-linear distribution from a file.
+    /// A distribution from a file.
     File(SizeFile),
 }
 
@@ -218,7 +218,8 @@ pub struct ParetoSizes {
     pub shape: f64,
 }
 
-/// A file with the distribution function of the sizes, linear between its lines.
+/// A file with the distribution function of the sizes: a size and a cumulative share on each line. Its first line may
+/// be the mean of the sizes, as in Homa's files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct SizeFile {
@@ -231,6 +232,30 @@ pub struct SizeFile {
     /// have the same columns in bytes, such as those of conweave-ns3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet_bytes: Option<Bytes>,
+    /// How flows between two lines are spread. If it is not given: linear, or as the mean says that the file has in its
+    /// first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interpolation: Option<Interpolation>,
+}
+
+/// The sizes of the flows between two lines of a size distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interpolation {
+    /// Spread evenly between the sizes of the two lines, as the scripts of pFabric, PIAS and HPCC draw them.
+    Linear,
+    /// All of the larger of the two sizes, as Homa, netbench and ns-2's default draw them.
+    Step,
+}
+
+impl Interpolation {
+    /// What a mean of sizes is called in a message.
+    pub(crate) fn described(self) -> &'static str {
+        match self {
+            Interpolation::Linear => "that with linear interpolation",
+            Interpolation::Step => "that with steps",
+        }
+    }
 }
 
 /// Columns of a size distribution.
@@ -306,8 +331,10 @@ pub enum FlowFormat {
     /// class, instead of the traffic's own) and `deadline_ns` (counted from the start; empty for none).
     #[default]
     Tailcut,
-    /// HPCC's flow.txt: the number of flows, then lines of `src dst pg dport bytes start_seconds`. Priority group and
-    /// port are not used.
+    /// HPCC's flow.txt: the number of flows, then lines of `src dst pg dport bytes start_seconds`, in all lines with a
+    /// flow id in front or in none. Priority group and port are not used, and lines after the announced flows are not
+    /// read. `src` and `dst` are nodes of the topology's file if it is one of HPCC, where switches have numbers too,
+    /// and hosts in any other network.
     Hpcc,
 }
 

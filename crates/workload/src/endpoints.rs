@@ -278,7 +278,7 @@ mod tests {
 
     fn pattern_of(config: &Endpoints, hosts: u32) -> Result<Pattern, Invalid> {
         let (groups, files) = (Groups::default(), Files::default());
-        Pattern::new("e", config, 0, &Site { hosts, seeds: Seeds::new(1), files: &files, groups: &groups })
+        Pattern::new("e", config, 0, &Site { hosts, nodes: None, seeds: Seeds::new(1), files: &files, groups: &groups })
     }
 
     fn all(racks: &Racks) -> Vec<u32> {
@@ -292,6 +292,7 @@ mod tests {
             wider: Default::default(),
             uplinks: None,
             rack_uplinks: Vec::new(),
+            nodes: None,
         })
     }
 

@@ -39,11 +39,11 @@ pub use builtin::{BuiltIn, distribution, distributions};
 pub use config::{
     Aggregators, Apart, Application, Arrivals, Config, Deadlines, Degree, DegreeDistribution, Endpoints,
     ExponentialDeadlines, ExponentialJitter, FirstAnswer, FlowFile, FlowFormat, Gaps, Group, HostSet, IconJitter,
-    Incast, Jitter, ListedFlow, LoadBytes, LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes, Traffic,
-    TrafficList, UniformDegrees, UniformJitter, UniformSizes,
+    Incast, Interpolation, Jitter, ListedFlow, LoadBytes, LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes,
+    Traffic, TrafficList, UniformDegrees, UniformJitter, UniformSizes,
 };
 pub use distribution::Distribution;
-pub use flow_list::FlowList;
+pub use flow_list::{FlowList, HostNumbers};
 pub use forecast::{ClassForecast, Forecast, QueryForecast};
 pub use incast_plan::PlacedApplication;
 pub use load::{HostLinks, Loads, Passage, Realised};

@@ -4,6 +4,7 @@
 //! sent again.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use tailcut_base::{BitRate, HostId, Span, wire_bytes};
@@ -23,6 +24,8 @@ pub struct HostLinks {
     /// Rates of the uplinks of each rack, in bit/s, by its number; empty where what leaves a rack does not all go over
     /// them, or there are none.
     pub rack_uplinks: Vec<u64>,
+    /// The host of each node of the topology's file, as in [`HostNumbers::nodes`](crate::HostNumbers::nodes).
+    pub nodes: Option<Arc<[Option<HostId>]>>,
 }
 
 impl HostLinks {
@@ -275,6 +278,7 @@ mod tests {
             wider: BTreeMap::new(),
             uplinks: Some(20_000_000_000),
             rack_uplinks: Vec::new(),
+            nodes: None,
         };
         let mut realised = Realised::new(&places);
         realised.add(&flow(0, 1, 1_000_000));
@@ -298,6 +302,7 @@ mod tests {
             wider: BTreeMap::new(),
             uplinks: Some(20_000_000_000),
             rack_uplinks: vec![0, 0, 0, 10_000_000_000, 0, 0, 0, 10_000_000_000],
+            nodes: None,
         };
         let racks = Racks::new(&places);
         let mut spread = Spread::zero(&racks);

@@ -331,12 +331,12 @@ fn from_table(key: &str, file: &SizeFile, files: &Files) -> Result<Distribution,
         SizeFormat::Ns2 => TableFormat::Ns2 { packet_bytes: file.packet_bytes.map(|bytes| bytes.0) },
         SizeFormat::Hpcc => TableFormat::Hpcc,
     };
-    load(&format!("{key}.path"), files, &file.path, |bytes| Distribution::parse(bytes, format))
+    load(&format!("{key}.path"), files, &file.path, |bytes| Distribution::parse(bytes, format, file.interpolation))
 }
 
 fn from_file(key: &str, file: &FlowFile, site: &Site<'_>) -> Result<FlowList, Invalid> {
     let path_key = format!("{key}.path");
-    let list = load(&path_key, site.files, &file.path, |bytes| FlowList::parse(bytes, file.format, site.hosts))?;
+    let list = load(&path_key, site.files, &file.path, |bytes| FlowList::parse(bytes, file.format, &site.numbers()))?;
     match file.first_start {
         None => Ok(list),
         Some(at) => list.moved_to(Instant::from_ps(at.as_ps())).ok_or_else(|| {
@@ -374,5 +374,5 @@ fn from_list(key: &str, list: &[ListedFlow], hosts: u32) -> Result<FlowList, Inv
     }
     // A list that is written by hand need not be sorted; equal starts keep its order.
     flows.sort_by_key(|flow| flow.start);
-    Ok(FlowList { flows, classes: Vec::new() })
+    Ok(FlowList { flows, ..FlowList::default() })
 }

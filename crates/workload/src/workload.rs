@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use tailcut_base::{HostId, Instant, Seeds, Span};
+use tailcut_base::{HostId, Instant, Seeds, Span, dotted};
 use tailcut_model::{ClassId, Files, FlowSpec, Invalid};
 
 use crate::config::{Config, LoadOf};
@@ -134,12 +134,12 @@ impl Workload {
                 .help("expected at least one table such as [workload.traffic.short]"));
         }
         let groups = Groups::draw(&config.groups, &Racks::new(places), seeds)?;
-        let site = Site { hosts: places.hosts(), seeds, files, groups: &groups };
+        let site = Site { hosts: places.hosts(), nodes: places.nodes.as_ref(), seeds, files, groups: &groups };
         let mut plans = Vec::with_capacity(traffics.len());
         for (number, (name, traffic)) in (0u64..).zip(traffics) {
             if !is_class_name(name) {
                 let message = format!("`{name}` is not a name of a class");
-                return Err(Invalid::new("workload.traffic", message).help(CLASS_NAME_HELP));
+                return Err(Invalid::new(dotted::join("workload.traffic", name), message).help(CLASS_NAME_HELP));
             }
             plans.push((name.as_str(), Plan::new(&format!("workload.traffic.{name}"), traffic, number, &site)?));
         }
@@ -157,7 +157,11 @@ impl Workload {
                 Plan::Listed(list) => list.flows.iter().for_each(|flow| forecaster.add_listed(of.of(flow.class), flow)),
             }
         }
-        notes.into_iter().chain(groups.notes()).for_each(|note| forecaster.note(note));
+        let unread = plans.iter().flat_map(|(name, plan)| match plan {
+            Plan::Listed(list) => list.notes.iter().map(|note| format!("the file of `{name}`: {note}")).collect(),
+            Plan::Generated(_) => Vec::new(),
+        });
+        notes.into_iter().chain(unread).chain(groups.notes()).for_each(|note| forecaster.note(note));
         let forecast = forecaster.finish();
         if forecast.flows > MOST_FLOWS {
             return Err(too_many(

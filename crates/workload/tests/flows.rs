@@ -14,6 +14,7 @@ fn host_links() -> HostLinks {
         wider: Default::default(),
         uplinks: Some(120_000_000_000),
         rack_uplinks: vec![40_000_000_000; 3],
+        nodes: None,
     }
 }
 

@@ -18,6 +18,7 @@ fn host_links(racks: u32, hosts: u32, gbps: u64, uplinks_gbps: u64) -> HostLinks
         wider: Default::default(),
         uplinks: Some(uplinks_gbps * 1_000_000_000),
         rack_uplinks: vec![uplinks_gbps * 1_000_000_000 / u64::from(racks); racks as usize],
+        nodes: None,
     }
 }
 

@@ -14,6 +14,7 @@ fn host_links() -> HostLinks {
         wider: Default::default(),
         uplinks: Some(20_000_000_000),
         rack_uplinks: vec![10_000_000_000; 2],
+        nodes: None,
     }
 }
 
@@ -66,7 +67,7 @@ const DEFECTS: &[(&str, &str, &str, &str)] = &[
     ),
     ("", "workload.traffic", "no traffic", "[workload.traffic.short]"),
     ("[traffic]", "workload.traffic", "no traffic", "[workload.traffic.short]"),
-    ("[traffic.\"a b\"]\nlist = []", "workload.traffic", "`a b` is not a name", "letters"),
+    ("[traffic.\"a b\"]\nlist = []", "workload.traffic.\"a b\"", "`a b` is not a name", "letters"),
     ("[traffic.a]", "workload.traffic.a", "does not say what is sent", "`sizes`"),
     ("[traffic.a]\nshare = 1.0", "workload.traffic.a", "does not say what is sent", "`sizes`"),
     ("[traffic.a]\nsizes.fixed = \"1B\"\nlist = []", "workload.traffic.a.list", "not together with `sizes`", ""),
