@@ -144,13 +144,14 @@ class Scenario:
 
     def set(self, key: Key | str, value: object) -> Scenario:
         """Changes a key for all schemes, such as `port.limit`; `scheme.NAME.KEY` changes it for one scheme. Quantities
-        are texts with a unit, `"240KB"`; names of choices are texts, too: `set("host.congestion", "swift")`.
+        are texts with a unit, `"240KB"`; names of choices are texts, too: `set("host.congestion", "swift")`. A name with
+        a dot stands in quotation marks: `set('settings.a."b.c".port.limit', "9KB")`.
 
         Raises:
-            Error: If the value is none of a scenario.
+            Error: If the key is no path, or the value is none of a scenario.
         """
         text_of(key, "the key", "text, such as \"port.limit\"")
-        return self._with(f"set({key!r})", f"{key} = {_toml.value(value)}\n")
+        return self._with(f"set({key!r})", f"{_toml.path(key)} = {_toml.value(value)}\n")
 
     def sweep(self, key: Key | str, values: Iterable[object]) -> Scenario:
         """Runs every scheme at each of these values of a key; the key swept last changes fastest.

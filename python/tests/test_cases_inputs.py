@@ -135,3 +135,66 @@ def test_a_fraction_of_a_byte_is_refused_with_line_and_column(tmp_path: Path) ->
     text = (folder / "f3.toml").read_text(encoding="utf-8")
     (folder / "f3.toml").write_text(text.replace('file = { path = "f3.csv"  }', listed), encoding="utf-8")
     refused(folder, "f3.toml", "f3.toml:6", "`1460.999B` is not a whole number of B")
+
+
+SETTINGS = """\
+schemes = ["dctcp"]
+[sweep]
+"setting.a" = ["x", "long-name"]
+[topology.star]
+hosts = 4
+host_link = { rate = "10Gbps", delay = "1us" }
+[settings.a.x]
+port.limit = "30KB"
+[settings.a.long-name]
+port.limit = "40KB"
+[workload.traffic.q]
+list = [{ src = 1, dst = 0, size = "1460B" }]
+"""
+
+
+def settings(folder: Path, *arguments: str) -> str:
+    (folder / "s.toml").write_text(SETTINGS, encoding="utf-8")
+    succeeded(run("run", "s.toml", "--out", "run", *arguments, cwd=folder))
+    return (folder / "run" / "scenario.toml").read_text(encoding="utf-8")
+
+
+def test_a_path_with_quotation_marks_changes_the_setting_that_it_names(tmp_path: Path) -> None:
+    for path in ['settings.a."long-name".port.limit', "settings.a.'long-name'.port.limit", "settings.a.long-name.port.limit"]:
+        text = settings(tmp_path, "--set", f"{path}=50KB")
+        assert '"50KB"' in text and '"40KB"' not in text and '"30KB"' in text, text
+
+
+@pytest.mark.parametrize(
+    ("argument", "parts"),
+    [
+        ('settings.a."long-nam".port.limit=50KB', ("no setting `long-nam`", "did you mean `long-name`?")),
+        ("workload.traffic.p.list=[]", ("no traffic class `p`", "`q`")),
+        ("workload.load=0.5\n[port]\nlimit=\"5KB\"", ("a line break", "--set PATH=VALUE")),
+        ("workload.load=0.5 # half", ("`# half` stands behind the value", "--set PATH=VALUE")),
+        ('settings.a."x.port.limit=50KB', ("no `=`",)),
+        ("settings.a.x..limit=50KB", ("is not a path of keys: a key is empty",)),
+    ],
+)
+def test_what_reaches_nothing_is_refused(tmp_path: Path, argument: str, parts: tuple[str, ...]) -> None:
+    (tmp_path / "s.toml").write_text(SETTINGS, encoding="utf-8")
+    done = run("run", "s.toml", "--out", "run", "--set", argument, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    for part in parts:
+        assert part in done.stderr, done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ('[settings.a.unused]\nprot.limit = "1KB"\n', 14, "unknown key `prot`"),
+        (f'[workload.traffic.{"a" * 240}]\nlist = [{{ src = 1, dst = 0, size = "1460B" }}]\n', 13, "1 to 64"),
+        (f'[settings.a.{"n" * 65}]\nport.limit = "1KB"\n', 13, "expected a name of 1 to 64 bytes"),
+    ],
+)
+def test_a_wrong_name_in_the_scenario_is_refused_at_its_line(tmp_path: Path, text: str, line: int, message: str) -> None:
+    (tmp_path / "s.toml").write_text(SETTINGS + text, encoding="utf-8")
+    for command in ["check", "run"]:
+        done = run(command, "s.toml", cwd=tmp_path)
+        assert done.returncode == 2 and message in done.stderr and f"s.toml:{line}" in done.stderr, done.stderr

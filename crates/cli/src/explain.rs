@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tailcut_base::{HostId, Instant, PortId, Span};
+use tailcut_base::{HostId, Instant, PortId, Span, dotted};
 use tailcut_lab::explain::{
     Choice, Replay, Replays, chosen, differences, flow_page, only, port_packets, port_page, port_story, slowest,
     stories, write_pcapng,
@@ -328,7 +328,7 @@ pub(crate) fn diff(arguments: &DiffCommand) -> Result<(), Problem> {
     let (a, a_words) = side(&arguments.a, arguments.scheme.as_ref(), arguments.seed, arguments.at.clone())?;
     let scheme = arguments.scheme_b.as_ref().or(arguments.scheme.as_ref());
     // What is said of B alone stands in the place of what is said of both.
-    let path = |value: &String| value.split('=').next().unwrap_or_default().trim().to_owned();
+    let path = |value: &String| dotted::canonical(dotted::assignment(value).map_or(value, |(path, _)| path));
     let of_b: BTreeSet<String> = arguments.at_b.iter().map(path).collect();
     let at_b = arguments.at.iter().filter(|value| !of_b.contains(&path(value))).chain(&arguments.at_b);
     let (b, b_words) = side(&arguments.b, scheme, arguments.seed_b.or(arguments.seed), at_b.cloned().collect())?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use tailcut_base::dotted;
 use tailcut_lab::{Plan, RunArguments};
 use tailcut_sim::config::{from_tree, suggest};
 use tailcut_sim::{Networks, Problem, Tree, Value};
@@ -65,12 +66,11 @@ pub struct Variant {
 }
 
 /// Takes out what stands at a dotted path, and the tables that are empty without it.
-fn forget(tree: &mut Tree, path: &str) {
-    let Some((key, below)) = path.split_once('.') else {
-        tree.take(path);
-        return;
-    };
-    if let Some(mut table) = tree.take(key) {
+fn forget(tree: &mut Tree, keys: &[String]) {
+    let Some((key, below)) = keys.split_first() else { return };
+    if let Some(mut table) = tree.take(key)
+        && !below.is_empty()
+    {
         forget(&mut table, below);
         if let (Value::Table(entries), false) = (&mut tree.value, table.entries().is_empty()) {
             entries.push((key.to_owned(), table));
@@ -85,7 +85,7 @@ fn with_variants(set: Tree, variants: &BTreeMap<String, Variant>) -> Tree {
     let of_variants = variants.iter().filter_map(|(name, variant)| {
         let mut changes = of_scheme(&variant.of)?.clone();
         for path in &variant.but {
-            forget(&mut changes, path);
+            forget(&mut changes, &dotted::keys(path).unwrap_or_default());
         }
         (!changes.entries().is_empty()).then_some((name.as_str(), changes))
     });

@@ -1,6 +1,7 @@
 //! Tables of the headline statistics: for the terminal, at most 120 columns wide, and as CSV.
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use tailcut_base::dotted;
 
 use crate::analysis::{Analysis, DesignPoint};
 use crate::csv::{self, AxisNumbers, CsvTable};
@@ -114,9 +115,8 @@ pub fn cell_of(row: &Row, value: f64) -> String {
 
 /// The last part of a dotted path, or the whole path if another axis ends in the same part.
 pub fn short_path<'a>(run: &'a RunInfo, path: &'a str) -> &'a str {
-    let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
-    let alone = run.axes.iter().filter(|axis| last(&axis.path) == last(path)).count() == 1;
-    if alone { last(path) } else { path }
+    let alone = run.axes.iter().filter(|axis| dotted::last(&axis.path) == dotted::last(path)).count() == 1;
+    if alone { dotted::last(path) } else { path }
 }
 
 fn text(run: &RunInfo, analysis: &Analysis, set: usize) -> String {

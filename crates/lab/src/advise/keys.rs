@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tailcut_base::Bytes;
+use tailcut_base::{Bytes, dotted};
 use tailcut_results::Axis;
 use tailcut_sim::{Config, Problem};
 
@@ -63,14 +63,16 @@ pub(super) struct Key {
 
 impl Key {
     /// Its path in the configuration of a scheme.
-    fn in_config(&self) -> &str {
-        let below = self.path.strip_prefix("scheme.").and_then(|rest| rest.split_once('.'));
-        below.map_or(&self.path, |(_, path)| path)
+    fn in_config(&self) -> String {
+        match dotted::keys(&self.path) {
+            Ok(keys) if keys.len() > 2 && keys[0] == "scheme" => dotted::path(&keys[2..]),
+            _ => self.path.clone(),
+        }
     }
 
     /// Its values in what was said.
     pub(super) fn values<'a>(&self, said: &'a [Said]) -> Vec<&'a str> {
-        said.iter().filter_map(|one| one.values.get(self.in_config())).map(String::as_str).collect()
+        said.iter().filter_map(|one| one.values.get(&self.in_config())).map(String::as_str).collect()
     }
 }
 
@@ -88,7 +90,7 @@ fn is_memory(path: &str) -> bool {
 /// If there are several, or `asked` is none.
 pub(super) fn buffer(said: &[Said], asked: Option<&str>) -> Result<Key, Problem> {
     if let Some(path) = asked {
-        let key = Key { path: path.to_owned(), is_asked: true };
+        let key = Key { path: dotted::canonical(path), is_asked: true };
         let sizes = key.values(said);
         if sizes.is_empty() || sizes.iter().any(|size| size.parse::<Bytes>().is_err()) {
             return Err(Problem::new(format!("`{path}` holds no buffer in this scenario")).help(format!(
@@ -218,7 +220,7 @@ pub(super) fn check_taken(plan: &Plan, key: &Key, at: usize) -> Result<(), Probl
         }
         let (scheme, asked) = (&point.scheme, &point.values[at]);
         let values = planned.scenario()?.config().values(&TABLES);
-        let found = values.get(key.in_config());
+        let found = values.get(&key.in_config());
         // Sizes may be written in several ways: 65pkt is 97500B.
         let is_same = |found: &String| {
             found == asked
@@ -237,13 +239,13 @@ pub(super) fn check_taken(plan: &Plan, key: &Key, at: usize) -> Result<(), Probl
         }
         // A tier with a size of its own would keep it, and the search would be about the other switches alone.
         let is_like_it = |path: &&String| {
-            if is_memory(key.in_config()) {
+            if is_memory(&key.in_config()) {
                 is_memory(path)
             } else {
                 path.starts_with("port.") && path.ends_with(".limit")
             }
         };
-        if !key.is_asked && is_like_it(&&key.in_config().to_owned()) {
+        if !key.is_asked && is_like_it(&&key.in_config()) {
             let others: Vec<String> = values
                 .iter()
                 .filter(|(path, value)| is_like_it(path) && *value != asked)

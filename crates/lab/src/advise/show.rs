@@ -1,7 +1,7 @@
 //! An advice as a table and sentences for the terminal, as CSV and as JSON.
 
 use serde_json::{Value, json};
-use tailcut_base::{Bytes, MTU_BYTES};
+use tailcut_base::{Bytes, MTU_BYTES, dotted};
 use tailcut_results::Axis;
 use tailcut_results::csv::{self, AxisNumbers, CsvTable};
 use tailcut_results::number::{aligned, significant, with_interval};
@@ -101,7 +101,7 @@ impl Advice {
     pub fn text(&self) -> String {
         let mut table = ruled_table();
         let several = self.answers.iter().any(|answer| answer.scheme != self.answers[0].scheme);
-        let last = |path: &String| path.rsplit('.').next().unwrap_or(path).to_owned();
+        let last = |path: &String| dotted::last(path).to_owned();
         let mut head = if several { vec!["scheme".to_owned()] } else { Vec::new() };
         head.extend(self.heads().iter().map(last));
         let before = head.len();

@@ -1,5 +1,6 @@
 //! A comparison as a table for the terminal, as CSV and as JSON.
 
+use tailcut_base::dotted;
 use tailcut_results::Axis;
 use tailcut_results::csv::{self, AxisNumbers, CsvTable};
 use tailcut_results::number::aligned;
@@ -13,9 +14,8 @@ impl Comparison {
     pub fn to_table(&self) -> String {
         let mut table = ruled_table();
         let schemes = self.a.schemes.len() > 1;
-        let last = |path: &'_ str| path.rsplit('.').next().unwrap_or(path).to_owned();
         let mut head: Vec<String> = if schemes { vec!["scheme".into()] } else { Vec::new() };
-        head.extend(self.axes.iter().map(|path| last(path)));
+        head.extend(self.axes.iter().map(|path| dotted::last(path).to_owned()));
         head.extend(["class", "metric"].map(str::to_owned));
         let texts = head.len();
         head.extend(["A", "B", "B/A", "95 %", "B is", "seeds"].map(str::to_owned));

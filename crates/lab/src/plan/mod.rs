@@ -11,6 +11,7 @@ mod class_sets;
 mod differences;
 mod documented;
 mod keys;
+mod names;
 mod place;
 mod point_key;
 mod schemes;
@@ -361,6 +362,7 @@ impl Plan {
     ) -> Result<Plan, Problem> {
         let assignments: Vec<Tree> =
             arguments.set.iter().map(|set| Tree::parse_assignment(set)).collect::<Result<_, _>>()?;
+        names::check_set(&arguments.set, &assignments, &scenario)?;
         let mut surroundings = Tree::layered(&assignments);
         let by_name = surroundings.take(schemes::DEFINED).unwrap_or_else(Tree::table);
         let axes = sweep::take(&mut scenario, &surroundings)?;
@@ -376,11 +378,12 @@ impl Plan {
         unique(&seeds, "seed", keys.get("seeds").filter(|_| arguments.seeds.is_none()))?;
         let schemes = schemes::chosen(&keys)?;
         over.check(&schemes)?;
-        let warnings = schemes::warnings(&keys, &schemes);
+        let mut warnings = schemes::warnings(&keys, &schemes);
         let settings = Settings::of(&keys, schemes.iter().map(|scheme| scheme.name.as_str()))?;
         for swept in &axes {
             settings.check_axis(&swept.axis.path, &swept.values)?;
         }
+        warnings.extend(settings.warnings(&axes, &arguments.set));
 
         Ok(Plan {
             name,

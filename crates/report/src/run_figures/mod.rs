@@ -6,6 +6,7 @@ mod delays;
 mod distributions;
 mod over_time;
 
+use tailcut_base::{dotted, mix64};
 use tailcut_results::number::{numeric, slug};
 use tailcut_results::{Analysis, DesignPoint, FlowSet, FlowSetKind, RunInfo};
 
@@ -27,7 +28,7 @@ pub(crate) struct Material<'a> {
 /// numeric one, else the first one.
 pub(crate) fn main_axis(run: &RunInfo) -> Option<usize> {
     let is_numeric = |at: &usize| numeric(&run.axes[*at].values).is_some();
-    let load = |at: &usize| run.axes[*at].path.rsplit('.').next() == Some("load");
+    let load = |at: &usize| dotted::last(&run.axes[*at].path) == "load";
     let numeric: Vec<usize> = (0..run.axes.len()).filter(is_numeric).collect();
     numeric.iter().copied().find(load).or(numeric.first().copied()).or((!run.axes.is_empty()).then_some(0))
 }
@@ -100,7 +101,20 @@ fn fixed_values(run: &RunInfo, fixed: &[Option<usize>]) -> (String, String) {
             ending += &format!("_{}", slug(&format!("{path}-{value}")));
         }
     }
-    (ending, said.join(", "))
+    (fitting(ending), said.join(", "))
+}
+
+/// Bytes of a file name that say at which values a picture is.
+const MOST_ENDING: usize = 60;
+
+/// The ending, or if it is too long for a file name its beginning and a number that stands for all of it.
+fn fitting(ending: String) -> String {
+    if ending.len() <= MOST_ENDING {
+        return ending;
+    }
+    let hash = ending.bytes().fold(0, |hash, byte| mix64(hash ^ u64::from(byte)));
+    // A slug is ASCII.
+    format!("{}-{:08x}", &ending[..MOST_ENDING - 9], hash as u32)
 }
 
 /// The points of each scheme, in the order of the schemes; those without points are left out.

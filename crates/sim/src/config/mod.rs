@@ -27,6 +27,7 @@ pub use de::from_tree;
 pub use document::{Tree, Value};
 pub use failures::{Drawn, Failure, Failures, Of};
 pub use problem::{Origin, Problem, Source};
+pub use tailcut_base::dotted;
 pub use tailcut_model::suggest;
 pub(crate) use tiered::for_named;
 pub use tiered::{Keyed, Tiered};
@@ -419,7 +420,7 @@ fn flatten(path: String, value: &toml::Value, shape: Option<Shape<'_>>, values: 
                 values.insert(path.clone(), name.clone());
             }
             for (key, value) in table {
-                flatten(format!("{path}.{key}"), value, shape.and_then(|shape| shape.key(key)), values);
+                flatten(dotted::join(&path, key), value, shape.and_then(|shape| shape.key(key)), values);
             }
         }
         toml::Value::String(text) => _ = values.insert(path, text.clone()),
@@ -429,7 +430,7 @@ fn flatten(path: String, value: &toml::Value, shape: Option<Shape<'_>>, values: 
 
 /// The dotted path of a table, or of a named one below it.
 fn table(key: &str, name: Option<&str>) -> String {
-    name.map_or_else(|| key.to_owned(), |name| format!("{key}.{name}"))
+    name.map_or_else(|| key.to_owned(), |name| dotted::join(key, name))
 }
 
 /// The table `host`, `port` or `path` of a configuration, with every default spelled out, and the schema of what may be
