@@ -198,3 +198,98 @@ def test_a_wrong_name_in_the_scenario_is_refused_at_its_line(tmp_path: Path, tex
     for command in ["check", "run"]:
         done = run(command, "s.toml", cwd=tmp_path)
         assert done.returncode == 2 and message in done.stderr and f"s.toml:{line}" in done.stderr, done.stderr
+
+
+SIZES = """\
+name = "m"
+schemes = ["dctcp"]
+[topology.file]
+path = "networks/net.txt"
+[workload]
+load = 0.5
+flows = 300
+[workload.traffic.a]
+share = 1.0
+sizes.file = { path = "c.txt" }
+"""
+
+
+def with_files(where: Path) -> Path:
+    """A scenario that names two files, run from another directory."""
+    more = where / "more"
+    (more / "networks").mkdir(parents=True)
+    (more / "m.toml").write_text(SIZES, encoding="utf-8")
+    (more / "c.txt").write_text("1000 0\n20000 1\n", encoding="utf-8")
+    (more / "networks" / "net.txt").write_text(
+        "5 1 4\n4\n" + "".join(f"{host} 4 10Gbps 1us 0\n" for host in range(4)), encoding="utf-8"
+    )
+    succeeded(run("run", "more/m.toml", "--out", "r", cwd=where))
+    return more
+
+
+def uses(where: Path) -> list[list[str]]:
+    """Every command that reads the scenario of a run folder again."""
+    return [
+        ["verify", "r", "--replay", "1"],
+        ["explain", "r", "--worst", "1"],
+        ["trace", "r", "--flow", "1", "--pcapng", str(where / "z.pcapng")],
+        ["run", "r/scenario.toml", "--out", "again"],
+        ["check", "r/scenario.toml"],
+    ]
+
+
+@pytest.mark.parametrize("changed", ["nothing", "changed", "gone", "moved"])
+def test_a_run_folder_runs_again_whatever_became_of_its_files(tmp_path: Path, changed: str) -> None:
+    more = with_files(tmp_path)
+    where = tmp_path
+    if changed == "changed":
+        (more / "c.txt").write_text("1000 0\n50000 1\n", encoding="utf-8")
+    elif changed in ("gone", "moved"):
+        shutil.rmtree(more)
+    if changed == "moved":
+        where = tmp_path / "elsewhere"
+        where.mkdir()
+        shutil.move(tmp_path / "r", where / "r")
+    for command in uses(where):
+        done = run(*command, cwd=where)
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    assert Folder(where / "again").digests() == Folder(where / "r").digests()
+    assert list(Folder(where / "again").points()) == list(Folder(where / "r").points()), "the keys are the same"
+    names = sorted(file.name.split("-", 1)[1] for file in (where / "r" / "inputs").iterdir())
+    assert names == ["c.txt", "net.txt"]
+    assert sorted(Folder(where / "r").info()["inputs"]) == ["c.txt", "networks/net.txt"]
+
+
+def test_a_copy_that_was_changed_is_damage(tmp_path: Path) -> None:
+    with_files(tmp_path)
+    (copy,) = (tmp_path / "r" / "inputs").glob("*-c.txt")
+    content = copy.read_bytes()
+    copy.write_bytes(content.replace(b"20000", b"30000"))
+    done = run("verify", "r", cwd=tmp_path)
+    assert done.returncode != 0 and "the copy of `c.txt`: it has changed" in done.stdout, done.stdout
+    for command in uses(tmp_path)[1:]:
+        done = run(*command, cwd=tmp_path)
+        assert done.returncode == 2 and "its name is the hash of other bytes" in done.stderr, done.stderr
+    succeeded(run("run", "more/m.toml", "--out", "r", cwd=tmp_path))
+    assert copy.read_bytes() == content, "the same command makes it again"
+    copy.unlink()
+    done = run("explain", "r", "--worst", "1", cwd=tmp_path)
+    assert done.returncode == 2 and "there is no such file" in done.stderr, done.stderr
+
+
+def test_a_folder_without_copies_says_what_it_lacks(tmp_path: Path) -> None:
+    more = with_files(tmp_path)
+    # As versions before this one wrote it.
+    info = Folder(tmp_path / "r").info()
+    del info["inputs"]
+    (tmp_path / "r" / "run.json").write_text(json.dumps(info), encoding="utf-8")
+    shutil.rmtree(tmp_path / "r" / "inputs")
+    done = run("verify", "r", "--replay", "1", cwd=tmp_path)
+    assert done.returncode == 2 and "kept no copy of c.txt, networks/net.txt" in done.stderr, done.stderr
+    # The scenario's own directory is where it still works, and a changed file is named.
+    succeeded(run("verify", "../r", "--replay", "1", cwd=more))
+    (more / "c.txt").write_text("1000 0\n50000 1\n", encoding="utf-8")
+    done = run("verify", "../r", "--replay", "1", cwd=more)
+    assert done.returncode != 0 and "keeps no copy of c.txt" in done.stdout, done.stdout
+    done = run("explain", "../r", "--worst", "1", cwd=more)
+    assert done.returncode != 0 and "a file may have changed since" in done.stderr, done.stderr

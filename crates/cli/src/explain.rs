@@ -50,7 +50,7 @@ impl PointArguments {
     /// The one point that is meant, ready to be looked at.
     fn replay(&self, info: &RunInfo) -> Result<Replay, Problem> {
         let (point, summary) = only(info, self.points(info)?)?;
-        Replays::of(info)?.point(&point, &summary)
+        Replays::of(&self.folder, info)?.point(&point, &summary)
     }
 }
 
@@ -121,13 +121,13 @@ pub(crate) fn explain(arguments: &ExplainCommand) -> Result<(), Stop> {
         (None, Some(query), _) => {
             let (point, summary) = only(&info, arguments.point.points(&info)?)?;
             let last = tailcut_lab::explain::last_answer(&arguments.point.folder, &point, query)?;
-            wanted.push((Replays::of(&info)?.point(&point, &summary)?, vec![last]));
+            wanted.push((Replays::of(&arguments.point.folder, &info)?.point(&point, &summary)?, vec![last]));
         }
         (None, None, Some(count)) => {
             let points = arguments.point.points(&info)?;
             let class = arguments.class.as_deref();
             let slow = slowest(&arguments.point.folder, &info, &points, usize::from(count), class)?;
-            let replays = Replays::of(&info)?;
+            let replays = Replays::of(&arguments.point.folder, &info)?;
             let places: BTreeSet<usize> = slow.iter().map(|slow| slow.point).collect();
             for place in places {
                 let flows = slow.iter().filter(|slow| slow.point == place).map(|slow| slow.flow).collect();

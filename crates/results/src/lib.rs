@@ -53,6 +53,6 @@ pub use metrics::{METRICS, Metric, describe, is_counted};
 pub use point::{EngineFacts, FlowCounts, Load, PointSummary};
 pub use replication::ports_to_aggregators;
 pub use run::{Axis, ClassSet, MissingPoint, Point, RunInfo, SchemeDifferences, scheme_called};
-pub use seal::{FileSeal, PointState};
+pub use seal::{FileSeal, PointState, content_hash};
 pub use statistics::Row;
 pub use table::ClassTable;

@@ -29,12 +29,13 @@ use tailcut_sim::{Config, DEFAULTS, Files, Networks, Origin, Problem, SCHEME_TAB
 pub use self::differences::{Difference, Differences};
 pub use self::documented::{RunKeys, scenario_schema};
 use self::place::{at_key, unique};
-use self::point_key::{files_fingerprint, point_key};
+use self::point_key::point_key;
 use self::schemes::RunScheme;
 use self::settings::Settings;
 use self::sweep::SweptAxis;
 use crate::command::shell_word;
 use crate::fidelity;
+use crate::inputs;
 use crate::seeds::SeedChoice;
 use crate::size::Size;
 use crate::version::fingerprint;
@@ -115,7 +116,7 @@ impl PlannedPoint {
     /// If the scenario is wrong.
     pub(crate) fn of_tree(point: Point, tree: Tree, files: Files) -> Result<PlannedPoint, Problem> {
         let scenario = Scenario::new(&tree, point.seed, &files)?;
-        let (size, content) = (Size::of(&scenario), content_of(&scenario, &tree, &files));
+        let (size, content) = (Size::of(&scenario), content_of(&scenario, &files));
         Ok(PlannedPoint { point, size, content, measured: None, tree: Arc::new(tree), files })
     }
 
@@ -142,9 +143,11 @@ impl PlannedPoint {
     }
 }
 
-/// A fingerprint of a scenario with the files that it names.
-fn content_of(scenario: &Scenario, tree: &Tree, files: &Files) -> u64 {
-    fingerprint(scenario.asked().to_toml().as_bytes()) ^ files_fingerprint(tree, files)
+/// A fingerprint of a scenario with the content of the files that it names, whatever they are called.
+fn content_of(scenario: &Scenario, files: &Files) -> u64 {
+    let mut configuration = scenario.asked().to_table();
+    inputs::by_content(&mut configuration, files);
+    fingerprint(toml::to_string_pretty(&configuration).expect("a table is TOML").as_bytes())
 }
 
 /// A scenario file, read, merged and checked.
@@ -347,7 +350,7 @@ impl Plan {
             for combination in 0..combinations {
                 let (_, tree) = plan.layers.point(scheme, combination)?;
                 let scenario = Scenario::sharing(&tree, plan.seeds[0], &plan.files, &mut networks)?;
-                contents.push(content_of(&scenario, &tree, &plan.files));
+                contents.push(content_of(&scenario, &plan.files));
             }
         }
         Ok(contents)
@@ -388,7 +391,7 @@ impl Plan {
         Ok(Plan {
             name,
             title,
-            files: Files::at(base_dir),
+            files: inputs::files(keys.get(inputs::TABLE), base_dir)?,
             schemes: Vec::new(),
             differences: Vec::new(),
             axes: axes.iter().map(|swept| swept.axis.clone()).collect(),
@@ -452,7 +455,7 @@ impl Plan {
                         .help("expected the same `[workload.traffic]` names everywhere"));
                 }
                 let size = Size::of(&first);
-                let content = content_of(&first, &tree, &self.files);
+                let content = content_of(&first, &self.files);
                 for &seed in &self.seeds {
                     let key = point_key(&scheme.label, &values, seed, content);
                     let point = Point { key, scheme: scheme.label.clone(), values: values.clone(), seed };
