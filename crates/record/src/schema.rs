@@ -372,7 +372,8 @@ pub const BURST_COLUMNS: &[Column] = &[
         Integer,
         "B",
         "Most bytes that would have waited if everything had been let in that came since the port was last at rest, to \
-         within a packet.",
+         within a packet. As for peak_bytes, what is left of a burst that is over counts only once the queue is short or \
+         grows again.",
     ),
     column("drops", Integer, "packets", "Packets refused since the port was last at rest."),
     column("entries", Integer, "", "Entries of what the memory had learned when it was over."),
