@@ -11,7 +11,7 @@ use crate::design_points;
 use crate::error::ResultsError;
 use crate::flow_set::{FlowSet, FlowSetKind};
 use crate::measurements::Measurements;
-use crate::point::EngineFacts;
+use crate::point::{EngineFacts, MeasuredTime};
 use crate::replication::Replication;
 use crate::run::{MissingPoint, RunInfo};
 use crate::statistics::{FlowSetStatistics, Row};
@@ -45,6 +45,8 @@ pub struct PointCost {
     pub end: String,
     /// Simulated time in ns.
     pub simulated_ns: f64,
+    /// What was measured when; `None` in results that are older than this.
+    pub measured: Option<MeasuredTime>,
     /// Flows that started.
     pub flows: u64,
     /// What it cost.
@@ -157,6 +159,7 @@ impl Analysis {
                 seed: one.summary.seed,
                 end: one.summary.end.clone(),
                 simulated_ns: one.summary.simulated_ns,
+                measured: one.summary.measured,
                 flows: one.summary.flows.total,
                 engine: one.summary.engine.clone(),
             });

@@ -50,7 +50,7 @@ pub use files::{OutputFolder, replace};
 pub use flow_set::{ALL, FlowSet, FlowSetKind, flow_set_names};
 pub use measurements::{Measurement, Measurements, MetricAtDesignPoint, measure_one};
 pub use metrics::{METRICS, Metric, describe, is_counted};
-pub use point::{EngineFacts, FlowCounts, Load, PointSummary};
+pub use point::{EngineFacts, FlowCounts, Load, MeasuredTime, PointSummary};
 pub use replication::ports_to_aggregators;
 pub use run::{Axis, ClassSet, MissingPoint, Point, RunInfo, SchemeDifferences, scheme_called};
 pub use seal::{FileSeal, PointState, content_hash};

@@ -22,6 +22,9 @@ pub struct PointSummary {
     pub end: String,
     /// Simulated time in ns.
     pub simulated_ns: f64,
+    /// What was measured when; `None` in results that are older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<MeasuredTime>,
     /// Numbers of flows.
     pub flows: FlowCounts,
     /// Offered and realised loads by where they are counted: `edge`, `core`, `fabric`.
@@ -48,6 +51,26 @@ pub struct PointSummary {
     /// Length and hash of each other file of the point, by its name; [`PointSummary::write`] sees to it.
     #[serde(default)]
     pub files: BTreeMap<String, FileSeal>,
+}
+
+/// When one simulation was measured, in ns since its start.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredTime {
+    /// Start of the measurement window, over which utilisations and queues of ports are taken.
+    pub from_ns: f64,
+    /// End of the measurement window.
+    pub until_ns: f64,
+    /// Time between two samples of what is recorded over time: from the start of the run, and counted anew from the
+    /// start of the window.
+    pub sample_ns: f64,
+}
+
+impl MeasuredTime {
+    /// When the last sample was taken of a run that ended at this time in ns.
+    pub fn last_sample_ns(&self, end_ns: f64) -> f64 {
+        let since = if self.from_ns <= end_ns { self.from_ns } else { 0.0 };
+        since + ((end_ns - since) / self.sample_ns).floor() * self.sample_ns
+    }
 }
 
 /// Numbers of flows of one simulation.

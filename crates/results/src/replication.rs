@@ -123,13 +123,16 @@ impl Replication {
         let drops = |of_hosts: bool| {
             ports.iter().filter(|port| (port.tier == HOSTS) == of_hosts).map(|port| port.drops.total()).sum()
         };
-        let lossy = ports.iter().filter(|port| port.tier != HOSTS).map(|port| (port.utilisation, port.drops.total()));
+        // A run that ended before its measurement window began has no utilisations.
+        let busy_ports: &[PortRow] = if ports.iter().all(|port| port.utilisation.is_finite()) { &ports } else { &[] };
+        let lossy =
+            busy_ports.iter().filter(|port| port.tier != HOSTS).map(|port| (port.utilisation, port.drops.total()));
         let mut queries = read_queries_of(&folder.join("queries.parquet"), run)?;
         let aggregator_ports: Vec<&PortRow> = ports_to_aggregators(&queries, &ports).collect();
         let aggregator_queues_p99 =
             aggregator_ports.iter().filter_map(|port| port.queue.map(|queue| queue.p99_bytes as f64)).collect();
-        let to_aggregators = carried(aggregator_ports.iter().copied());
-        let to_hosts = carried(ports.iter().filter(|port| port.tier != HOSTS && port.peer.starts_with(HOSTS)));
+        let to_aggregators = carried(ports_to_aggregators(&queries, busy_ports));
+        let to_hosts = carried(busy_ports.iter().filter(|port| port.tier != HOSTS && port.peer.starts_with(HOSTS)));
         let bursts = bursts::read(&folder.join("bursts.parquet"), &ports, &queries)?;
         queries.retain(|row| row.measured);
         let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
@@ -155,9 +158,9 @@ impl Replication {
             pauses: pauses::by_tiers(&ports),
             aggregator_queues_p99,
             lossy_ports: lossy.filter(|&(_, drops)| drops > 0).collect(),
-            max_utilisation: ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp),
-            min_core_utilisation: min_core_utilisation(&ports),
-            core_imbalance: core_imbalance(&ports),
+            max_utilisation: busy_ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp),
+            min_core_utilisation: min_core_utilisation(busy_ports),
+            core_imbalance: core_imbalance(busy_ports),
             to_aggregators,
             to_others: (to_hosts.0 - to_aggregators.0, to_hosts.1 - to_aggregators.1),
         })

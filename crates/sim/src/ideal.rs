@@ -21,6 +21,7 @@ use tailcut_workload::{Realised, Workload};
 use crate::config::{Fidelity, IdealConfig};
 use crate::outcome::Times;
 use crate::scenario::with_deadline;
+use crate::window::Window;
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
 
 /// In which order the link serves flows.
@@ -189,7 +190,7 @@ impl Simulator for OneLink {
             peak_bytes: (flows.capacity() * size_of::<FlowSpec>()) as u64,
             digest: mix64(digest),
         };
-        let times = Times::of(&flows, ended_at);
+        let times = Times::of(Window::of(scenario.config()), &flows, ended_at);
         Outcome::of_flows(EndReason::Finished, times, recorder, &realised, Vec::new(), engine)
     }
 }

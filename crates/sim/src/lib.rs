@@ -29,6 +29,7 @@ mod switch_links;
 mod together;
 pub mod trace;
 mod ways;
+mod window;
 mod world;
 
 pub use config::{Config, NicConfig, Origin, Problem, Source, Tree, Value};

@@ -18,7 +18,7 @@ use crate::ideal::{self, OneLink};
 use crate::links::{self, Links};
 use crate::networks::Networks;
 use crate::placed::Placed;
-use crate::{PacketLevel, Simulator, around, hosts, pfc, switch_links, together};
+use crate::{PacketLevel, Simulator, around, hosts, pfc, switch_links, together, window};
 
 /// One simulation, checked.
 ///
@@ -186,6 +186,7 @@ impl Scenario {
         }
         let forecast = workload.forecast().clone();
         check_throughput(&config, forecast.duration)?;
+        window::check(&config, forecast.duration)?;
         if config.fidelity.is_packet() {
             check_samples(&config, forecast.duration, network.ports().len())?;
         }
@@ -416,13 +417,7 @@ impl Scenario {
                 "`[port.{HOST_TIER}]` changes nothing: it is for hosts that pass packets on, where `[nic]` says nothing"
             ));
         }
-        let sample = config.record.queue_sample;
-        if sample > self.forecast.duration && self.forecast.duration > Span::ZERO {
-            warnings.push(format!(
-                "queues are sampled each {sample}, and flows arrive for {}: hardly a sample counts",
-                self.forecast.duration
-            ));
-        }
+        warnings.extend(window::warning(config, self.forecast.duration));
         warnings
     }
 

@@ -35,6 +35,7 @@ mod rcp;
 mod refusals;
 mod relay;
 mod resqueue;
+mod samples;
 mod spq;
 mod stall;
 mod swift;

@@ -60,6 +60,11 @@ pub struct Config {
 }
 
 impl Config {
+    /// Whether any flows are generated, and not listed.
+    pub fn has_generated(&self) -> bool {
+        self.traffic.0.iter().any(|(_, traffic)| traffic.list.is_none() && traffic.file.is_none())
+    }
+
     /// What the traffic provides.
     pub fn facts(&self, facts: &mut Facts) {
         let all = || self.traffic.0.iter().map(|(_, traffic)| traffic);

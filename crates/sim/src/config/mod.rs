@@ -13,7 +13,8 @@ use crate::controller::{self, ControllerConfig};
 use crate::ideal::Order;
 use crate::links;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use tailcut_base::{BitRate, HEADER_BYTES, Span};
 use tailcut_fabric::{PortConfig, SwitchConfig};
 use tailcut_host::HostConfig;
@@ -273,6 +274,63 @@ impl IdealConfig {
     }
 }
 
+/// The measurement window: the time over which utilisations, sampled queues and histograms of queues are taken. What is
+/// recorded over time covers the whole run. Which flows count in the statistics of flows is said by `workload.warmup`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WindowConfig {
+    /// When it begins, since the start of the run. Not given: when the first flow after the warm-up starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Span>,
+    /// When it ends: so long after the start of the run, or one of these, and at the latest with the run. Not given:
+    /// `"last-arrival"` if any traffic is generated, since less is offered after it, and `"end"` if all flows are
+    /// listed, since they may all start at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<WindowEnd>,
+}
+
+impl WindowConfig {
+    /// Not written out then, so that what was configured before there was a choice is configured the same.
+    fn is_default(&self) -> bool {
+        *self == WindowConfig::default()
+    }
+}
+
+/// When the measurement window ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum WindowEnd {
+    /// At a moment that has a name.
+    Moment(Moment),
+    /// So long after the start of the run.
+    At(Span),
+}
+
+/// A moment of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Moment {
+    /// When the last flow starts.
+    LastArrival,
+    /// When the last packet has arrived, or `run.drain` is over.
+    End,
+}
+
+impl<'de> Deserialize<'de> for WindowEnd {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<WindowEnd, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match text.as_str() {
+            "last-arrival" => Ok(WindowEnd::Moment(Moment::LastArrival)),
+            "end" => Ok(WindowEnd::Moment(Moment::End)),
+            _ => text.parse().map(WindowEnd::At).map_err(|_| {
+                D::Error::custom(format!(
+                    "`{text}` is no moment of a run: expected a time such as \"20ms\", \"last-arrival\" or \"end\""
+                ))
+            }),
+        }
+    }
+}
+
 /// What is recorded of the flows, and beside them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -283,14 +341,20 @@ pub struct RecordConfig {
     /// What the ideal completion time of a flow has beside the way of its data.
     #[serde(skip_serializing_if = "IdealConfig::is_default")]
     pub ideal: IdealConfig,
-    /// Time between two samples of the queue of every switch port, from the end of the warm-up to the last arrival.
+    /// The time over which ports and queues are measured.
+    #[serde(skip_serializing_if = "WindowConfig::is_default")]
+    pub window: WindowConfig,
+    /// Time between two samples of the queue of every switch port. Those in the measurement window make the statistics
+    /// of queues; they are counted from its beginning.
     pub queue_sample: Span,
-    /// Whether each port also keeps a time-weighted histogram of its queue.
+    /// Whether each port also keeps a time-weighted histogram of its queue in the measurement window.
     pub queue_histogram: bool,
-    /// Whether the samples of each port are also kept over time, in `queue_series.parquet`.
+    /// Whether the samples of each port are also kept over time, from the start of the run to its end, in
+    /// `queue_series.parquet`.
     pub queue_series: bool,
-    /// Whether the memories that ports of a switch share are also kept over time, with the threshold and the state of
-    /// each port, in `memory_series.parquet`, and the bursts that they saw in `bursts.parquet`.
+    /// Whether the memories that ports of a switch share are also kept over time, from the start of the run to its end,
+    /// with the threshold and the state of each port, in `memory_series.parquet`, and the bursts that policies which
+    /// look for bursts saw in `bursts.parquet`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub memory: bool,
     /// Width of the bins of time in which the payload that arrives at the receivers is added up for each traffic class,
@@ -309,6 +373,7 @@ impl Default for RecordConfig {
         RecordConfig {
             completion: Completion::default(),
             ideal: IdealConfig::default(),
+            window: WindowConfig::default(),
             queue_sample: Span::from_us(100),
             queue_histogram: false,
             queue_series: false,

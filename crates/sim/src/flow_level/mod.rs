@@ -30,10 +30,11 @@ use tailcut_record::{PortRow, Recorder};
 use tailcut_topology::{PortSpec, Route};
 use tailcut_workload::{Realised, Workload};
 
-use crate::config::Config;
+use crate::config::{Config, WindowConfig};
 use crate::outcome::{Times, idle_port};
 use crate::scenario::with_deadline;
 use crate::ways::{self, Ways};
+use crate::window::Window;
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
 use failures::Failing;
 use permission::Permissions;
@@ -76,6 +77,9 @@ pub(crate) fn check_records(config: &Config, level: &str) -> Result<(), Invalid>
     }
     if config.record.queue_series {
         return refuse("record.queue_series", format!("{level} the queues of the network are not recorded"));
+    }
+    if config.record.window != WindowConfig::default() {
+        return refuse("record.window", format!("{level} ports are measured in the default window alone"));
     }
     if config.record.memory {
         return refuse("record.memory", format!("{level} the memories of the network are not recorded"));
@@ -361,7 +365,7 @@ impl<'s> Run<'s> {
             );
         }
         self.fetch();
-        if self.next.is_none() {
+        if self.next.is_none() && !Window::of(self.scenario.config()).ends_with_run() {
             self.carried_until = self.fluids.carried(self.last_start);
         }
     }
@@ -396,8 +400,12 @@ impl<'s> Run<'s> {
         let totals = self.recorder.totals();
         let end = if totals.received < totals.started { EndReason::CutOff } else { end };
         let ended_at = self.last_end.max(self.fluids.now());
-        let times =
-            Times { ended_at, measured_from: self.measured_from.unwrap_or(Instant::ZERO), last_start: self.last_start };
+        let times = Times {
+            ended_at,
+            measured_from: self.measured_from.unwrap_or(Instant::ZERO),
+            measured_until: self.measured_until(ended_at),
+            last_start: self.last_start,
+        };
         let ports = self.ports(ended_at);
         let engine = Engine {
             packet_hops: 0,
@@ -412,11 +420,20 @@ impl<'s> Run<'s> {
         Ok(Outcome { controller, ..outcome })
     }
 
+    /// When the measurement window ends.
+    fn measured_until(&self, ended_at: Instant) -> Instant {
+        if Window::of(self.scenario.config()).ends_with_run() { ended_at } else { self.last_start }
+    }
+
     /// What each link has carried: over the whole run, and as utilisation over the measured time if there is one.
     fn ports(&mut self, ended_at: Instant) -> Vec<PortRow> {
         let network = self.scenario.network();
         let carried = self.fluids.carried(ended_at);
-        let window = self.measured_from.map(|from| self.last_start.saturating_since(from).as_secs_f64());
+        if self.carried_until.is_empty() {
+            self.carried_until.clone_from(&carried);
+        }
+        let until = self.measured_until(ended_at);
+        let window = self.measured_from.map(|from| until.saturating_since(from).as_secs_f64());
         let utilisation = |port: usize, bits: f64| match window {
             Some(window) if window > 0.0 => (self.carried_until[port] - self.carried_before[port]) / window,
             _ if ended_at > Instant::ZERO => bits / ended_at.as_secs_f64(),

@@ -13,7 +13,7 @@ use tailcut_workload::TrafficList;
 use super::check;
 use super::delays::Passage;
 use super::flows::Flows;
-use crate::config::{Config, Failures, Fidelity, RecordConfig, Tiered};
+use crate::config::{Config, Failures, Fidelity, Moment, RecordConfig, Tiered, WindowConfig, WindowEnd};
 use crate::flow_level::scheme::Costs;
 use crate::{Engine, Scenario, Stopped, World};
 
@@ -47,7 +47,8 @@ impl<'a> OneLink<'a> {
         config.workload.traffic = TrafficList::default();
         config.failures = Failures::default();
         config.link = BTreeMap::new();
-        config.record = RecordConfig { queue_sample: NEVER, ..RecordConfig::default() };
+        let window = WindowConfig { until: Some(WindowEnd::Moment(Moment::LastArrival)), ..WindowConfig::default() };
+        config.record = RecordConfig { queue_sample: NEVER, window, ..RecordConfig::default() };
         let costs = check::costs(&config, scenario.facts().has(Thing::Deadlines)).expect("the scenario was checked");
         let apart = check::has_busy_receivers(&config);
         OneLink { scenario, flows, config, costs, apart }

@@ -29,9 +29,11 @@ use tailcut_workload::{Realised, Workload};
 
 pub use cut::Cut;
 
+use crate::config::{Moment, WindowEnd};
 use crate::controller::Control;
 use crate::scenario::with_deadline;
 use crate::trace::Lens;
+use crate::window::Window;
 use crate::{EndReason, Engine, Outcome, Scenario, Stopped};
 use exchange::{FlowEvent, LogEntry, Start};
 use part::Part;
@@ -99,6 +101,7 @@ struct Coordinator<'s> {
     last_start: Instant,
     measured_from: Option<Instant>,
     measured_until: Option<Instant>,
+    window: Window,
     log: Vec<LogEntry>,
     controller: Option<Control>,
     route: Route,
@@ -132,6 +135,7 @@ impl<'s> World<'s> {
 
     fn of(scenario: &'s Scenario, recorder: Recorder, flows: Flows) -> World<'s> {
         assert!(scenario.config().fidelity.is_packet(), "the scenario is not one of packets");
+        let window = Window::of(scenario.config());
         let mut coordinator = Coordinator {
             scenario,
             flows,
@@ -140,8 +144,9 @@ impl<'s> World<'s> {
             realised: Realised::new(&scenario.host_links()),
             started: 0,
             last_start: Instant::ZERO,
-            measured_from: None,
-            measured_until: None,
+            measured_from: window.from,
+            measured_until: window.ends_at(),
+            window,
             log: Vec::new(),
             controller: scenario.controller(),
             route: Route::default(),
@@ -246,6 +251,10 @@ impl Coordinator<'_> {
         mut progress: impl FnMut(Instant) -> ControlFlow<()>,
     ) -> Result<Ended, Stopped> {
         let mut handled = 0;
+        for part in 0..rounds.parts() {
+            let mut exchange = rounds.exchange(part);
+            (exchange.measure_from, exchange.measure_until) = (self.measured_from, self.measured_until);
+        }
         loop {
             let next_event = (0..rounds.parts()).filter_map(|part| rounds.exchange(part).next).min();
             let next_start = self.next.as_ref().map(|spec| spec.start);
@@ -384,7 +393,7 @@ impl Coordinator<'_> {
         }
         rounds.exchange(src).starts.push(Start { flow, spec });
         self.fetch_flow();
-        if self.next.is_none() {
+        if self.next.is_none() && self.window.until == WindowEnd::Moment(Moment::LastArrival) {
             self.measured_until = Some(self.last_start);
             (0..rounds.parts()).for_each(|part| rounds.exchange(part).measure_until = Some(self.last_start));
         }
@@ -432,7 +441,12 @@ impl Coordinator<'_> {
             // What is missing is not known: the reason is all that there is to tell.
             return Err(self.recorder.finish().map_or_else(Stopped::Record, |_| Stopped::Asked));
         }
-        if end == EndReason::CutOff {
+        let ended_at = parts.iter().map(|part| part.counts().last_landing).max().expect("there is a part");
+        let is_cut_off = end == EndReason::CutOff;
+        let last_end = parts.iter().map(|part| part.counts().last_end()).max().expect("there is a part");
+        let last = if is_cut_off { self.deadline() } else { last_end };
+        parts.iter_mut().for_each(|part| part.observe_until(last));
+        if is_cut_off {
             let deadline = self.deadline();
             let mut late = Vec::new();
             for part in &mut *parts {
@@ -449,10 +463,6 @@ impl Coordinator<'_> {
             unfinished += u64::from(!is_given_up);
             self.recorder.cut_off(open);
         }
-        let mut queue_series: Vec<QueuePoint> = parts.iter_mut().flat_map(Part::take_queue_series).collect();
-        queue_series.sort_unstable();
-        let mut memory_series: Vec<MemoryPoint> = parts.iter_mut().flat_map(Part::take_memory_series).collect();
-        memory_series.sort_unstable();
         let mut bursts: Vec<BurstRow> = parts.iter_mut().flat_map(Part::take_bursts).collect();
         // Those of one switch are in one part, and in order.
         bursts.sort_by_key(|row| row.switch);
@@ -471,8 +481,25 @@ impl Coordinator<'_> {
         let network = self.scenario.network();
         let peak_bytes = sum(|part| part.heap_bytes() as u64)
             + (self.recorder.heap_bytes() + network.heap_bytes() + self.scenario.outages().heap_bytes()) as u64;
-        let ended_at = parts.iter().map(|part| part.counts().last_landing).max().expect("there is a part");
         let totals = *self.recorder.totals();
+        // A run that was cut off was measured until then, and any other one until its last packet arrived or was lost.
+        // What is recorded over time ends with the last arrival of a packet.
+        let is_over = !is_cut_off || end == EndReason::Finished;
+        let last = if is_over { last_end } else { last };
+        let window_end = match self.window.until {
+            WindowEnd::Moment(Moment::LastArrival) => self.measured_until,
+            WindowEnd::Moment(Moment::End) => Some(last),
+            WindowEnd::At(until) => Some(last.min(Instant::ZERO + until)),
+        };
+        self.measured_until = window_end;
+        let mut queue_series: Vec<QueuePoint> = parts.iter_mut().flat_map(Part::take_queue_series).collect();
+        queue_series.retain(|point| point.at <= ended_at);
+        queue_series.sort_unstable();
+        let mut memory_series: Vec<MemoryPoint> = parts.iter_mut().flat_map(Part::take_memory_series).collect();
+        memory_series.retain(|point| point.at <= ended_at);
+        memory_series.sort_unstable();
+        parts.iter_mut().for_each(|part| part.close_measurement(window_end.unwrap_or(last), is_over));
+        let sum = |count: fn(&Part<'_>) -> u64| parts.iter().map(count).sum::<u64>();
         let measured_from = self.measured_from.unwrap_or(Instant::ZERO);
         let measured_until = self.measured_until.unwrap_or(ended_at);
         let ports = self.port_rows(cut, parts, ended_at);
@@ -592,8 +619,10 @@ impl Coordinator<'_> {
             }
             let wire = port.wire.stats();
             let (busy, time) = match (busy, window) {
-                (Some(busy), Some(window)) => (busy, window),
-                _ => (wire.busy, ended_at.saturating_since(Instant::ZERO)),
+                (Some(busy), Some(window)) => (busy.as_secs_f64(), window),
+                // The run ended before the window that was asked for began.
+                _ if self.window.from.is_some() => (f64::NAN, Span::from_ps(1)),
+                _ => (wire.busy.as_secs_f64(), ended_at.saturating_since(Instant::ZERO)),
             };
             PortRow {
                 port: id.0,
@@ -606,7 +635,7 @@ impl Coordinator<'_> {
                 rate_bps: spec.rate.as_bps(),
                 packets: wire.packets,
                 bytes: wire.bytes,
-                utilisation: if time == Span::ZERO { 0.0 } else { busy.as_secs_f64() / time.as_secs_f64() },
+                utilisation: if time == Span::ZERO { 0.0 } else { busy / time.as_secs_f64() },
                 drops,
                 demotions: port.stats().demotions,
                 marks: port.stats().marks,

@@ -382,6 +382,11 @@ impl Case {
         scenario.unwrap_or_else(|problem| panic!("{}", problem.render(false)))
     }
 
+    /// The same with these lines in the table `[record]`, if they go together with it.
+    pub fn recorded(&self, drain: &str, record: &str) -> Option<Scenario> {
+        self.try_with(drain, record).ok()
+    }
+
     /// Whether the order of packets that land at one moment is drawn.
     pub fn draws_ties(&self) -> bool {
         self.seed % 2 == 1

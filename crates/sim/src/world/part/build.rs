@@ -10,7 +10,7 @@ use tailcut_fabric::{Link, Port};
 use tailcut_host::delay::{Delay, DelayContext};
 use tailcut_model::seat::{Agent, Memory, Transport};
 use tailcut_model::{Arena, FlowTable, Header, List, Thing};
-use tailcut_record::{Histogram, MemorySeries, QueueSamples, QueueSeries, Throughput};
+use tailcut_record::{QueueSamples, Throughput};
 use tailcut_topology::path::{Path, PathContext};
 use tailcut_topology::{Node, PortSpec};
 
@@ -19,7 +19,7 @@ use super::delays::{Delays, HostDelays};
 use super::host_agents::HostAgent;
 use super::hosts::Interfaces;
 use super::lens::Watch;
-use super::measure::{Measured, Sampling};
+use super::measure::{Measured, Observations, Sampling};
 use super::pfc::{self, Pfc};
 use super::switches::Managed;
 use super::ties::Ties;
@@ -113,11 +113,12 @@ impl<'s> Part<'s> {
             Node::Switch(switch) if is_here(specs[id].owner) => Some((at, id, tier(switch))),
             _ => None,
         });
+        let tiers = QueueSamples::new(network.tiers().iter().map(String::as_str));
         let mut calendar = Calendar::new();
         for (nth, (at, _)) in (0..).zip(outages.changes()) {
             calendar.push(*at, Event::Change(nth).key());
         }
-        Part {
+        let mut part = Part {
             router: network.router(),
             network,
             cut,
@@ -151,14 +152,8 @@ impl<'s> Part<'s> {
             flows: FlowTable::new(),
             agenda: VecDeque::new(),
             record_histograms: config.record.queue_histogram,
-            sampling: Sampling {
-                period: config.record.queue_sample,
-                ports: sampled.collect(),
-                over_all: QueueSamples::new(network.tiers().iter().map(String::as_str)),
-                by_port: ports.iter().map(|_| Histogram::new()).collect(),
-                series: config.record.queue_series.then(QueueSeries::default),
-                memory: config.record.memory.then(MemorySeries::default),
-            },
+            sampling: Sampling::new(&config.record, sampled.collect(), ports.len(), tiers),
+            observations: Observations::default(),
             ports,
             positions: if cut.parts() == 1 {
                 Positions::Whole
@@ -177,7 +172,9 @@ impl<'s> Part<'s> {
             wishes: Vec::new(),
             evicted: Vec::new(),
             header: Header::default(),
-        }
+        };
+        part.begin_series();
+        part
     }
 }
 

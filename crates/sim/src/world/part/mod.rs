@@ -55,7 +55,7 @@ use lens::Watch;
 use loops::{
     Advised, Any, Attributed, AttributedDeep, Loop, Pausing, Plain, PlainDeep, PlainLarge, Sharing, SharingLarge,
 };
-use measure::{Measured, Sampling};
+use measure::{Measured, Observations, Sampling};
 use pfc::Pfc;
 use switches::Switch;
 use ties::Ties;
@@ -101,9 +101,15 @@ pub(super) struct Counts {
     /// Packets that came from another part.
     pub(super) arrived: u64,
     pub(super) last_landing: Instant,
+    last_drop: Instant,
 }
 
 impl Counts {
+    /// When the last packet ended, at its host or lost on the way.
+    pub(super) fn last_end(&self) -> Instant {
+        self.last_landing.max(self.last_drop)
+    }
+
     /// Events that are pending while the simulation is under way: the mean over events.
     pub(super) fn pending(&self) -> u64 {
         self.pending / self.handled.max(1)
@@ -173,6 +179,7 @@ pub(super) struct Part<'s> {
     record_histograms: bool,
     sampling: Sampling,
     measured: Measured,
+    observations: Observations,
     /// What arrives over time, if that is recorded.
     throughput: Option<Throughput>,
     counts: Counts,
@@ -193,6 +200,8 @@ impl Part<'_> {
     /// Handles events in their order until the next one is not before `horizon`, or until `budget` of them are done.
     /// Returns how many were.
     pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
+        self.observations.horizon = horizon;
+        self.resume_observations();
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
         let has_plain_switches = !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
         self.is_deep = !self.is_large && self.arena.peak() > MANY_PACKETS;
@@ -240,9 +249,7 @@ impl Part<'_> {
                 Event::Pause(port) => self.hear_pause(now, port),
                 Event::NextFlow => self.start_flow(now),
                 Event::Change(nth) => self.change(now, nth),
-                Event::Sample => self.sample(now),
-                Event::MeasureFrom => self.begin_measurement(now),
-                Event::MeasureUntil => self.end_measurement(now),
+                Event::Sample | Event::MeasureFrom | Event::MeasureUntil => self.observe(now, event),
             }
             left -= 1;
             if left == 0 {
@@ -250,11 +257,6 @@ impl Part<'_> {
             }
         }
         budget - left
-    }
-
-    /// The time of the next event.
-    pub(super) fn next_time(&mut self) -> Option<Instant> {
-        self.calendar.next_time()
     }
 
     /// A flow will start of which this part has an end. Flows are told in the order of their starts.
@@ -419,6 +421,7 @@ impl Part<'_> {
             self.counts.control_drops += 1;
         }
         self.counts.dropped += 1;
+        self.counts.last_drop = now;
         self.arena.remove(id);
     }
 
