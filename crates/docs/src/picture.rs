@@ -60,6 +60,7 @@ impl Picture {
             y: AxisScale::Linear,
             from_zero: true,
             reference: None,
+            shades: Vec::new(),
             kind: FigureKind::Points,
             series,
         };

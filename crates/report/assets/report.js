@@ -417,6 +417,24 @@
         });
       });
     };
+    // Parts of the time that are set apart, with a word above each.
+    const shades = (u) => {
+      const ratio = devicePixelRatio || 1, { left, top, width, height } = u.bbox;
+      (look.shades || []).forEach(([from, to, word]) => {
+        const [a, b] = [from, to].map((x) => Math.min(left + width, Math.max(left, u.valToPos(x, "x", true))));
+        if (!(b > a)) return;
+        u.ctx.save();
+        u.ctx.fillStyle = "#eeeef6";
+        u.ctx.fillRect(a, top, b - a, height);
+        u.ctx.fillStyle = "#5f5f5f";
+        u.ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+        u.ctx.textAlign = "center";
+        u.ctx.textBaseline = "top";
+        const half = u.ctx.measureText(word).width / 2 + 3 * ratio;
+        u.ctx.fillText(word, Math.max(left + half, Math.min(left + width - half, (a + b) / 2)), top + 4 * ratio);
+        u.ctx.restore();
+      });
+    };
     show(holder, state, {
       series, bands,
       scales: {
@@ -427,7 +445,7 @@
         axisLook(look.x, { ...labels, ...(look.logX ? onLog : {}) }),
         axisLook(look.y, { size: 64, ...labels, ...(look.logY ? onLog : {}) }),
       ],
-      hooks: { draw: [marks] },
+      hooks: { drawClear: [shades], draw: [marks] },
       cursor: { points: { show: false } },
     }, columns, (i) => {
       // The nearest point of each line: lines have points at other places than the pointer's.
@@ -485,11 +503,15 @@
       offerShown(fixed);
       const place = fixed.map((one) => one.value).join(",");
       const here = points.filter((point) => groupShown(point) && point.v.join(",") === place);
-      const lines = here.map((point) => [point, options[what.value][1](point)]).filter(([, trace]) => trace).map(([point, trace]) => ({
+      const lines = here.map((point) => [point, options[what.value][1](point)]).filter(([, trace]) => trace && trace.some((value) => value !== null)).map(([point, trace]) => ({
         s: point.s, x: trace.map((_, i) => Number((((i + 0.5) * point.bin) / 1e3).toPrecision(8))), y: trace,
         tip: (k) => `<td class="number"><b>${number(trace[k])}</b></td><td class="pale">${unit}</td>`,
       }));
-      linesChart(holder, state, lines, { x: "time, ms", y: `${options[what.value][0]}: ${words}, ${unit}`, thin: true,
+      // The measurement window of all that is shown; what is before and after it is no part of the statistics.
+      const windows = here.map((point) => point.window).filter(Boolean);
+      const from = Math.min(...windows.map((one) => one[0])), until = Math.max(...windows.map((one) => one[1])), end = Math.max(...windows.map((one) => one[2]));
+      const shades = [[0, from, "warm-up"], [until, end, "drain"]].filter(([a, b]) => windows.length && b - a > end / 1e3);
+      linesChart(holder, state, lines, { x: "time, ms", y: `${options[what.value][0]}: ${words}, ${unit}`, thin: true, shades,
         nothing: "nothing was recorded here", head: (x) => `${number(x)} ms` });
       const seeds = [...new Set(here.map((point) => point.seed))], bins = [...new Set(here.map((point) => `${number(Number(point.bin.toPrecision(2)))} µs`))];
       $(`${id}-meaning`).textContent = `${meaning} Bins of about ${bins.join(", ")}. One seed is shown, without an average: ${seeds.join(", ")}.`;

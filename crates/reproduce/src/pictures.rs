@@ -67,6 +67,7 @@ fn figure(name: String, title: &str, panel: Panel<'_>) -> Figure {
         y: if figure.log && is_positive { AxisScale::Log } else { AxisScale::Linear },
         from_zero: !is_distribution,
         reference: None,
+        shades: Vec::new(),
         kind: if is_distribution { FigureKind::Steps } else { FigureKind::Points },
         series,
     }

@@ -162,16 +162,27 @@ fn estimate(estimate: &Estimate) -> Value {
 
 fn queue_series(point: &RecordedPoint) -> Option<Value> {
     let queues = point.queues.as_ref()?;
+    // A trace ends with its last bin that is known; those before the first one are null.
+    let trace_of = |trace: &[f64]| -> Value {
+        let known = trace.iter().enumerate().take(queues.known.end);
+        known.map(|(at, &value)| rounded((at >= queues.known.start).then_some(value), 4)).collect()
+    };
     let ports: Vec<Value> = queues.ports.iter().map(|(name, trace)| json!([name, trace_of(trace)])).collect();
     Some(json!({ "s": point.scheme, "v": point.values, "seed": point.seed, "bin": rounded(Some(queues.bin_us), 6),
-        "longest": trace_of(&queues.longest), "sum": trace_of(&queues.sum), "ports": ports }))
+        "window": window(point), "longest": trace_of(&queues.longest), "sum": trace_of(&queues.sum), "ports": ports }))
 }
 
 fn arrivals(point: &RecordedPoint) -> Option<Value> {
     let arrivals = point.arrivals.as_ref()?;
     let classes: Vec<Value> = arrivals.classes.iter().map(|trace| trace_of(trace)).collect();
     Some(json!({ "s": point.scheme, "v": point.values, "seed": point.seed, "bin": rounded(Some(arrivals.bin_us), 6),
-        "all": trace_of(&arrivals.all), "classes": classes }))
+        "window": window(point), "all": trace_of(&arrivals.all), "classes": classes }))
+}
+
+/// Start and end of the measurement window of a point and its end, in ms.
+fn window(point: &RecordedPoint) -> Option<[Value; 3]> {
+    let (from, until) = point.window_us?;
+    Some([from, until, point.end_us].map(|us| rounded(Some(us / 1e3), 8)))
 }
 
 fn trace_of(values: &[f64]) -> Value {

@@ -80,6 +80,7 @@ pub(super) fn values(material: &Material<'_>, set: usize, metric: &str) -> Vec<F
             y: if least > 0.0 && most > LINEAR_UP_TO * least { AxisScale::Log } else { AxisScale::Linear },
             from_zero: true,
             reference: None,
+            shades: Vec::new(),
             kind: FigureKind::Points,
             series,
         });
@@ -126,6 +127,7 @@ pub(super) fn ratios(material: &Material<'_>, set: usize, metric: &str) -> Vec<F
             y: AxisScale::Linear,
             from_zero: false,
             reference: Some(1.0),
+            shades: Vec::new(),
             kind: FigureKind::Points,
             series,
         });

@@ -44,6 +44,7 @@ pub(super) fn slowdowns(material: &Material<'_>) -> Vec<Figure> {
                 y: AxisScale::Log,
                 from_zero: false,
                 reference: None,
+                shades: Vec::new(),
                 kind: FigureKind::Points,
                 series: series_of(run, drawn),
             });

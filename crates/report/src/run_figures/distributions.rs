@@ -24,6 +24,7 @@ pub(super) fn fcts(material: &Material<'_>, set: usize) -> Vec<Figure> {
             y: AxisScale::Linear,
             from_zero: true,
             reference: None,
+            shades: Vec::new(),
             kind: FigureKind::Steps,
             series,
         },
@@ -46,6 +47,7 @@ pub(super) fn queues(material: &Material<'_>) -> Vec<Figure> {
             // Most samples are of empty queues: the axis begins where the curves do.
             from_zero: false,
             reference: None,
+            shades: Vec::new(),
             kind: FigureKind::Steps,
             series,
         },
