@@ -2,7 +2,8 @@
 //!
 //! The charts are drawn in the reader's browser by uPlot, which is part of the page, from numbers that are part of it
 //! too. Tables, costs and the scenario are plain HTML and are there without scripts; in place of the charts there are
-//! then the pictures of `plots/`. The page is made from the template `report.html`, whose engine escapes every text.
+//! then the pictures of `plots/`. Pictures of which there is no chart are part of the page. The page is made from the
+//! template `report.html`, whose engine escapes every text.
 
 mod data;
 mod files;
@@ -14,6 +15,7 @@ use tailcut_results::stats::IN_WORDS;
 use tailcut_results::{ALL, ClassTable, METRICS, MissingPoint, PointCost, RunInfo};
 
 use crate::annotations::Annotations;
+use crate::canvas::text_of;
 use crate::html::{CSS, HtmlDocument, rendered};
 use crate::picture::Picture;
 use crate::run_figures::Material;
@@ -67,7 +69,9 @@ struct Body<'a> {
     missing: &'a [MissingPoint],
     charts: Vec<Chart>,
     pictures: Vec<PictureLink>,
-    without_scripts: usize,
+    /// Those of which there is a chart, for readers without scripts, and the others.
+    charted: Vec<PictureLink>,
+    uncharted: Vec<Inline>,
     tables: Vec<tables::ClassView>,
     baseline: Option<&'a str>,
     annotations: &'a Annotations,
@@ -93,6 +97,21 @@ struct PictureLink {
     name: String,
     moving: Option<String>,
     words: String,
+}
+
+/// A picture that is part of the page.
+struct Inline {
+    words: String,
+    svg: String,
+}
+
+/// A picture, and the same as time passes if there is one.
+fn inline(picture: &Picture) -> Vec<Inline> {
+    let mut all = vec![Inline { words: picture.words(), svg: text_of(picture, false) }];
+    if picture.moving().is_some() {
+        all.push(Inline { words: format!("{}, as time passes", picture.words()), svg: text_of(picture, true) });
+    }
+    all
 }
 
 struct MetricView {
@@ -144,7 +163,8 @@ impl<'a> Body<'a> {
             missing: &analysis.missing,
             charts: if analysis.rows.is_empty() { Vec::new() } else { charts(material) },
             pictures: pictures.iter().map(link).collect(),
-            without_scripts: PICTURES_WITHOUT_SCRIPTS,
+            charted: pictures.iter().filter(|one| one.has_chart()).take(PICTURES_WITHOUT_SCRIPTS).map(link).collect(),
+            uncharted: pictures.iter().filter(|one| !one.has_chart()).flat_map(inline).collect(),
             tables: tables::class_views(material),
             baseline: annotations.ratios.as_ref().map(|ratios| ratios.baseline.as_str()),
             annotations,
