@@ -469,21 +469,6 @@ impl Network {
         BitRate::from_bps(bps).expect("a link has a rate")
     }
 
-    /// Rate of the links of a rack's switch to hosts over the rate of its uplinks, in the rack where it is largest;
-    /// above 1 the hosts can offer more than the uplinks carry. Links beside those of the topology do not count.
-    /// `None` if there is one switch only.
-    pub fn oversubscription(&self) -> Option<f64> {
-        let bps = |port: PortId| self.ports[port].rate.as_bps() as f64;
-        let ratio = |rack| {
-            let up: f64 = self.uplinks_of_rack(rack).map(bps).sum();
-            let to_host = |&port: &PortId| matches!(self.ports[port].peer, Node::Host(_));
-            let down = self.ports_of_rack(rack).filter(to_host).filter(|&port| self.extra_links(port).is_none());
-            let down: f64 = down.map(bps).sum();
-            (up > 0.0).then_some(down / up)
-        };
-        (0..self.racks()).filter_map(ratio).max_by(f64::total_cmp)
-    }
-
     /// Share of the traffic that leaves its rack if each host sends to all other hosts alike.
     pub fn share_leaving_rack(&self) -> f64 {
         let hosts = f64::from(self.hosts);
