@@ -369,6 +369,7 @@ impl Plan {
         let mut surroundings = Tree::layered(&assignments);
         let by_name = surroundings.take(schemes::DEFINED).unwrap_or_else(Tree::table);
         let axes = sweep::take(&mut scenario, &surroundings)?;
+        names::check_axes(&axes, &assignments, &scenario)?;
         let keys = keys::take(scenario.iter_mut().chain([&mut surroundings]));
         let over = Over { surroundings, schemes: by_name };
         let name = keys::name(&keys, stem)?;

@@ -7,6 +7,7 @@ use tailcut_sim::{Problem, Tree};
 
 use super::place::at_key;
 use super::settings::DEFINED;
+use super::sweep::SweptAxis;
 
 /// Checks that `name` can stand in a file name and a column; `what` is the thing that has it, `tree` what stands there.
 ///
@@ -97,22 +98,47 @@ impl Named {
 pub(super) fn check_set(set: &[String], assignments: &[Tree], scenario: &[Tree]) -> Result<(), Problem> {
     let paths: Vec<Vec<String>> = set.iter().map(|argument| keys_of(argument)).collect();
     for (keys, assignment) in paths.iter().zip(assignments) {
-        for named in NAMED.iter().filter(|named| named.is_above(keys)) {
-            let depth = named.place.len();
-            let whole = paths.iter().zip(assignments).filter(|(path, _)| path.len() <= depth + 1).map(|(_, tree)| tree);
-            let known: Vec<&str> = scenario.iter().chain(whole).flat_map(|layer| named.defined(layer, keys)).collect();
-            let name = &keys[depth];
-            if known.contains(&name.as_str()) {
-                continue;
-            }
-            let whole = dotted::path(&keys[..=depth]);
-            let nearest = if known.is_empty() { String::new() } else { suggest(name, &known) + "; " };
-            let problem = Problem::new(format!("the scenario has no {} `{name}`", named.what))
-                .help(format!("{nearest}a new one is set as a whole: --set '{whole}={{ ... }}'"));
+        let defines = |depth: usize| {
+            let whole = paths.iter().zip(assignments).filter(move |(path, _)| path.len() <= depth + 1);
+            scenario.iter().chain(whole.map(|(_, tree)| tree)).collect()
+        };
+        if let Some((problem, whole)) = missing(keys, defines) {
+            let help = problem.help_text().map_or_else(String::new, |help| format!("{help}; "));
+            let problem = problem.help(format!("{help}a new one is set as a whole: --set '{whole}={{ ... }}'"));
             return Err(at_key(problem, assignment.get(&keys[0]).unwrap_or(assignment)));
         }
     }
     Ok(())
+}
+
+/// The same of what is swept, in the scenario with what the command line says.
+///
+/// # Errors
+/// If a name is not there.
+pub(super) fn check_axes(axes: &[SweptAxis], assignments: &[Tree], scenario: &[Tree]) -> Result<(), Problem> {
+    for swept in axes {
+        let keys = dotted::keys(&swept.axis.path).unwrap_or_default();
+        if let Some((problem, _)) = missing(&keys, |_| scenario.iter().chain(assignments).collect()) {
+            return Err(problem.or_at(&swept.origin));
+        }
+    }
+    Ok(())
+}
+
+/// A problem with the names on the way of a path, if one is not there, and the path of what has this name. `defines` are
+/// the layers that define names so many keys deep.
+fn missing<'a>(keys: &[String], defines: impl Fn(usize) -> Vec<&'a Tree>) -> Option<(Problem, String)> {
+    NAMED.iter().filter(|named| named.is_above(keys)).find_map(|named| {
+        let depth = named.place.len();
+        let known: Vec<&str> = defines(depth).into_iter().flat_map(|layer| named.defined(layer, keys)).collect();
+        let name = &keys[depth];
+        if known.contains(&name.as_str()) {
+            return None;
+        }
+        let problem = Problem::new(format!("the scenario has no {} `{name}`", named.what));
+        let problem = if known.is_empty() { problem } else { problem.help(suggest(name, &known)) };
+        Some((problem, dotted::path(&keys[..=depth])))
+    })
 }
 
 /// The keys of the path that an argument of `--set` assigns to.

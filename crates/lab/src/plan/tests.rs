@@ -577,6 +577,13 @@ fn a_name_that_is_not_there_is_refused_with_the_nearest_one() {
         assert!(problem.message().contains(message) && shown.contains(help), "{argument}: {shown}");
         assert_eq!(problem.origin().unwrap().source.name, "--set", "{shown}");
     }
+    for (path, message, line) in [
+        ("workload.traffic.fixt.share", "no traffic class `fixt`", 1),
+        ("settings.a.y.port.limit", "no setting `y`", 1),
+    ] {
+        let problem = plan_with(&format!("sweep.\"{path}\" = [1, 2]\n{NAMED_SETTINGS}"), &set(&[])).unwrap_err();
+        assert!(problem.message().contains(message) && problem.origin().unwrap().line() == line, "{problem}");
+    }
     // What is defined as a whole is new and may be changed further.
     let whole = "workload.traffic.b={ share = 0.5, sizes.fixed = \"1KB\" }";
     let arguments = [whole, "workload.traffic.b.sizes.fixed=2KB", "workload.traffic.fixed.share=0.5"];
