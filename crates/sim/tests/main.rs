@@ -41,4 +41,5 @@ mod swift;
 mod switches;
 mod threads;
 mod throughput;
+mod unequal;
 mod ways;
