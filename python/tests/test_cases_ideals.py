@@ -23,7 +23,7 @@ def case(tmp_path: Path) -> Path:
 
 def flows(folder: Path, scenario: str, *arguments: str) -> dict[str, list[dict]]:
     """The rows of all flows by scheme."""
-    succeeded(run("run", scenario, "--out", "out", "--overwrite", *arguments, cwd=folder))
+    succeeded(run("run", scenario, "--out", "out", *arguments, cwd=folder))
     done = Folder(folder / "out")
     rows: dict[str, list[dict]] = {}
     for key, point in done.points().items():

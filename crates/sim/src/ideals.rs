@@ -15,7 +15,9 @@
 //! [`Quickest::floor`] for all others.
 
 use tailcut_base::{HostId, Instant, Span};
+use tailcut_host::transport::TransportConfig;
 use tailcut_model::{FlowSpec, Thing};
+use tailcut_record::FlowRow;
 use tailcut_topology::path::PathConfig;
 use tailcut_topology::{Headers, Network, Quickest, Route};
 
@@ -70,9 +72,9 @@ impl<'s> Ideals<'s> {
         spec
     }
 
-    /// A time that a flow cannot have undercut that arrived at `received`. `in_order` says that its packets kept one
-    /// path, as far as their hosts and switches choose, and their order.
-    pub(crate) fn bound(&mut self, row: &tailcut_record::FlowRow, received: Instant, keeps_path: bool) -> Span {
+    /// A time that a flow that arrived at `received` cannot have undercut. `keeps_path` says that its packets have one
+    /// path until routing changes.
+    pub(crate) fn bound(&mut self, row: &FlowRow, received: Instant, keeps_path: bool) -> Span {
         let [src, dst] = [row.src, row.dst].map(HostId);
         let is_undisturbed = self.outages.is_none_or(|outages| outages.is_routed_as_built(row.start, received));
         let keeps_path = keeps_path && is_undisturbed;
@@ -98,5 +100,7 @@ pub(crate) fn keep_paths(scenario: &Scenario) -> bool {
             false
         }
     };
-    chooses_by_flow && !facts.has(Thing::Spraying) && !facts.has(Thing::Assignments)
+    // A transport of a program may have connections that it does not tell of, and an order of its own.
+    let is_known = !matches!(scenario.config().host.transport, TransportConfig::Custom(_));
+    is_known && chooses_by_flow && !facts.has(Thing::Spraying) && !facts.has(Thing::Assignments)
 }

@@ -189,18 +189,24 @@ impl<'s> FlowPaths<'s> {
         if changed.is_none() && !self.network.is_irregular() {
             return quickest.facts(src, dst);
         }
-        let router = changed.unwrap_or(self.network.router());
         let mut packet = Packet::data(flow, src, dst, 0, 1, spec.size, Instant::ZERO);
         packet.connection = spec.connection;
-        let out = self.foresee(&packet, router, MTU_BYTES);
+        self.of(&packet, changed.unwrap_or(self.network.router()))
+    }
+
+    /// What the hosts of a flow may know of the path that its packets, of which this is one, have with a router.
+    pub(crate) fn of(&self, packet: &Packet, router: &Router) -> PathFacts {
+        let Packet { src, dst, .. } = *packet;
+        let out = self.foresee(packet, router, MTU_BYTES);
         let back = self.foresee(&packet.answer(Kind::ACK, 0), router, HEADER_BYTES);
         match (out, back) {
             (Some(out), Some(back)) => PathFacts { rtt: out.rtt + back.rtt, ..out },
             // Where no path leads now, one will that is no slower than those in the network as it is built.
-            _ => quickest
-                .slowest(router, src, dst)
-                .or_else(|| quickest.slowest(self.network.router(), src, dst))
-                .unwrap_or_default(),
+            _ => {
+                let quickest = Quickest::new(self.network);
+                let slowest = |router| quickest.slowest(router, src, dst);
+                slowest(router).or_else(|| slowest(self.network.router())).unwrap_or_default()
+            }
         }
     }
 

@@ -108,8 +108,8 @@ proptest! {
         prop_assert_eq!(rows.iter().filter_map(FlowRow::fct).min(), Some(ideal));
     }
 
-    /// The mirror image of a network has the same ideal times, of which deadlines by slack are multiples, for the mirror
-    /// images of its flows, and the same completion times where there is one path.
+    /// The mirror image of a network has the same ideal times, of which deadlines by slack are multiples, for the
+    /// mirror images of its flows, and the same completion times where there is one path.
     #[test]
     fn mirror_images_are_equal(network in unequal(), ends in any::<(u32, u32)>(), size in 1u64..60_000, scheme in prop::sample::select(vec!["tcp", "dctcp", "swift", "homa"])) {
         let hosts = 2 * network.leaves;
@@ -158,6 +158,20 @@ fn swift_takes_the_delay_of_the_path_of_its_flow_for_its_base() {
         assert!(rows.iter().all(|row| row.fct() < Some(Span::from_ms(30))), "{path}");
         assert!(slow > 0 && (path == "spray" || slow < rows.len()), "{path}: both paths are taken");
     }
+}
+
+/// A flow that a failure moves to the slow spine aims for the delay of that one from then on.
+#[test]
+fn swift_takes_the_delay_of_the_path_that_a_failure_leaves() {
+    let flows: Vec<_> = (0..4).map(|nth| (2, 0, 8_000_000, nth)).collect();
+    let failures = "[failures]\nlist = [{ link = \"leaf0--spine1\", at = \"1ms\" }]\n[run]\ndrain = \"2s\"\n";
+    let text = format!("path = \"source\"\n{SLOW_SPINE}{failures}{}", listed(&flows));
+    let scenario = scenario("swift", &text, 1);
+    let rows = finished(&scenario);
+    // 32 MB at 1 Gb/s take 0.26 s.
+    assert!(rows.iter().all(|row| row.fct() < Some(Span::from_ms(600))), "{rows:?}");
+    let two = World::new(&scenario, Recorder::new()).with_threads(2).run();
+    assert_eq!(crate::common::rows(&two), rows);
 }
 
 /// What each link alone says is about what packets say, flow by flow: they take the same paths.

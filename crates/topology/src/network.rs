@@ -212,8 +212,8 @@ impl Network {
         self.is_irregular = true;
     }
 
-    /// Whether all links into switches are alike, and all into hosts that may be chosen between, so that paths of as many
-    /// links are.
+    /// Whether all links into switches are alike, and all into hosts that may be chosen between, so that paths of as
+    /// many links are.
     pub(crate) fn has_links_of_one_kind(&self) -> bool {
         let chosen = |spec: &&PortSpec| match (spec.owner, spec.peer) {
             (Node::Switch(_), Node::Switch(_)) => true,
@@ -229,7 +229,8 @@ impl Network {
         !self.relays && of_kind(false) && of_kind(true)
     }
 
-    /// Whether there are paths of several kinds from some node to some host, which may begin alike and differ further on.
+    /// Whether there are paths of several kinds from some node to some host, which may begin alike and differ further
+    /// on.
     pub(crate) fn has_unequal_ways(&self) -> bool {
         // A number for each sequence of links to a host: its first link, and the number of the rest.
         let mut numbers: FxHashMap<(BitRate, Span, u32), u32> = FxHashMap::default();

@@ -52,7 +52,8 @@ pub struct Quickest<'n> {
     /// Each set once.
     sets: Vec<Vec<Route>>,
     numbers: FxHashMap<Vec<Route>, u32>,
-    /// By target, the least times over any links from each node that packets may pass: of a full packet and of a header.
+    /// By target, the least times over any links from each node that packets may pass: of a full packet and of a
+    /// header.
     around: FxHashMap<Node, Vec<[Span; 2]>>,
     route: Route,
     /// The hosts between which `route` is the first path, where it stands for all.
@@ -61,6 +62,9 @@ pub struct Quickest<'n> {
 
 /// Longer than any path.
 const NEVER: Span = Span::from_ps(u64::MAX);
+
+/// The first link of a path, and its last one if that is another.
+type Outer = (PortId, Option<PortId>);
 
 /// How a path from one host to another begins and ends, if that is the same for all of them.
 struct Ends {
@@ -348,8 +352,8 @@ impl<'n> Quickest<'n> {
     }
 
     /// The least time of a flow over any one path of links, whatever routing says: in a network whose links fail,
-    /// packets may be sent a path of more links that is quicker. Not above `most`, which is what is returned if there is
-    /// none that is quicker.
+    /// packets may be sent a path of more links that is quicker. Not above `most`, which is what is returned if there
+    /// is none that is quicker.
     pub fn ideal_over_any_links(&mut self, src: HostId, dst: HostId, size: u64, beside: Headers, most: Span) -> Span {
         let back = match beside.back {
             0 => Span::ZERO,
@@ -424,7 +428,7 @@ impl<'n> Quickest<'n> {
             let (nic, last) = (&network.ports()[nic], &network.ports()[last]);
             Some(nic.delay + self.time_around(nic.peer, last.owner, bytes)? + last.delay)
         };
-        let bound = |&(nic, last): &(PortId, Option<PortId>)| match last {
+        let bound = |&(nic, last): &Outer| match last {
             None => Some(crate::ideal_fct(&[hop(nic)], size)),
             Some(last) => {
                 let between = |bytes| between(nic, last, bytes);
@@ -441,8 +445,8 @@ impl<'n> Quickest<'n> {
             return ends.iter().filter_map(bound).min().unwrap_or(Span::ZERO) + headers;
         }
         // Each side alone, over all of its links at a time.
-        let beyond = |of: &dyn Fn(&(PortId, Option<PortId>)) -> bool, is_sender: bool, bytes: u64| {
-            let time = |&(nic, last): &(PortId, Option<PortId>)| {
+        let beyond = |of: &dyn Fn(&Outer) -> bool, is_sender: bool, bytes: u64| {
+            let time = |&(nic, last): &Outer| {
                 let Some(last) = last else { return Some(hop(nic).delay) };
                 let other = if is_sender { last } else { nic };
                 Some(between(nic, last, bytes)? + hop(other).rate.tx_time(bytes))
@@ -453,8 +457,7 @@ impl<'n> Quickest<'n> {
         for (ports, is_sender) in [(&nics, true), (&lasts, false)] {
             let mut spread = Spread::new(size);
             for &port in ports {
-                let of =
-                    |&(nic, last): &(PortId, Option<PortId>)| port == if is_sender { nic } else { last.unwrap_or(nic) };
+                let of = |&(nic, last): &Outer| port == if is_sender { nic } else { last.unwrap_or(nic) };
                 spread.add(hop(port).rate, |bytes| beyond(&of, is_sender, bytes));
             }
             floor = floor.max(spread.least());
@@ -470,7 +473,7 @@ impl<'n> Quickest<'n> {
     }
 
     /// Each first link of one host with each last link of another one; no last one if the first one leads there.
-    fn ends_over_any_links(&mut self, src: HostId, dst: HostId) -> Vec<(PortId, Option<PortId>)> {
+    fn ends_over_any_links(&mut self, src: HostId, dst: HostId) -> Vec<Outer> {
         let network = self.network;
         let lasts = self.lasts(dst);
         let mut ends = Vec::new();
