@@ -99,7 +99,11 @@ impl FidelityError {
                 percent(slowdown_p99)
             ),
             None => format!(
-                "{level}: how far its numbers are from packets was not measured ({of}); --fidelity both measures it"
+                "{level}: how far its numbers are from packets was not measured ({of}); --fidelity {} measures it",
+                match self.level {
+                    Level::Flow => "both",
+                    Level::Links => "links-both",
+                }
             ),
         }
     }

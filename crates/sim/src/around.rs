@@ -4,6 +4,7 @@ use tailcut_base::{HostId, PortId, Span};
 use tailcut_fabric::{Pfc, PortConfig, PortContext};
 use tailcut_model::seat::BufferPolicy;
 use tailcut_model::{Around, Thing};
+use tailcut_topology::Quickest;
 
 use crate::config;
 use crate::scenario::Scenario;
@@ -80,7 +81,8 @@ fn room(scenario: &Scenario) -> Room {
 fn longest_way(scenario: &Scenario) -> (Span, u8) {
     let network = scenario.network();
     let first = HostId(0);
+    let mut quickest = Quickest::new(network);
     let ways = (1..network.hosts()).map(HostId);
-    let longest = ways.map(|host| (network.rtt(first, host), host)).max_by_key(|&(rtt, _)| rtt);
+    let longest = ways.map(|host| (quickest.rtt(first, host), host)).max_by_key(|&(rtt, _)| rtt);
     longest.map_or((Span::ZERO, 0), |(rtt, host)| (rtt, network.route(first, host).facts().hops))
 }

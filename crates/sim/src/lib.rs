@@ -15,6 +15,7 @@ mod failures;
 mod flow_level;
 mod hosts;
 mod ideal;
+mod ideals;
 mod links;
 mod networks;
 mod outcome;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tailcut_base::{Bytes, HostId, PortId, Seeds, Span, SwitchId, dotted};
 use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
-use tailcut_model::{Demand, Facts, Files, FlowSpec, Invalid, Seat, Thing, suggest};
+use tailcut_model::{Demand, Facts, Files, Invalid, Seat, Thing, suggest};
 use tailcut_record::Throughput;
-use tailcut_topology::{Network, Node, Route};
+use tailcut_topology::{Network, Node};
 use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
 
 use crate::config::{self, Completion, Config, Fidelity, IdealConfig, NicConfig, Problem};
@@ -88,21 +88,6 @@ impl Demand for Offer {
     fn equal_parts(&self, cap: u64, parts: usize) -> Vec<u64> {
         self.sizes.equal_parts(cap, parts)
     }
-}
-
-/// A flow with its deadline, if that is so many times what the flow would take in an empty network.
-pub(crate) fn with_deadline(
-    network: &Network,
-    ideal: IdealConfig,
-    mut spec: FlowSpec,
-    slack: Option<f64>,
-    route: &mut Route,
-) -> FlowSpec {
-    if let Some(slack) = slack {
-        network.route_into(spec.src, spec.dst, route);
-        spec.deadline = Some(Span::from_secs_f64(ideal.fct(route, spec.size).as_secs_f64() * slack));
-    }
-    spec
 }
 
 impl Scenario {

@@ -42,4 +42,5 @@ mod swift;
 mod switches;
 mod threads;
 mod throughput;
+mod unequal;
 mod ways;

@@ -15,14 +15,14 @@ use crate::links;
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
-use tailcut_base::{BitRate, HEADER_BYTES, Span};
+use tailcut_base::{BitRate, Span};
 use tailcut_fabric::{PortConfig, SwitchConfig};
 use tailcut_host::HostConfig;
 use tailcut_model::schema::{Schema, Shape};
 use tailcut_model::{Around, Demand, Facts, Invalid, Seat, Speaker};
 use tailcut_placement::Parameters as Placement;
 use tailcut_topology::path::{self, PathConfig};
-use tailcut_topology::{NetworkConfig, Route, TopologyConfig};
+use tailcut_topology::{Headers, NetworkConfig, TopologyConfig};
 
 pub use de::from_tree;
 pub use document::{Tree, Value};
@@ -265,12 +265,10 @@ impl IdealConfig {
         *self == IdealConfig::default()
     }
 
-    /// Time from the start of a flow of `size` payload bytes until its time ends, if it has the links of `route` to
-    /// itself and waits for no window. Packets go back as fast as they come.
-    pub(crate) fn fct(self, route: &Route, size: u64) -> Span {
-        let headers = 2 * u64::from(self.handshake) + u64::from(self.last_ack);
-        let beside = if headers > 0 { route.packet_time(HEADER_BYTES) * headers } else { Span::ZERO };
-        route.ideal_fct(size) + beside
+    /// Packets of a header that belong to the time of a flow.
+    pub(crate) fn headers(self) -> Headers {
+        let handshake = u64::from(self.handshake);
+        Headers { forward: handshake, back: handshake + u64::from(self.last_ack) }
     }
 }
 

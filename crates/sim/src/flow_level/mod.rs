@@ -31,8 +31,8 @@ use tailcut_topology::{PortSpec, Route};
 use tailcut_workload::{Realised, Workload};
 
 use crate::config::{Config, WindowConfig};
+use crate::ideals::Ideals;
 use crate::outcome::{Times, idle_port};
-use crate::scenario::with_deadline;
 use crate::ways::{self, Ways};
 use crate::window::Window;
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
@@ -130,6 +130,7 @@ struct Run<'s> {
     scheme: FluidScheme,
     workload: Workload,
     next: Option<FlowSpec>,
+    ideals: Ideals<'s>,
     route: Route,
     ways: Ways<'s>,
     fluids: Fluids,
@@ -182,6 +183,7 @@ impl<'s> Run<'s> {
             scenario,
             workload: scenario.workload(),
             next: None,
+            ideals: Ideals::of(scenario),
             route: Route::default(),
             ways: Ways::new(network, &config.path, Seeds::new(scenario.seed())),
             fluids: Fluids::new(capacity, &scheme.discipline_in(network)),
@@ -209,8 +211,7 @@ impl<'s> Run<'s> {
 
     fn fetch(&mut self) {
         let next = self.workload.next_with_slack();
-        let (network, ideal) = (self.scenario.network(), self.scenario.config().record.ideal);
-        self.next = next.map(|(spec, slack)| with_deadline(network, ideal, spec, slack, &mut self.route));
+        self.next = next.map(|(spec, slack)| self.ideals.with_deadline(spec, slack));
     }
 
     /// From event to event, until every flow has ended or the time to drain is over.
@@ -314,17 +315,23 @@ impl<'s> Run<'s> {
             self.measured_from = Some(spec.start);
             self.carried_before = self.fluids.carried(spec.start);
         }
-        self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
-        spec.path = self.route.facts();
-        let ideal = self.route.ideal_fct(spec.size);
-        let recorded = self.scenario.config().record.ideal.fct(&self.route, spec.size);
-        self.recorder.start(FlowId(flow), &spec, recorded);
-        self.realised.add(&spec);
         let is_large = self.permissions.as_ref().is_some_and(|permissions| permissions.are_for(spec.size));
         let mut hops = Vec::new();
         if !is_large {
             self.ways.of(FlowId(flow), &spec, &mut hops);
         }
+        // What is not known to take one path takes the quickest.
+        if hops.is_empty() || self.ways.splits() {
+            self.ideals.quickest.route_into(spec.src, spec.dst, &mut self.route);
+            spec.path = self.route.facts();
+        } else {
+            let path: Vec<PortId> = hops.iter().map(|hop| PortId(hop.link)).collect();
+            ways::route_of(self.scenario.network(), path.iter().copied(), &mut self.route);
+            spec.path = ways::facts_of(self.scenario.network(), &path);
+        }
+        let ideal = self.route.ideal_fct(spec.size);
+        self.recorder.start(FlowId(flow), &spec, self.ideals.time(&spec));
+        self.realised.add(&spec);
         let wire = wire_bytes(spec.size);
         // What the flow takes alone on the links that it has, in which it may be split; a way that it gets later is
         // like any other.

@@ -339,11 +339,11 @@ impl<'a> Combined<'a> {
         let (mut digest, mut ended_at, mut route) = (0u64, Instant::ZERO, Route::default());
         for ((nth, spec), &ideal) in (0u32..).zip(&flows.specs).zip(&flows.ideals) {
             let flow = FlowId(nth);
-            network.route_into(spec.src, spec.dst, &mut route);
-            recorder.start(flow, spec, scenario.config().record.ideal.fct(&route, spec.size));
+            flows.route_into(network, nth, &mut route);
+            recorder.start(flow, spec, ideal);
             realised.add(spec);
             let whole = self.whole(nth, &route);
-            let began = spec.start + ideal + self.costs.startup(&route, spec.size);
+            let began = spec.start + route.ideal_fct(spec.size) + self.costs.startup(&route, spec.size);
             let packets = packets(spec.size);
             let received = Instant::from_ps(began.as_ps().saturating_add(whole.delay));
             let report = SenderReport {

@@ -7,7 +7,7 @@ use tailcut_base::{MTU_BYTES, PortId, Span, mix64};
 use tailcut_host::transport::TransportConfig;
 use tailcut_model::Thing;
 use tailcut_record::{PortRow, Recorder};
-use tailcut_topology::{Node, Route};
+use tailcut_topology::{Node, Quickest, Route};
 use tailcut_workload::TrafficList;
 
 use super::check;
@@ -82,12 +82,12 @@ impl<'a> OneLink<'a> {
         let seed = mix64(self.scenario.seed() ^ mix64(u64::from(link.0)));
         let scenario = self.scenario.of_link(network, self.config(link), seed);
         let mut outcome = World::of_flows(&scenario, Recorder::new(), specs).run_with(|_| told())?;
-        let mut route = Route::default();
+        let (mut quickest, mut route) = (Quickest::new(scenario.network()), Route::default());
         let mut passages = Vec::with_capacity(outcome.flows.rows().len());
         for row in outcome.flows.rows() {
             let delay = row.received.map_or(Passage::NEVER, |received| {
                 let [src, dst] = [row.src, row.dst].map(tailcut_base::HostId);
-                scenario.network().route_into(src, dst, &mut route);
+                quickest.route_into(src, dst, &mut route);
                 let alone = row.ideal + self.costs.startup(&route, row.size);
                 received.saturating_since(row.start).as_ps().saturating_sub(alone.as_ps())
             });

@@ -16,23 +16,24 @@ mod watchdog;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use tailcut_base::{Id, Instant, PortId, Span, mix64};
+use tailcut_base::{Instant, PortId, Span, mix64};
 use tailcut_fabric::QueueHistogram;
 use tailcut_model::seat::{DropReason, Unfinished};
-use tailcut_model::{FlowId, FlowSpec, Thing};
+use tailcut_model::{FlowId, FlowSpec};
 use tailcut_record::{
     BurstRow, DropCounts, FlowRow, MemoryPoint, PortRow, QueuePoint, QueueSamples, QueueStatistics, Recorder,
     ThroughputBin,
 };
-use tailcut_topology::{Node, Route};
+use tailcut_topology::Node;
 use tailcut_workload::{Realised, Workload};
 
 pub use cut::Cut;
 
 use crate::config::{Moment, WindowEnd};
 use crate::controller::Control;
-use crate::scenario::with_deadline;
+use crate::ideals::{self, Ideals};
 use crate::trace::Lens;
+use crate::ways::FlowPaths;
 use crate::window::Window;
 use crate::{EndReason, Engine, Outcome, Scenario, Stopped};
 use exchange::{FlowEvent, LogEntry, Start};
@@ -104,7 +105,10 @@ struct Coordinator<'s> {
     window: Window,
     log: Vec<LogEntry>,
     controller: Option<Control>,
-    route: Route,
+    ideals: Ideals<'s>,
+    paths: FlowPaths<'s>,
+    /// Whether the packets of a flow keep one path until routing changes.
+    keep_paths: bool,
     /// When pauses are looked at next, if there are any.
     next_look: Option<Instant>,
     watchdog: Option<Watchdog>,
@@ -149,7 +153,9 @@ impl<'s> World<'s> {
             window,
             log: Vec::new(),
             controller: scenario.controller(),
-            route: Route::default(),
+            ideals: Ideals::of(scenario),
+            paths: FlowPaths::new(scenario),
+            keep_paths: ideals::keep_paths(scenario),
             next_look: scenario.has_pfc().then_some(Instant::ZERO + LOOK_PERIOD),
             watchdog: scenario.config().run.watchdog.map(Watchdog::new),
             until: Instant::MAX,
@@ -361,11 +367,10 @@ impl Coordinator<'_> {
 
     /// Takes the next flow from the workload. A deadline that depends on the network is set here.
     fn fetch_flow(&mut self) {
-        let (network, ideal) = (self.scenario.network(), self.scenario.config().record.ideal);
         self.next = match &mut self.flows {
-            Flows::Drawn(workload) => workload
-                .next_with_slack()
-                .map(|(spec, slack)| with_deadline(network, ideal, spec, slack, &mut self.route)),
+            Flows::Drawn(workload) => {
+                workload.next_with_slack().map(|(spec, slack)| self.ideals.with_deadline(spec, slack))
+            }
             Flows::Given(flows) => flows.next(),
         };
         self.next.take_if(|spec| spec.start > self.until);
@@ -380,12 +385,10 @@ impl Coordinator<'_> {
             self.measured_from = Some(spec.start);
             (0..rounds.parts()).for_each(|part| rounds.exchange(part).measure_from = Some(spec.start));
         }
-        self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
         if matches!(self.flows, Flows::Drawn(_)) {
-            spec.path = self.route.facts();
+            spec.path = self.paths.facts(&mut self.ideals.quickest, flow, &spec);
         }
-        let ideal = self.scenario.config().record.ideal;
-        self.recorder.start(flow, &spec, ideal.fct(&self.route, spec.size));
+        self.recorder.start(flow, &spec, self.ideals.time(&spec));
         self.realised.add(&spec);
         let [src, dst] = [spec.src, spec.dst].map(|host| cut.part_of_host(host) as usize);
         if src != dst {
@@ -537,37 +540,16 @@ impl Coordinator<'_> {
         })
     }
 
-    /// No flow is faster than an idle network allows. Packets that overtake each other may beat the ideal by a part of
-    /// the last one; nothing beats the floor.
+    /// No flow is faster than an idle network allows.
     #[cold]
     fn check_time(&mut self, row: &FlowRow) {
-        let network = self.scenario.network();
-        network.route_into(Id::new(row.src as usize), Id::new(row.dst as usize), &mut self.route);
-        if network.is_irregular() || !self.scenario.outages().is_empty() {
-            // The ways between are not known to be as slow as this one: the links of the hosts are.
-            let (first, last) = (self.route.links[0], self.route.links[self.route.links.len() - 1]);
-            self.route.links.clear();
-            self.route.links.extend([first, last]);
-            // A host with several links may send by any of them.
-            let nics = network.nics(Id::new(row.src as usize)).map(|nic| &network.ports()[PortId(nic)]);
-            for nic in nics {
-                let first = &mut self.route.links[0];
-                (first.rate, first.delay) = (first.rate.max(nic.rate), first.delay.min(nic.delay));
-            }
-        }
-        if network.nics(Id::new(row.dst as usize)).len() > 1 {
-            // Packets may come by several links at a time: only the link of the sender is known to carry them all.
-            self.route.links.truncate(1);
-        }
-        // Of a flow that goes several ways the links of the sender carry a part each.
-        let several = self.scenario.facts().has(Thing::Spraying);
-        let links = if several { network.nics(Id::new(row.src as usize)).len() } else { 1 };
-        let floor = self.route.fct_floor(row.size.div_ceil(links as u64));
         // Its time may end later, with an ACK.
-        let taken = row.received.and_then(|at| at.since(row.start)).expect("it was received after its start");
+        let received = row.received.expect("it was received");
+        let taken = received.since(row.start).expect("it was received after its start");
+        let bound = self.ideals.bound(row, received, self.keep_paths);
         assert!(
-            taken >= floor,
-            "flow {} of {} B took {taken}, and nothing can be faster than {floor}",
+            taken >= bound,
+            "flow {} of {} B took {taken}, and nothing can be faster than {bound}",
             row.flow,
             row.size
         );

@@ -26,6 +26,7 @@ use super::ties::Ties;
 use super::{Counts, Host, Part, Switch};
 use crate::event::{End, Event};
 use crate::trace::Lens;
+use crate::ways::FlowPaths;
 use crate::world::cut::{Cut, Positions};
 use crate::{NicConfig, Scenario};
 
@@ -123,6 +124,7 @@ impl<'s> Part<'s> {
             network,
             cut,
             outages,
+            paths: (!outages.is_empty()).then(|| Box::new(FlowPaths::new(scenario))),
             number,
             calendar,
             arena: if scenario.facts().has_said(Thing::Headers) { Arena::with_headers() } else { Arena::new() },

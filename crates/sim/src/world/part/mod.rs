@@ -46,6 +46,7 @@ use super::exchange::{FlowEvent, LogEntry, Start};
 use crate::controller::Told;
 use crate::event::{End, Event};
 use crate::failures::Outages;
+use crate::ways::FlowPaths;
 use ahead::MANY_PACKETS;
 use attribution::Attribution;
 pub(super) use attribution::Whole;
@@ -125,6 +126,8 @@ pub(super) struct Part<'s> {
     network: &'s Network,
     cut: &'s Cut,
     outages: &'s Outages,
+    /// What flows are told of their paths when routing changes, if it ever does.
+    paths: Option<Box<FlowPaths<'s>>>,
     number: u32,
     positions: Positions,
     calendar: Calendar,
