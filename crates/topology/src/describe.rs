@@ -1,4 +1,5 @@
-//! What a network is, in numbers and words: its oversubscription, its tiers, and what sets it apart from a tree of equal switches.
+//! What a network is, in numbers and words: its oversubscription, its tiers, and what sets it apart from a tree of
+//! equal switches.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};

@@ -125,8 +125,8 @@ pub(super) fn check_axes(axes: &[SweptAxis], assignments: &[Tree], scenario: &[T
     Ok(())
 }
 
-/// A problem with the names on the way of a path, if one is not there, and the path of what has this name. `defines` are
-/// the layers that define names so many keys deep.
+/// A problem with the names on the way of a path, if one is not there, and the path of what has this name. `defines`
+/// are the layers that define names so many keys deep.
 fn missing<'a>(keys: &[String], defines: impl Fn(usize) -> Vec<&'a Tree>) -> Option<(Problem, String)> {
     NAMED.iter().filter(|named| named.is_above(keys)).find_map(|named| {
         let depth = named.place.len();
