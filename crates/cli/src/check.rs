@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tailcut_lab::{Expected, Plan};
-use tailcut_sim::Problem;
+use tailcut_sim::{KindLoad, Problem};
 
 use crate::CheckCommand;
 use crate::format::TextFormat;
@@ -76,8 +76,8 @@ fn json(out: &mut Page, plan: &Plan, expected: &Expected) {
             "queries": queries,
         }));
     }
-    for (link, utilisation) in &forecast.links {
-        out.line(json!({ "kind": "link", "name": link.to_string(), "utilisation": utilisation }));
+    for KindLoad { name, share, mean, .. } in expected.largest.link_loads().kinds() {
+        out.line(json!({ "kind": "link", "name": name, "utilisation": share, "mean": mean }));
     }
     for warning in expected.warnings(plan) {
         out.line(json!({ "kind": "warning", "text": warning }));
@@ -137,10 +137,12 @@ fn text(out: &mut Page, plan: &Plan, expected: &Expected) {
             ));
         }
     }
-    for (link, utilisation) in &forecast.links {
-        out.line(format_args!("    busiest {link}: {:.1} % offered", utilisation * 100.0));
-    }
-    for (links, utilisation) in expected.largest.offered_between_tiers() {
-        out.line(format_args!("    {links}: about {:.0} % offered", utilisation * 100.0));
+    for KindLoad { name, share, mean, .. } in expected.largest.link_loads().kinds() {
+        let mean = if (share / mean - 1.0).abs() < 1e-6 {
+            String::new()
+        } else {
+            format!(", {:.1} % on average", mean * 100.0)
+        };
+        out.line(format_args!("    busiest {name}: {:.1} % offered{mean}", share * 100.0));
     }
 }

@@ -77,8 +77,8 @@ pub fn rows(text: &str) -> Result<Vec<Row>, String> {
 /// The network of a scenario and the class of its load.
 fn class(scenario: &Scenario) -> (String, Option<f64>) {
     let network = scenario.config().values(&["topology"]).remove("topology").unwrap_or_default();
-    let load = scenario.forecast().links.iter().map(|(_, load)| *load).max_by(f64::total_cmp);
-    (network, load.and_then(|load| LOADS.into_iter().find(|&to| load <= to)))
+    let load = scenario.link_loads().busiest();
+    (network, LOADS.into_iter().find(|&to| 0.0 < load && load <= to))
 }
 
 /// The tables of a scenario by which its network is another one than the topology of its name, in which errors were

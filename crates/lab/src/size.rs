@@ -140,7 +140,7 @@ fn memory(scenario: &Scenario) -> f64 {
 fn active_flows(scenario: &Scenario) -> f64 {
     const FULL: f64 = 0.95;
     let (network, forecast) = (scenario.network(), scenario.forecast());
-    let busiest = forecast.links.iter().map(|(_, utilisation)| *utilisation).fold(0.0, f64::max).min(FULL);
+    let busiest = scenario.link_loads().busiest().min(FULL);
     let bytes_per_second = network.host_link().as_bps() as f64 / 8.0;
     let trips = 2.0 * network.rtt(HostId(0), HostId(network.hosts() - 1)).as_secs_f64();
     let of_class = |class: &ClassForecast| {

@@ -52,6 +52,7 @@ struct Keys {
     factors: Vec<Factor>,
     #[serde(default)]
     open: Vec<Open>,
+    overload: Option<String>,
 }
 
 /// A scheme that is another one with a difference: what a reading changes in the other one, it changes in this one too.
@@ -113,6 +114,8 @@ pub struct Study {
     pub factors: Vec<Factor>,
     /// The choices that the document leaves open, with what is taken and what else it allows.
     pub open: Vec<Open>,
+    /// Why a link may be overloaded, if one may.
+    pub overload: Option<String>,
     /// Schemes that are another one with a difference, here or in a study that is built on this one.
     variants: BTreeMap<String, Variant>,
     /// The layers of the scenario: that of the study which all are built on is the lowest.
@@ -195,6 +198,7 @@ impl Study {
             measures: keys.measures,
             factors: keys.factors,
             open: keys.open,
+            overload: keys.overload,
             variants: keys.variants,
             scenario,
             scales,
@@ -220,9 +224,15 @@ impl Study {
         Ok(layers.chain(taken.into_iter().filter_map(|other| other.set.as_ref())).cloned().collect())
     }
 
-    /// Refuses a plan of this study, read so, with a link that is offered more than it carries: results there grow with
-    /// the length of the run, and say nothing of a scheme.
+    /// Refuses a plan of this study, read so, with an overloaded link, unless the study says why one may be: results
+    /// there grow with the length of the run, and say nothing of a scheme.
+    ///
+    /// # Errors
+    /// If a link is overloaded, or a scenario cannot be.
     pub fn refuse_overload(&self, reading: &Reading, plan: &Plan) -> Result<(), Problem> {
+        if self.overload.is_some() {
+            return Ok(());
+        }
         let mut seen = Vec::new();
         let mut networks = Networks::default();
         for planned in &plan.points {
@@ -238,7 +248,7 @@ impl Study {
                      what it carries",
                     self.name
                 ))
-                .help("expected less load, or `workload.allow_overload = true` in the study if it is meant"));
+                .help("expected less load, or `overload = \"the reason\"` in the study"));
             }
         }
         Ok(())

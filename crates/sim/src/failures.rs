@@ -153,6 +153,14 @@ impl Outages {
         &self.changes
     }
 
+    /// From when on the ways of which router are taken.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = (Instant, usize)> {
+        self.changes.iter().filter_map(|(at, change)| match change {
+            Change::Route(number) => Some((*at, *number)),
+            _ => None,
+        })
+    }
+
     /// The router of this number.
     pub(crate) fn router(&self, number: usize) -> &Router {
         &self.routers[number]

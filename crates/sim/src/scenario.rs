@@ -1,7 +1,7 @@
 //! A scenario that cannot be wrong: built from a configuration, checked, ready to run.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tailcut_base::{Bytes, HostId, PortId, Seeds, Span, SwitchId, dotted};
 use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
@@ -10,15 +10,16 @@ use tailcut_record::Throughput;
 use tailcut_topology::{Network, Node};
 use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
 
-use crate::config::{self, Completion, Config, Fidelity, IdealConfig, NicConfig, Problem};
+use crate::config::{self, Completion, Config, Failures, Fidelity, IdealConfig, NicConfig, Problem};
 use crate::controller::{Control, ControllerContext};
 use crate::failures::{Outages, link_help};
 use crate::flow_level::{self, FlowLevel};
 use crate::ideal::{self, OneLink};
+use crate::link_loads::LinkLoads;
 use crate::links::{self, Links};
 use crate::networks::Networks;
 use crate::placed::Placed;
-use crate::{PacketLevel, Simulator, around, hosts, pfc, switch_links, together, window};
+use crate::{PacketLevel, Simulator, around, hosts, pfc, together, window};
 
 /// One simulation, checked.
 ///
@@ -57,6 +58,7 @@ pub struct Scenario {
     facts: Facts,
     outages: Outages,
     tables: Tables,
+    link_loads: OnceLock<LinkLoads>,
     /// Its applications as they were placed, if that was asked for, and the configuration that asked.
     placed: Option<Box<(Placed, Config)>>,
 }
@@ -177,8 +179,19 @@ impl Scenario {
         }
         let classes = workload.classes().to_vec();
         let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
-        let scenario =
-            Scenario { config, network, seed, files, forecast, classes, facts, outages, tables, placed: None };
+        let scenario = Scenario {
+            config,
+            network,
+            seed,
+            files,
+            forecast,
+            classes,
+            facts,
+            outages,
+            tables,
+            link_loads: OnceLock::new(),
+            placed: None,
+        };
         let around = around::of(&scenario);
         for (path, seat, _) in scenario.config.seats() {
             seat.fits(&around).map_err(|e| e.within(&path))?;
@@ -218,6 +231,7 @@ impl Scenario {
             facts: self.facts.clone(),
             outages: Outages::default(),
             tables: Tables { port_of_tier: tiers.clone(), switch_of_tier: tiers, ..Tables::default() },
+            link_loads: OnceLock::new(),
             placed: None,
         }
     }
@@ -406,26 +420,32 @@ impl Scenario {
         warnings
     }
 
-    /// Of the links between switches above the racks, from each tier to another: their name, and what the mean one is
-    /// offered as a fraction of what it carries, found from hosts that were drawn.
-    pub fn offered_between_tiers(&self) -> Vec<(String, f64)> {
-        switch_links::offered(self).tiers.into_iter().map(|tier| (tier.name, tier.load)).collect()
+    /// What each link is offered.
+    ///
+    /// # Panics
+    /// If the workload cannot be, which was checked.
+    pub fn link_loads(&self) -> &LinkLoads {
+        self.link_loads.get_or_init(|| {
+            let seeds = Seeds::new(self.seed);
+            let offered = Workload::offered(&self.config.workload, &self.host_links(), seeds, &self.files);
+            let offered = offered.expect("the same workload was made before");
+            if self.config.failures.drawn.is_none() {
+                return LinkLoads::of(&self.network, &self.outages, &offered);
+            }
+            let listed = Failures { drawn: None, ..self.config.failures.clone() };
+            let listed = Outages::new(&listed, &self.network, seeds, self.forecast.duration);
+            LinkLoads::of(&self.network, &listed.expect("they were checked with the others"), &offered)
+        })
     }
 
-    /// Links that are offered more than they carry, with how many times more; none if that is allowed. Of links between
-    /// switches it is the mean from one tier to another, or the worst one if no such mean tells of it.
+    /// Links that are overloaded, with how many times what they carry they are offered, the worst of each kind; none if
+    /// that is allowed. [`LinkLoads`] says what an overload is.
     pub fn overloaded(&self) -> Vec<(String, f64)> {
         if self.config.workload.allow_overload {
             return Vec::new();
         }
-        let mut over: Vec<(String, f64)> =
-            self.forecast.links.iter().filter(|(_, utilisation)| *utilisation > 1.0).cloned().collect();
-        let switch_links::Offered { tiers, worst } = switch_links::offered(self);
-        over.extend(tiers.into_iter().filter(|tier| tier.at_least > 1.0).map(|tier| (tier.name, tier.load)));
-        // One link says nothing more where all like it were named.
-        if over.is_empty() {
-            over.extend(worst.map(|link| (link.name, link.load)));
-        }
+        let over = self.link_loads().kinds().iter().filter_map(|kind| kind.overload.as_ref());
+        let mut over: Vec<(String, f64)> = over.map(|(link, times)| (format!("the {link}"), *times)).collect();
         over.sort_by(|a, b| b.1.total_cmp(&a.1));
         over
     }
@@ -562,30 +582,11 @@ fn of_a_host(name: &str) -> Invalid {
         .help("expected a port of a switch; `[nic]`, or `[port.host]` if hosts pass packets on, is for all hosts")
 }
 
-/// What the links of hosts carry that have more than those of the topology, in bit/s.
-fn wider(network: &Network) -> BTreeMap<u32, u64> {
-    let rate = |host: HostId| {
-        let nics = network.nics(host).map(|nic| network.ports()[PortId(nic)].rate.as_bps());
-        nics.fold(0, u64::saturating_add)
-    };
-    network.hosts_with_extra_links().map(|host| (host.0, rate(host))).collect()
-}
-
 fn host_links(network: &Network) -> HostLinks {
-    let rack_of: Vec<u32> = (0..network.hosts()).map(|host| network.rack_of(HostId(host))).collect();
-    let leaves_elsewhere =
-        |host: u32| rack_of[host as usize] == Network::NO_RACK || network.nics(HostId(host)).len() > 1;
-    let bps = |rack: u32| network.uplinks_of_rack(rack).map(|port| network.ports()[port].rate.as_bps()).sum::<u64>();
-    let mut rack_uplinks: Vec<u64> = (0..network.racks()).map(bps).collect();
-    if rack_uplinks.contains(&0) || (0..network.hosts()).any(leaves_elsewhere) {
-        rack_uplinks.clear();
-    }
     HostLinks {
+        rack_of: (0..network.hosts()).map(|host| network.rack_of(HostId(host))).collect(),
         host_link: network.host_link(),
-        wider: wider(network),
         uplinks: network.uplink_capacity_bps(),
-        rack_of,
-        rack_uplinks,
         nodes: network.nodes().cloned(),
     }
 }

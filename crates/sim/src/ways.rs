@@ -65,8 +65,18 @@ impl<'a> Ways<'a> {
     /// Puts the links of a flow into `hops`; none if there is no way.
     pub(crate) fn of(&mut self, flow: FlowId, spec: &FlowSpec, hops: &mut Vec<Hop>) {
         hops.clear();
-        let is_there = if self.splits { self.all(spec, hops) } else { self.one(flow, spec, hops) };
-        if !is_there {
+        if self.splits {
+            self.evenly(spec.src, spec.dst, hops);
+        } else if !self.one(flow, spec, hops) {
+            hops.clear();
+        }
+    }
+
+    /// Puts the links of all ways between two hosts into `hops`, with the part of the packets that takes each if every
+    /// node passes on equal parts to its next hops; none if there is no way.
+    pub(crate) fn evenly(&mut self, src: HostId, dst: HostId, hops: &mut Vec<Hop>) {
+        hops.clear();
+        if !self.all(src, dst, hops) {
             hops.clear();
         }
     }
@@ -95,22 +105,22 @@ impl<'a> Ways<'a> {
     }
 
     /// All equal ways: each node passes on as much to each of its next hops. Returns whether there are any.
-    fn all(&mut self, spec: &FlowSpec, hops: &mut Vec<Hop>) -> bool {
+    fn all(&mut self, src: HostId, dst: HostId, hops: &mut Vec<Hop>) -> bool {
         let router = self.router;
         self.open.clear();
-        self.open.push((Node::Host(spec.src), 1.0));
+        self.open.push((Node::Host(src), 1.0));
         // All ways are equally long, so that what comes to a node has come when the nodes before it are done.
         let mut from = 0;
         while from < self.open.len() {
             let end = self.open.len();
             for nth in from..end {
                 let (at, share) = self.open[nth];
-                if at == Node::Host(spec.dst) {
+                if at == Node::Host(dst) {
                     continue;
                 }
                 let next = match at {
-                    Node::Host(host) => router.next_hops_of_host(host, spec.dst),
-                    Node::Switch(switch) => router.next_hops_from(switch, spec.src, spec.dst),
+                    Node::Host(host) => router.next_hops_of_host(host, dst),
+                    Node::Switch(switch) => router.next_hops_from(switch, src, dst),
                 };
                 if next.count == 0 {
                     return false;

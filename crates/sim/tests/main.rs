@@ -21,6 +21,7 @@ mod homa;
 mod hyline;
 mod ideal;
 mod incast;
+mod link_loads;
 mod links;
 mod loss;
 mod memories;

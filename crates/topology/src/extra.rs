@@ -403,6 +403,12 @@ impl Network {
         self.extra.as_ref().is_some_and(|extra| !extra.rules.fixed.is_empty())
     }
 
+    /// The pairs of hosts whose packets static routes are for, each once.
+    pub fn statically_routed(&self) -> BTreeSet<(HostId, HostId)> {
+        let fixed = self.extra.iter().flat_map(|extra| extra.rules.fixed.keys());
+        fixed.map(|&(_, src, dst)| (src, dst)).collect()
+    }
+
     /// Whether some hosts are known by the address of their link with their leaf.
     pub fn has_leaf_addresses(&self) -> bool {
         self.extra.as_ref().is_some_and(|extra| !extra.rules.at_leaf.is_empty())

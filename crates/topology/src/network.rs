@@ -1,5 +1,6 @@
 //! A network as the simulator uses it: immutable, every port with its two ends.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -450,12 +451,17 @@ impl Network {
         self.uplink_capacity_bps
     }
 
-    /// Rate at which a host can send, by all of its links that are of the topology. Every host has the same, but for
-    /// the receiver of a single bottleneck and in networks from files, where it is that of host 0.
+    /// Rate at which a host can send, by all of its links that are of the topology. Where hosts differ, as in networks
+    /// from files, it is the rate that most of them have, and of rates that equally many have the highest.
     pub fn host_link(&self) -> BitRate {
-        let own = self.nics(HostId(0)).map(PortId).filter(|&nic| self.extra_links(nic).is_none());
-        let bps = own.map(|nic| self.ports[nic].rate.as_bps()).fold(0, u64::saturating_add);
-        BitRate::from_bps(bps).expect("a link has a rate")
+        let mut hosts_of: BTreeMap<u64, u32> = BTreeMap::new();
+        for host in (0..self.hosts).map(HostId) {
+            let own = self.nics(host).map(PortId).filter(|&nic| self.extra_links(nic).is_none());
+            *hosts_of.entry(own.map(|nic| self.ports[nic].rate.as_bps()).fold(0, u64::saturating_add)).or_default() +=
+                1;
+        }
+        let most = hosts_of.into_iter().max_by_key(|&(_, hosts)| hosts);
+        most.and_then(|(bps, _)| BitRate::from_bps(bps)).expect("a link has a rate")
     }
 
     /// Share of the traffic that leaves its rack if each host sends to all other hosts alike.

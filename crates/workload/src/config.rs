@@ -45,7 +45,8 @@ pub struct Config {
     /// 0.1 for generated traffics and 0 for explicit lists. Given: for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<f64>,
-    /// Run although a link is offered more than it carries; a `load` above 1 is refused without it.
+    /// Run although a link is overloaded: its backlog grows with the length of the run. A `load` above 1 is refused
+    /// without it.
     #[serde(default)]
     pub allow_overload: bool,
     /// Sets of hosts by name that do not overlap, drawn once for the run: `{ group = "NAME" }` stands for one wherever
@@ -83,11 +84,13 @@ impl Config {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadOf {
-    /// All hosts send at line rate: offered bytes / (hosts x host link). The load of pFabric, PIAS and SPQ.
+    /// All hosts send at line rate: offered bytes / (hosts x host link). Where hosts have links of different rates, the
+    /// rate that most of them have counts. The load of pFabric, PIAS and SPQ.
     #[default]
     HostLinks,
     /// The uplinks of all racks are full: bytes that leave their rack / uplinks. The fraction that leaves its rack is
-    /// computed from the endpoints. The load of SPQ's oversubscribed network.
+    /// computed from the endpoints. Links above the racks do not count: where they carry less than the uplinks, they are
+    /// offered more than this load. The load of SPQ's oversubscribed network.
     Core,
     /// The offered bytes, wherever they go, equal the uplinks of all racks: offered bytes / uplinks. The load of
     /// Slytherin, ICON and Superways (2 Tb/s for 20 racks with 10 uplinks of 10 Gb/s).

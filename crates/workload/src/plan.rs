@@ -8,12 +8,13 @@ use crate::config::{
     Deadlines, FirstAnswer, FlowFile, ListedFlow, LoadBytes, ParetoSizes, SizeFile, SizeFormat, Sizes, Traffic,
 };
 use crate::deadlines;
+use crate::demand::TrafficMatrix;
 use crate::distribution::Distribution;
 use crate::endpoints::Pattern;
 use crate::files::load;
 use crate::flow_list::{FlowList, Listed, host_help};
-use crate::incast_plan::{IncastPlan, incast_plan};
-use crate::load::{Racks, Spread};
+use crate::incast_plan::{Answers, IncastPlan, incast_plan};
+use crate::load::Racks;
 use crate::site::Site;
 use crate::size_table::TableFormat;
 
@@ -144,12 +145,22 @@ impl Generated {
         }
     }
 
-    /// The part of its flows that passes each link.
-    pub(crate) fn spread(&self, racks: &Racks) -> Spread {
+    /// Where the flows of its own class go, and where first answers do: the part of them for each pair of hosts.
+    pub(crate) fn matrices(&self) -> (TrafficMatrix, Option<TrafficMatrix>) {
         match &self.ends {
-            Ends::Pairs(pattern) => pattern.spread(racks),
-            Ends::Incast(incast) => incast.spread(racks),
+            Ends::Pairs(pattern) => (pattern.matrix(), None),
+            Ends::Incast(incast) if incast.first.is_some() => {
+                (incast.matrix(Answers::Others), Some(incast.matrix(Answers::First)))
+            }
+            Ends::Incast(incast) => (incast.matrix(Answers::All), None),
         }
+    }
+
+    /// Payload of an event that leaves its rack, in bytes.
+    pub(crate) fn leaving(&self, racks: &Racks) -> f64 {
+        let ((own, first), (own_part, first_part)) = (self.matrices(), self.parts());
+        let of = |matrix: &TrafficMatrix, part: Part| part.flows * part.mean * matrix.leaving(racks);
+        of(&own, own_part) + first.zip(first_part).map_or(0.0, |(matrix, part)| of(&matrix, part))
     }
 }
 
