@@ -55,7 +55,7 @@ class Check:
 
     name: str
     title: str
-    #: Hosts of the network of the largest point.
+    #: Hosts of the network of `largest_point`.
     hosts: int
     schemes: tuple[str, ...]
     #: The swept parameters with their values.
@@ -73,6 +73,8 @@ class Check:
     cpu_s: float
     #: Memory in bytes of the simulation that needs most.
     memory_bytes: float
+    #: The point with the most packet-hops: its scheme and swept values.
+    largest_point: str
     warnings: tuple[Warning, ...]
 
 

@@ -1,6 +1,7 @@
 //! A study: one scenario at two scales, from which several figures and tables of a document are made.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use tailcut_base::dotted;
@@ -8,6 +9,7 @@ use tailcut_lab::{Plan, RunArguments};
 use tailcut_sim::config::{from_tree, suggest};
 use tailcut_sim::{Networks, Problem, Tree, Value};
 
+use crate::coverage::Changes;
 use crate::measure::MeasureDefinition;
 use crate::reading::{Open, Other, Reading};
 use crate::scale::Scale;
@@ -122,6 +124,8 @@ pub struct Study {
     scenario: Vec<Tree>,
     /// The layers of each scale, likewise.
     scales: [Vec<Tree>; 2],
+    /// What a run of it changes; `None` if it runs as it is.
+    pub(crate) changes: Option<Arc<Changes>>,
 }
 
 impl Study {
@@ -202,6 +206,7 @@ impl Study {
             variants: keys.variants,
             scenario,
             scales,
+            changes: None,
         })
     }
 
@@ -261,6 +266,22 @@ impl Study {
     pub fn read_as(mut self, reading: &Reading) -> Result<Study, Problem> {
         let measures: Vec<_> = self.taken(reading)?.into_iter().flat_map(|other| other.measures.clone()).collect();
         self.measures.extend(measures);
+        Ok(self)
+    }
+
+    /// The study as a run of the plan `own` under a reading changes it by `arguments`. Only claims whose simulations
+    /// stay the same are judged by such a run.
+    ///
+    /// # Errors
+    /// If the study as it is cannot be planned.
+    pub fn changed_by(
+        mut self,
+        scale: Scale,
+        reading: &Reading,
+        own: &Plan,
+        arguments: &RunArguments,
+    ) -> Result<Study, Problem> {
+        self.changes = Changes::of(&self, scale, reading, own, arguments)?.map(Arc::new);
         Ok(self)
     }
 

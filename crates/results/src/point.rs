@@ -116,6 +116,16 @@ pub struct EngineFacts {
 }
 
 impl PointSummary {
+    /// Whether another run of the same design point came to the same, as far as its summary tells. The seed, and what
+    /// the run cost, do not count.
+    pub(crate) fn has_outcome_of(&self, other: &PointSummary) -> bool {
+        let of = |one: &PointSummary| (one.engine.digest.clone(), one.engine.packet_hops, one.simulated_ns, one.flows);
+        of(self) == of(other)
+            && self.measured == other.measured
+            && (&self.end, &self.loads, &self.drops) == (&other.end, &other.loads, &other.drops)
+            && (&self.controller, &self.placement) == (&other.controller, &other.placement)
+    }
+
     /// Reads `summary.json`.
     ///
     /// # Errors

@@ -87,6 +87,43 @@ const HOSTS: &str = "host";
 const LEAVES: &str = "leaf";
 
 impl Replication {
+    /// Whether another run of the same design point is this one again: everything is equal that statistics are made of.
+    pub(crate) fn is_repeated_by(&self, other: &Replication) -> bool {
+        let Replication {
+            summary,
+            flows,
+            queries,
+            bursts,
+            queues,
+            leaf_queues_busy,
+            queues_bytes,
+            demotions,
+            drops_fabric,
+            drops_nic,
+            sent_nic,
+            by_tiers,
+            pauses,
+            aggregator_queues_p99,
+            lossy_ports,
+            max_utilisation,
+            min_core_utilisation,
+            core_imbalance,
+            to_aggregators,
+            to_others,
+        } = self;
+        summary.has_outcome_of(&other.summary)
+            && (demotions, drops_fabric, drops_nic, sent_nic)
+                == (&other.demotions, &other.drops_fabric, &other.drops_nic, &other.sent_nic)
+            && (by_tiers, pauses) == (&other.by_tiers, &other.pauses)
+            && (max_utilisation, min_core_utilisation, core_imbalance)
+                == (&other.max_utilisation, &other.min_core_utilisation, &other.core_imbalance)
+            && (to_aggregators, to_others) == (&other.to_aggregators, &other.to_others)
+            && (aggregator_queues_p99, lossy_ports) == (&other.aggregator_queues_p99, &other.lossy_ports)
+            && (queues, leaf_queues_busy, queues_bytes) == (&other.queues, &other.leaf_queues_busy, &other.queues_bytes)
+            && (queries, bursts) == (&other.queries, &other.bursts)
+            && flows == &other.flows
+    }
+
     /// Reads a point of the run in the run folder `dir`.
     ///
     /// # Errors

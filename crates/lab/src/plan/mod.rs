@@ -483,11 +483,14 @@ impl Plan {
         Ok(())
     }
 
+    /// A scheme at these swept values, as messages name it: `dctcp, workload.load = 0.4`.
+    pub fn in_words(&self, scheme: &str, values: &[String]) -> String {
+        let values = self.axes.iter().zip(values).map(|(axis, value)| format!("{} = {value}", axis.path));
+        std::iter::once(scheme.to_owned()).chain(values).collect::<Vec<_>>().join(", ")
+    }
+
     fn warn(&mut self, scenario: &Scenario, scheme: &str, values: &[String]) {
-        let point = std::iter::once(scheme.to_owned())
-            .chain(self.axes.iter().zip(values).map(|(axis, value)| format!("{} = {value}", axis.path)))
-            .collect::<Vec<_>>()
-            .join(", ");
+        let point = self.in_words(scheme, values);
         let notes = scenario.forecast().notes.clone();
         for warning in scenario.warnings().into_iter().chain(notes) {
             // A warning that several points give is shown once, with the first of them.

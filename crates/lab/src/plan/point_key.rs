@@ -13,11 +13,15 @@ fn key_of(scheme: &str, values: &[String], seed: u64, content: u64, version: &st
     let readable: String = std::iter::once(scheme)
         .chain(values.iter().map(String::as_str))
         .map(|part| {
-            part.chars().map(|c| if c.is_alphanumeric() || ".-@".contains(c) { c } else { '_' }).collect::<String>()
+            part.chars()
+                .map(|c| if c.is_ascii_alphanumeric() || ".-@".contains(c) { c } else { '_' })
+                .collect::<String>()
         })
         .collect::<Vec<_>>()
         .join("-");
-    let short: String = readable.chars().take(80).collect();
+    // A key is an argument of `--only`, and its length in bytes is limited.
+    let readable = readable.trim_start_matches(['-', '.', '@']);
+    let short = if readable.is_empty() { "point" } else { &readable[..readable.len().min(80)] };
     format!("{short}-s{seed}-{:08x}", fingerprint(identity.as_bytes()) as u32)
 }
 
@@ -38,6 +42,10 @@ mod tests {
             key_of("pias@x", &values, 3, 0xabce, "0.1.0+1"),
             key_of("pias@x", &values, 3, 0xabcd, "0.1.0+2"),
         ];
+        for odd in ["-v", "--", "..", "流量", &"流".repeat(90)] {
+            let key = key_of(odd, &[], 3, 0xabcd, "0.1.0+1");
+            assert!(key.is_ascii() && key.len() < 120 && !key.starts_with(['-', '.']), "{odd}: {key}");
+        }
         for (n, other) in others.iter().enumerate() {
             assert_ne!(*other, key, "number {n} is another point");
         }

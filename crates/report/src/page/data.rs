@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use tailcut_results::number::{numeric, significant};
-use tailcut_results::stats::Estimate;
+use tailcut_results::stats::{Estimate, FEW_IN_WORDS, needed};
 use tailcut_results::table::short_path;
-use tailcut_results::{Analysis, Curve, DesignPoint, FlowSetKind, METRICS, SizeBin, describe};
+use tailcut_results::{Analysis, Curve, DesignPoint, FlowSetKind, METRICS, SizeBin, describe, permille};
 
 use crate::heat::heat_colour;
 use crate::recorded::RecordedPoint;
@@ -49,7 +49,7 @@ pub(super) fn data(material: &Material<'_>) -> String {
         .map(|name| {
             let metric = describe(name);
             let (said, of_flows) = words::metric(name);
-            json!({ "name": name, "words": said, "ofFlows": of_flows,
+            json!({ "name": name, "words": said, "ofFlows": of_flows, "needed": permille(name).map(needed),
                 "unit": metric.map_or("", |m| words::unit(m.unit)), "meaning": metric.map_or("", |m| m.meaning) })
         })
         .collect();
@@ -75,6 +75,8 @@ pub(super) fn data(material: &Material<'_>) -> String {
         "classes": analysis.sets.iter().map(|set| json!({ "name": set.name, "words": words::flows_of(&set.name) })).collect::<Vec<_>>(),
         "runClasses": run.classes,
         "metrics": described,
+        "fewInWords": FEW_IN_WORDS,
+        "needed": { "median": needed(500), "p99": needed(990) },
         "start": {
             "metric": names.iter().position(|name| *name == "fct_p99"),
             "class": first,

@@ -11,7 +11,7 @@ mod tables;
 
 use askama::Template;
 use tailcut_results::number::significant;
-use tailcut_results::stats::IN_WORDS;
+use tailcut_results::stats::{FEW_IN_WORDS, IN_WORDS};
 use tailcut_results::{ALL, ClassTable, METRICS, MissingPoint, PointCost, RunInfo};
 
 use crate::annotations::Annotations;
@@ -81,6 +81,7 @@ struct Body<'a> {
     class_sets: Vec<(&'a str, String)>,
     all: &'static str,
     statistics: &'static str,
+    few: &'static str,
     metrics: Vec<MetricView>,
 }
 
@@ -174,6 +175,7 @@ impl<'a> Body<'a> {
             class_sets: run.class_sets.iter().map(|set| (set.name.as_str(), set.classes.join(", "))).collect(),
             all: ALL,
             statistics: IN_WORDS,
+            few: FEW_IN_WORDS,
             metrics: METRICS
                 .iter()
                 .map(|m| MetricView { name: m.name, unit: unit(m.unit), of: m.of, meaning: m.meaning })
@@ -224,7 +226,8 @@ fn charts(material: &Material<'_>) -> Vec<Chart> {
         "slowdown",
         "Slowdown by flow size",
         "FCT over the FCT of the same flow in an empty network. Lines: 99th percentile; dashed: median. Each point has \
-         about as many flows, at their mean size. Bands: 95 % intervals, where a point has enough flows for one.",
+         about as many flows, at their mean size. Bands: 95 % intervals, where a point has enough flows for one; † where it has not, and \
+         the percentile is the maximum or near it.",
     ));
     charts.push(chart("fct", "Flow completion times", "Share of finished flows, all seeds together."));
     if material.recorded.iter().any(|point| point.queues.is_some()) {

@@ -4,7 +4,7 @@ use crate::figure::{AxisScale, Figure, FigureKind, PlotPoint, Series, Shade};
 use crate::recorded::RecordedPoint;
 use crate::words;
 
-use super::{Material, fixed_values, series_of};
+use super::{FixedValues, Material, fixed_values, series_of};
 
 /// The longest queue of any switch port over time.
 pub(super) fn queues(material: &Material<'_>) -> Vec<Figure> {
@@ -12,8 +12,8 @@ pub(super) fn queues(material: &Material<'_>) -> Vec<Figure> {
         let queues = point.queues.as_ref()?;
         Some(points(queues.bin_us, queues.shown(&queues.longest)))
     };
-    figures(material, trace, |ending, subtitle, series| Figure {
-        name: format!("queue_series{ending}"),
+    figures(material, trace, |at, subtitle, series| Figure {
+        name: at.picture("queue_series", &[]),
         title: "Longest queue of a switch port".to_owned(),
         y_label: "bytes waiting, KB".to_owned(),
         ..over_time(subtitle, series)
@@ -26,8 +26,8 @@ pub(super) fn arrivals(material: &Material<'_>) -> Vec<Figure> {
         let arrivals = point.arrivals.as_ref()?;
         Some(points(arrivals.bin_us, arrivals.all.iter().copied().enumerate()))
     };
-    figures(material, trace, |ending, subtitle, series| Figure {
-        name: format!("throughput{ending}"),
+    figures(material, trace, |at, subtitle, series| Figure {
+        name: at.picture("throughput", &[]),
         title: "Payload that arrives at all receivers".to_owned(),
         y_label: "throughput, Gb/s".to_owned(),
         ..over_time(subtitle, series)
@@ -77,7 +77,7 @@ fn over_time(subtitle: String, series: Vec<Series>) -> Figure {
 fn figures(
     material: &Material<'_>,
     trace: impl Fn(&RecordedPoint) -> Option<Vec<PlotPoint>>,
-    figure: impl Fn(String, String, Vec<Series>) -> Figure,
+    figure: impl Fn(FixedValues<'_>, String, Vec<Series>) -> Figure,
 ) -> Vec<Figure> {
     let mut places: Vec<&Vec<usize>> = material.recorded.iter().map(|point| &point.values).collect();
     places.sort();
@@ -92,7 +92,7 @@ fn figures(
             continue;
         }
         let fixed: Vec<Option<usize>> = values.iter().copied().map(Some).collect();
-        let (ending, said) = fixed_values(material.run, &fixed);
+        let (at, said) = fixed_values(material.run, &fixed);
         let mut seeds: Vec<u64> = here().map(|point| point.seed).collect();
         seeds.dedup();
         let seeds: Vec<String> = seeds.iter().map(u64::to_string).collect();
@@ -102,7 +102,7 @@ fn figures(
             seeds.join(", ")
         );
         let subtitle = [said, seeds].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
-        figures.push(Figure { shades: shades(here()), ..figure(ending, subtitle, series) });
+        figures.push(Figure { shades: shades(here()), ..figure(at, subtitle, series) });
     }
     figures
 }
