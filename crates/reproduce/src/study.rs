@@ -7,6 +7,7 @@ use serde::Deserialize;
 use tailcut_base::dotted;
 use tailcut_lab::{Plan, RunArguments};
 use tailcut_sim::config::{from_tree, suggest};
+use tailcut_sim::pinned::pinned;
 use tailcut_sim::{Networks, Problem, Tree, Value};
 
 use crate::coverage::Changes;
@@ -226,7 +227,9 @@ impl Study {
     fn layers(&self, scale: Scale, reading: &Reading) -> Result<Vec<Tree>, Problem> {
         let taken = self.taken(reading)?;
         let layers = self.scenario.iter().chain(&self.scales[scale as usize]);
-        Ok(layers.chain(taken.into_iter().filter_map(|other| other.set.as_ref())).cloned().collect())
+        let layers = layers.chain(taken.into_iter().filter_map(|other| other.set.as_ref())).cloned();
+        // PINNED: results are stored of these values.
+        Ok(pinned().into_iter().chain(layers).collect())
     }
 
     /// Refuses a plan of this study, read so, with an overloaded link, unless the study says why one may be: results

@@ -98,7 +98,7 @@ pub struct Load {
 pub struct EngineFacts {
     /// Packets over links: the unit of work.
     pub packet_hops: u64,
-    /// Events taken from the calendar.
+    /// What happened: packet-hops, starts of flows, timers and calls. It does not depend on the number of threads.
     pub events: u64,
     /// CPU time in ns of all its threads. Waiting for each other is included, writing rows is not. Where simulations of
     /// several threads ran side by side, it is the simulation's share, by threads, of that of the whole process.

@@ -10,6 +10,7 @@
 mod around;
 pub mod config;
 pub mod controller;
+mod equal_starts;
 mod event;
 mod failures;
 mod flow_level;
@@ -21,6 +22,7 @@ mod links;
 mod networks;
 mod outcome;
 mod pfc;
+pub mod pinned;
 pub mod placed;
 mod preset;
 mod scenario;

@@ -52,7 +52,9 @@ impl EndReason {
 pub struct Engine {
     /// Packets that crossed a link, counted once for each link.
     pub packet_hops: u64,
-    /// Events taken from the calendar.
+    /// What happened, however the network is cut into parts: packet-hops, starts of flows, timers, calls of agents,
+    /// messages of the controller, packets that hosts take in late, and what pauses need. Samples are not counted, and
+    /// neither are interfaces that become free, for which the calendar of some parts has an event and of others none.
     pub events: u64,
     /// Events that were pending, the mean over all events. It depends on the parts into which a network is cut, because
     /// between them nobody knows what is on its way.

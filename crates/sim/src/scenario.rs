@@ -19,7 +19,7 @@ use crate::link_loads::LinkLoads;
 use crate::links::{self, Links};
 use crate::networks::Networks;
 use crate::placed::Placed;
-use crate::{PacketLevel, Simulator, around, hosts, pfc, together, window};
+use crate::{PacketLevel, Simulator, around, equal_starts, hosts, pfc, together, window};
 
 /// One simulation, checked.
 ///
@@ -411,6 +411,7 @@ impl Scenario {
         warnings.extend(config.seats().into_iter().flat_map(|(_, seat, _)| seat.warnings(&around)));
         warnings.extend(together::warnings(&self.facts));
         warnings.extend(pfc::warnings(self));
+        warnings.extend(equal_starts::warning(self));
         if config.port.of(HOST_TIER).is_some() && !reads_host_tier(config, &self.network) {
             warnings.push(format!(
                 "`[port.{HOST_TIER}]` changes nothing: it is for hosts that pass packets on, where `[nic]` says nothing"

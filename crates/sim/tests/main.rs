@@ -43,5 +43,6 @@ mod swift;
 mod switches;
 mod threads;
 mod throughput;
+mod ties;
 mod unequal;
 mod ways;

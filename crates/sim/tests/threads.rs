@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use tailcut_record::Recorder;
 use tailcut_sim::{Cut, Outcome, Scenario, World};
 
-/// Everything that a run leaves but what it cost: memory, and events, of which a NIC needs more if its link is cut.
+/// Everything that a run leaves but what it cost in memory.
 fn facts(outcome: &Outcome) -> impl PartialEq + std::fmt::Debug + use<> {
-    let engine = (outcome.engine.digest, outcome.engine.packet_hops);
+    let engine = (outcome.engine.digest, outcome.engine.packet_hops, outcome.engine.events);
     let times = (outcome.end, outcome.ended_at, outcome.measured_from, outcome.measured);
     let rows: (Vec<_>, Vec<_>) = (outcome.flows.rows().collect(), outcome.queries.clone());
     let counts = (outcome.totals, outcome.control_drops, outcome.queues.clone());

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tailcut_base::dotted;
 use tailcut_results::SchemeDifferences;
+use tailcut_sim::pinned::is_pinned;
 use tailcut_sim::{Config, Origin, Preset, Problem, SCHEME_TABLES, Scheme, Tree, Value};
 
 use super::schemes::RunScheme;
@@ -255,6 +256,10 @@ fn around_it(scheme: &RunScheme, around: &Around<'_>) -> Result<AroundIt, Proble
     let mut found = AroundIt { surroundings, ..AroundIt::default() };
     let mut wrong = None;
     said.each(&mut |path, value| {
+        // PINNED: nobody wrote these values.
+        if is_pinned(value) {
+            return;
+        }
         // A parameter of another model than the scheme's waits for a scheme that has it.
         let Some(model_path) = named_at(path, &here) else { return };
         let Some(over) = value.origin.as_ref().and_then(|o| Tree::at_path(path, value.clone(), o).ok()) else { return };
@@ -333,7 +338,8 @@ fn void(layers: &Layers, taken: &BTreeSet<String>, found: &mut Found) -> Result<
     }
     let (said, _) = parted(layers.scenario.iter().chain([&layers.over.surroundings]));
     said.each(&mut |path, value| {
-        if !taken.contains(path) && !layers.axes.iter().any(|swept| swept.axis.path == path) {
+        // PINNED: nobody wrote these values.
+        if !is_pinned(value) && !taken.contains(path) && !layers.axes.iter().any(|swept| swept.axis.path == path) {
             // A model without parameters of its own stands for its seat: `host.order.fifo` for `host.order`.
             let seat;
             let shown = if value.entries().is_empty() && matches!(value.value, Value::Table(_)) {

@@ -24,7 +24,9 @@ use std::sync::Arc;
 use tailcut_base::Bytes;
 use tailcut_results::{Axis, ClassSet, FidelityError, MeasuredError, Point};
 use tailcut_sim::config::suggest;
-use tailcut_sim::{Config, DEFAULTS, Files, Networks, Origin, Problem, SCHEME_TABLES, Scenario, Scheme, Source, Tree};
+use tailcut_sim::{
+    Config, DEFAULTS, Files, Networks, Origin, Problem, SCHEME_TABLES, Scenario, Scheme, Source, Tree, pinned,
+};
 
 pub use self::differences::{Difference, Differences};
 pub use self::documented::{RunKeys, scenario_schema};
@@ -147,7 +149,9 @@ impl PlannedPoint {
 fn content_of(scenario: &Scenario, files: &Files) -> u64 {
     let mut configuration = scenario.asked().to_table();
     inputs::by_content(&mut configuration, files);
-    fingerprint(toml::to_string_pretty(&configuration).expect("a table is TOML").as_bytes())
+    let text = toml::to_string_pretty(&configuration).expect("a table is TOML");
+    // PINNED: what stored results name has the fingerprint that they were stored with.
+    fingerprint(pinned::without_pins(&text).as_bytes())
 }
 
 /// A scenario file, read, merged and checked.

@@ -11,8 +11,8 @@ use tailcut_base::{PortId, prefetch, prefetch_all};
 use tailcut_model::PacketId;
 use tailcut_model::seat::{PathChoice, Soon, Transport};
 
-use super::{Host, Loop, Part, Switch};
-use crate::event::{End, Event};
+use super::{End, Host, Loop, Part, Switch};
+use crate::event::Event;
 
 /// More packets at a time than a core's own cache holds, with room for everything else.
 pub(super) const MANY_PACKETS: usize = 16_384;
@@ -33,7 +33,8 @@ impl Part<'_> {
     fn fetch_buckets<L: Loop>(&self) {
         let mut buckets = self.calendar.ahead();
         for key in buckets.next().into_iter().flatten() {
-            if let Some((from, End::Host(host))) = Event::landing(key)
+            if let Some(from) = Event::landing(key)
+                && let End::Host(host) = self.end_behind(from)
                 && let Some(first) = self.source(from).wire.first_in_flight()
             {
                 let flow = self.arena.get(first).flow;
@@ -41,17 +42,17 @@ impl Part<'_> {
             }
         }
         for key in buckets.next().into_iter().flatten() {
-            if let Some((from, end)) = Event::landing(key)
+            if let Some(from) = Event::landing(key)
                 && let Some(first) = self.source(from).wire.first_in_flight()
             {
                 self.arena.prefetch_next(first);
                 self.source(from).prefetch_waiting(&self.arena);
-                self.fetch_end(end, first);
+                self.fetch_end(self.end_behind(from), first);
             }
             self.fetch_sender(key, Soon::Send);
         }
         for key in buckets.next().into_iter().flatten() {
-            if let Some((from, _)) = Event::landing(key)
+            if let Some(from) = Event::landing(key)
                 && let Some(first) = self.source(from).wire.first_in_flight()
             {
                 self.arena.prefetch(first);
@@ -65,10 +66,10 @@ impl Part<'_> {
         }
         for key in buckets.next().into_iter().flatten() {
             match Event::of_key(key) {
-                Event::Land(from, end) => {
+                Event::Land(from) => {
                     self.source(from).prefetch();
                     prefetch(&self.landings[self.positions.port(from)]);
-                    if let End::Host(host) = end {
+                    if let End::Host(host) = self.end_behind(from) {
                         self.fetch_host(host as usize);
                     }
                     if let Some(host) = self.host_of(from) {
@@ -129,6 +130,12 @@ impl Part<'_> {
         &self.ports[self.positions.port(port)]
     }
 
+    /// Where packets land behind a port.
+    #[inline]
+    fn end_behind(&self, port: PortId) -> End {
+        self.landings[self.positions.port(port)].end()
+    }
+
     /// The host whose first interface a port is.
     #[inline]
     fn host_of(&self, port: PortId) -> Option<&Host> {
@@ -147,8 +154,10 @@ impl Part<'_> {
     #[inline]
     fn fetch_sender(&self, key: u64, soon: Soon) {
         let host = match Event::of_key(key) {
-            Event::Land(from, End::Switch(_)) => self.host_of(from),
-            Event::Land(_, End::Host(host)) => Some(&self.hosts[host as usize]),
+            Event::Land(from) => match self.end_behind(from) {
+                End::Switch(_) => self.host_of(from),
+                End::Host(host) => Some(&self.hosts[host as usize]),
+            },
             Event::Free(host, _) => Some(&self.hosts[self.positions.host(host)]),
             _ => None,
         };

@@ -22,9 +22,9 @@ use super::lens::Watch;
 use super::measure::{Measured, Observations, Sampling};
 use super::pfc::{self, Pfc};
 use super::switches::Managed;
-use super::ties::Ties;
+use super::ties::{End, Ties};
 use super::{Counts, Host, Part, Switch};
-use crate::event::{End, Event};
+use crate::event::Event;
 use crate::trace::Lens;
 use crate::ways::FlowPaths;
 use crate::world::cut::{Cut, Positions};
@@ -96,15 +96,11 @@ impl<'s> Part<'s> {
         let switches: Vec<Switch> = switch_ids.iter().map(switch).collect();
         let sharing = switches.iter().filter_map(Switch::patient);
         sharing.for_each(|switch| switch.share_memory(&mut ports));
-        let landing = |&id: &PortId| {
-            let peer = specs[id].peer;
-            let end = match peer {
-                // Nothing lands here behind a port that leads elsewhere.
-                _ if !is_here(peer) => return 0,
-                Node::Host(host) => End::Host(host_at[host]),
-                Node::Switch(switch) => End::Switch(switch_at[switch]),
-            };
-            Event::Land(id, end).key()
+        let ties = Ties::of(config.run.ties, seeds);
+        // Nothing lands here behind a port that leads elsewhere, whose peer has no position.
+        let landing = |&id: &PortId| match specs[id].peer {
+            Node::Host(host) => ties.landing(id, End::Host(host_at[host])),
+            Node::Switch(switch) => ties.landing(id, End::Switch(switch_at[switch])),
         };
         let landings = ids.iter().map(landing).collect();
         let outward = (0..).zip(&ids).filter(|&(_, &id)| !is_here(specs[id].peer));
@@ -130,7 +126,7 @@ impl<'s> Part<'s> {
             arena: if scenario.facts().has_said(Thing::Headers) { Arena::with_headers() } else { Arena::new() },
             nics,
             landings,
-            ties: Ties::of(config.run.ties, seeds),
+            ties,
             interfaces: interfaces(scenario, &host_ids, &path),
             delays: delays(scenario, &host_ids),
             pfc: scenario.has_pfc().then(|| {

@@ -44,7 +44,7 @@ use tailcut_topology::{Network, Node, Router};
 use super::cut::{Cut, Positions};
 use super::exchange::{FlowEvent, LogEntry, Start};
 use crate::controller::Told;
-use crate::event::{End, Event};
+use crate::event::Event;
 use crate::failures::Outages;
 use crate::ways::FlowPaths;
 use ahead::MANY_PACKETS;
@@ -59,7 +59,7 @@ use loops::{
 use measure::{Measured, Observations, Sampling};
 use pfc::Pfc;
 use switches::Switch;
-use ties::Ties;
+use ties::{End, Landing, Ties};
 
 /// A host: its transport, and the control packets that wait for its NIC.
 struct Host {
@@ -90,7 +90,8 @@ pub(super) struct Counts {
     pub(super) dropped: u64,
     pub(super) control_drops: u64,
     pub(super) packet_hops: u64,
-    /// Events of hosts, ports, agents and messages: no landings, starts of flows, samples or changes.
+    /// Timers and deliveries of hosts, events of ports, agents and messages: no landings, starts of flows, samples or
+    /// changes, and no interface that becomes free, which is an event or not by where the network is cut.
     pub(super) calls: u64,
     /// Events of all classes, and for each the number of those that were pending when its round ended.
     handled: u64,
@@ -139,10 +140,9 @@ pub(super) struct Part<'s> {
     ids: Vec<PortId>,
     /// How many of them are interfaces.
     nics: usize,
-    /// The event of a landing behind each port.
-    landings: Vec<u64>,
-    /// The order of landings at one moment, if it is drawn.
-    ties: Option<Ties>,
+    /// Where packets land behind each port.
+    landings: Vec<Landing>,
+    ties: Ties,
     hosts: Vec<Host>,
     /// The interfaces of the hosts, if any host of the network has several, has queues in them, or passes on packets of
     /// others. Then every host is treated as one of these.
@@ -208,7 +208,7 @@ impl Part<'_> {
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
         let has_plain_switches = !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
         self.is_deep = !self.is_large && self.arena.peak() > MANY_PACKETS;
-        let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none();
+        let is_plain = has_plain_hosts && has_plain_switches;
         let is_plain = is_plain && self.lens.is_none() && (self.pfc.is_none() || self.attribution.is_none());
         let handled = match (is_plain, self.shares_memory, &self.attribution) {
             (true, ..) if self.pfc.is_some() => self.run::<Pausing>(horizon, budget),
@@ -234,15 +234,11 @@ impl Part<'_> {
         let mut left = budget;
         while let Some((now, key)) = self.calendar.pop_before(horizon) {
             self.key = key;
-            if L::MAY_BE_LARGE && self.is_large && (L::PLAIN || self.ties.is_none()) {
+            if L::MAY_BE_LARGE && self.is_large {
                 self.fetch_ahead::<L>();
             }
-            let event = match &self.ties {
-                Some(ties) if !L::PLAIN => ties.event(key, |port| self.landings[self.positions.port(port)]),
-                _ => Event::of_key(key),
-            };
-            match event {
-                Event::Land(port, end) => self.land::<L>(now, port, end),
+            match Event::of_key(key) {
+                Event::Land(port) => self.land::<L>(now, port),
                 Event::Free(host, nic) => self.free::<L>(now, host, nic),
                 Event::Timer(host, flow) => self.timer::<L>(now, host, flow),
                 Event::Agent(switch) => self.agent_timer(now, switch),
@@ -252,7 +248,7 @@ impl Part<'_> {
                 Event::Pause(port) => self.hear_pause(now, port),
                 Event::NextFlow => self.start_flow(now),
                 Event::Change(nth) => self.change(now, nth),
-                Event::Sample | Event::MeasureFrom | Event::MeasureUntil => self.observe(now, event),
+                event @ (Event::Sample | Event::MeasureFrom | Event::MeasureUntil) => self.observe(now, event),
             }
             left -= 1;
             if left == 0 {
@@ -313,8 +309,9 @@ impl Part<'_> {
 
     /// The first packet in flight behind `port` reaches the far end.
     #[inline]
-    fn land<L: Loop>(&mut self, now: Instant, port: PortId, end: End) {
+    fn land<L: Loop>(&mut self, now: Instant, port: PortId) {
         let at = self.positions.port(port);
+        let end = self.landings[at].end();
         if !L::PLAIN && at < self.nics && self.interfaces.is_some() {
             // What waits behind the packet takes turns with what its host has of its own.
             self.catch_up_all(now, self.host_of_nic(at));
@@ -431,7 +428,6 @@ impl Part<'_> {
     /// A NIC is free, and its host has more to send.
     #[inline]
     fn free<L: Loop>(&mut self, now: Instant, host: HostId, nic: u8) {
-        self.counts.calls += 1;
         let host = self.positions.host(host);
         let at = if L::PLAIN { host } else { self.nic_at(host, nic) };
         self.ports[at].wire.freed();
