@@ -133,17 +133,16 @@ impl Pattern {
             &Pattern::Ordered { hosts, ascending } => {
                 let pair = 2.0 / (f64::from(hosts) * f64::from(hosts - 1));
                 // The lower half sends to the upper one, and so on within each half.
-                let mut open = vec![0..hosts];
-                while let Some(range) = open.pop() {
-                    if range.len() < 2 {
+                let mut open = vec![(0, hosts)];
+                while let Some((start, end)) = open.pop() {
+                    if end - start < 2 {
                         continue;
                     }
-                    let middle = range.start + (range.end - range.start) / 2;
-                    let (lower, upper) = (range.start..middle, middle..range.end);
-                    let (from, to) =
-                        if ascending { (lower.clone(), upper.clone()) } else { (upper.clone(), lower.clone()) };
+                    let middle = start + (end - start) / 2;
+                    let (lower, upper) = (start..middle, middle..end);
+                    let (from, to) = if ascending { (lower, upper) } else { (upper, lower) };
                     matrix.add(alike(from, pair), alike(to, 1.0));
-                    open.extend([lower, upper]);
+                    open.extend([(start, middle), (middle, end)]);
                 }
             }
             &Pattern::Apart { hosts, block } => {

@@ -26,7 +26,7 @@
 mod fluid;
 mod spread;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use tailcut_base::{HostId, IdVec, Instant, PortId, Seeds, Span};
 use tailcut_flow::Hop;
@@ -288,7 +288,7 @@ impl<'a> Rain<'a> {
     fn go_through(&self, flows: &[ListedBytes], mut add: impl FnMut(PortId, f64, f64, f64)) {
         let network = self.network;
         let mut ways = Ways::new(network, &PathConfig::Spray(Default::default()), Seeds::new(0));
-        let mut known: HashMap<(HostId, HostId), Vec<Hop>> = HashMap::new();
+        let mut known: BTreeMap<(HostId, HostId), Vec<Hop>> = BTreeMap::new();
         let mut hops = 0;
         let mut routes = routes(self.outages).peekable();
         for flow in flows {
