@@ -89,8 +89,8 @@ pub enum LoadOf {
     #[default]
     HostLinks,
     /// The uplinks of all racks are full: bytes that leave their rack / uplinks. The fraction that leaves its rack is
-    /// computed from the endpoints. Links above the racks do not count: where they carry less than the uplinks, they are
-    /// offered more than this load. The load of SPQ's oversubscribed network.
+    /// computed from the endpoints. Links above the racks do not count: where they carry less than the uplinks, they
+    /// are offered more than this load. The load of SPQ's oversubscribed network.
     Core,
     /// The offered bytes, wherever they go, equal the uplinks of all racks: offered bytes / uplinks. The load of
     /// Slytherin, ICON and Superways (2 Tb/s for 20 racks with 10 uplinks of 10 Gb/s).

@@ -4,7 +4,8 @@
 //! Offered are payload and headers of the flows, in expectation: of generated traffics as their patterns of endpoints
 //! say, of explicit lists flow by flow. Every node passes on equal parts to all its next hops, as path choices do on
 //! average. Links have their own rates. Listed failures hold from their moment to their repair, and the ways are those
-//! of the time; failures that are drawn are left out. ACKs, retransmissions and what is lost on the way are not counted.
+//! of the time; failures that are drawn are left out. ACKs, retransmissions and what is lost on the way are not
+//! counted.
 //!
 //! # When a link is overloaded
 //!
@@ -15,11 +16,12 @@
 //!   above the rate of the link. The backlog then grows with the length of the run. Where rates or ways change during
 //!   the run (`from`, `until`, failures), a backlog that takes less than [`OUTLASTS`] of the time of arrivals to drain
 //!   is a passing one.
-//! - The flows of explicit lists that start within [`ROUND_TRIPS`] round trips are a burst, as an incast with its jitter
-//!   is. They overload a link, beside the generated traffic of that time, if the backlog just before the last burst
-//!   takes more than [`OUTLASTS`] of the time since the first start to drain, if it has grown during the second half of
-//!   the time since the link was last idle, and if this time is at least [`FLOWS`] mean flows long, by the time that one
-//!   takes on the link. The last burst itself does not count, nor does the only one, whatever their sizes.
+//! - The flows of explicit lists that start within [`ROUND_TRIPS`] round trips are a burst, as an incast with its
+//!   jitter is. They overload a link, beside the generated traffic of that time, if the backlog just before the last
+//!   burst takes more than [`OUTLASTS`] of the time since the first start to drain, if it has grown during the second
+//!   half of the time since the link was last idle, and if this time is at least [`FLOWS`] mean flows long, by the
+//!   time that one takes on the link. The last burst itself does not count, nor does the only one, whatever their
+//!   sizes.
 //!
 //! An overloaded link is offered, in the time since it was last idle, so many times what it carries.
 
@@ -43,8 +45,8 @@ use crate::ways::Ways;
 /// at 95 % of a link's rate leave less after some hundreds of them.
 const OUTLASTS: f64 = 0.05;
 
-/// Mean flows that the time since a link was idle has to be long: with fewer, the flows share the link, and each half of
-/// the time has no two of them to grow by.
+/// Mean flows that the time since a link was idle has to be long: with fewer, the flows share the link, and each half
+/// of the time has no two of them to grow by.
 const FLOWS: f64 = 4.0;
 
 /// Round trips within which flows start together: congestion control needs one to react, and some to settle.
