@@ -8,6 +8,8 @@ mod hash;
 mod ids;
 mod memory;
 mod quantity;
+mod rounded;
+mod scaled;
 mod stream;
 
 pub use cores::each_on_all_cores;
@@ -15,6 +17,7 @@ pub use hash::mix64;
 pub use ids::{HostId, Id, IdVec, PortId, SwitchId};
 pub use memory::{prefer_large_pages, prefetch, prefetch_all};
 pub use quantity::{BitRate, Bytes, Instant, ParseQuantityError, Span};
+pub use scaled::{ScaledBytes, bdp_bytes};
 pub use stream::{Seeds, Stream};
 
 /// Bytes of a full-size packet on the wire; the unit `pkt` of a buffer size.

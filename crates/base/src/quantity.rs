@@ -130,6 +130,11 @@ impl Bytes {
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }
+
+    /// How a size is written, for messages.
+    pub(crate) fn expected() -> String {
+        SIZE.expected()
+    }
 }
 
 impl BitRate {

@@ -29,6 +29,7 @@ mod scenario;
 mod scheme;
 mod simulator;
 mod stall;
+mod tables;
 mod together;
 pub mod trace;
 mod ways;

@@ -1,6 +1,6 @@
 //! What a scenario with priority flow control must be like, and what is probably not meant by it.
 
-use tailcut_base::{HostId, Instant, MTU_BYTES, PortId, Seeds, dotted};
+use tailcut_base::{HostId, Instant, MTU_BYTES, PortId, ScaledBytes, Seeds, bdp_bytes, dotted};
 use tailcut_fabric::{Counts, Pfc, PortConfig};
 use tailcut_model::seat::{PathChoice, Ways};
 use tailcut_model::{FlowId, Invalid, Kind, Packet, Thing};
@@ -143,9 +143,15 @@ pub(crate) fn warnings(scenario: &Scenario) -> Vec<String> {
     }
     if pfc.mask().count_ones() == u32::from(config.port.all.classes) {
         let nothing = "holds for no class: all are paused rather than dropped";
-        let mut above = PortConfig::default().limit;
+        let usual = PortConfig::default().limit;
+        let rtt = scenario.longest_path().rtt;
+        let is_usual = |limit: ScaledBytes| {
+            let rates = || network.ports().iter().map(|port| port.rate).chain([network.host_link()]);
+            limit == usual || rates().any(|rate| limit == usual.at(bdp_bytes(rate, rtt)).into())
+        };
+        let mut above = usual;
         for (name, port) in config.port.each() {
-            if port.limit != above {
+            if port.limit != above && !is_usual(port.limit) {
                 let table = name.map_or_else(|| "port".to_owned(), |name| dotted::join("port", name));
                 warnings.push(format!("`{table}.limit` is {}, and {nothing}", port.limit));
             }

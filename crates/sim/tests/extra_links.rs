@@ -56,7 +56,7 @@ fn a_fat_link_of_three_times_40_gbps_drains_120_gbps() {
     let limit = |text: &str, name: &str| {
         let scenario = scenario("tcp", text, 1);
         let ports = scenario.network().ports_named(name);
-        ports.into_iter().map(|port| scenario.port_config(port).limit.0).collect::<Vec<_>>()
+        ports.into_iter().map(|port| scenario.port_config(port).limit_bytes()).collect::<Vec<_>>()
     };
     assert_eq!((limit(&text, "spine0->host19"), limit(&text, "leaf0->host19")), (vec![720_000], vec![240_000]));
     assert_eq!(limit(&text.replace("\"fat\"", "\"hash\""), "spine0->host19"), [240_000; 3]);
@@ -64,7 +64,7 @@ fn a_fat_link_of_three_times_40_gbps_drains_120_gbps() {
     assert_eq!(limit(&own, "spine0->host19"), [30_000], "what is said of the port is said of each link");
     // The queue of an interface is as wide.
     let queue = scenario("tcp", &format!("nic.queue.limit = \"20KB\"\n{text}"), 1);
-    let limit = |name: &str| queue.nic_config(queue.network().ports_named(name)[0]).unwrap().limit.0;
+    let limit = |name: &str| queue.nic_config(queue.network().ports_named(name)[0]).unwrap().limit_bytes();
     assert_eq!((limit("host19->spine0"), limit("host19->leaf0"), limit("host20->leaf1")), (60_000, 20_000, 20_000));
 }
 

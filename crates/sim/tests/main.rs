@@ -26,6 +26,7 @@ mod links;
 mod loss;
 mod memories;
 mod mp_pdq;
+mod network_sizes;
 mod nic;
 mod pdq;
 mod pfabric;

@@ -353,6 +353,8 @@ impl CongestionControl for Model {
 #[cfg(test)]
 mod tests {
     use super::super::tests::window;
+    use tailcut_base::BitRate;
+
     use super::*;
 
     fn us(us: u64) -> Instant {
@@ -569,16 +571,20 @@ mod tests {
                 rtt: Span::from_us(80),
                 hops: 4,
                 bdp: 100_000,
+                port_rate: BitRate::gbps(10),
+                port_bdp: 100_000,
                 port_limit: class_room,
                 port_room: class_room,
                 class_room,
                 lossy_room: Some(class_room),
                 drain: Span::ZERO,
                 sprays: false,
+                marks_are_read: false,
                 may_lose: true,
                 arrivals: Span::from_ms(10),
                 run_drain: Span::from_ms(10_000),
                 largest_sizes: Vec::new(),
+                incasts: Vec::new(),
             };
             config.warnings(&around).join("; ")
         };

@@ -156,6 +156,8 @@ impl Seat for NicConfig {
         Ok(())
     }
 
+    fn resolve_bdp(&mut self, _: u64) {}
+
     fn fits(&self, _: &Around) -> Result<(), Invalid> {
         Ok(())
     }

@@ -65,7 +65,7 @@ impl<'a> OneLink<'a> {
             let rate = self.scenario.network().ports()[link].rate.as_bps() as f64 / 8.0;
             let of_flow = |&flow: &u32| self.flows.specs[flow as usize].path.rtt;
             let rtt = self.flows.crossing(link).iter().map(of_flow).max().unwrap_or(Span::ZERO);
-            let held = rate * rtt.as_secs_f64() + self.scenario.config().port.all.limit.0 as f64;
+            let held = rate * rtt.as_secs_f64() + self.scenario.port_config(link).limit_bytes() as f64;
             let most = ((held / MTU_BYTES as f64) as u32).max(tcp.initial_window);
             tcp.max_window = Some(tcp.max_window.map_or(most, |given| given.min(most)));
         }
