@@ -92,12 +92,8 @@ impl Event {
         (key >> CLASS_SHIFT == LAND).then_some(PortId(key as u32))
     }
 
-    /// The key of a landing behind `port`: `order`, of 28 bits, decides before the number of the port.
-    #[inline]
-    pub(crate) fn landing_key(port: PortId, order: u64) -> u64 {
-        debug_assert!(order <= ENTITY_MASK, "an order has 28 bits");
-        (LAND << (CLASS_SHIFT - ENTITY_SHIFT) | order) << ENTITY_SHIFT | u64::from(port.0)
-    }
+    /// The bits of the key of a landing that decide before the number of its port. They are 0 in [`Event::key`].
+    pub(crate) const LANDING_ORDER: u64 = ENTITY_MASK << ENTITY_SHIFT;
 
     #[inline]
     pub(crate) fn of_key(key: u64) -> Event {
@@ -165,8 +161,8 @@ mod tests {
         let keys = [
             Event::Free(HostId((1 << 28) - 1), 7).key(),
             Event::Land(PortId(9)).key(),
-            Event::landing_key(PortId(8), 1),
-            Event::landing_key(PortId(3), ENTITY_MASK),
+            Event::Land(PortId(8)).key() | 1 << ENTITY_SHIFT,
+            Event::Land(PortId(3)).key() | Event::LANDING_ORDER,
             Event::Change(0).key(),
         ];
         assert!(keys.is_sorted_by(|a, b| a < b));

@@ -2,6 +2,7 @@
 
 use tailcut_base::Instant;
 
+use super::ties::Landing;
 use super::{Loop, Part};
 
 impl Part<'_> {
@@ -12,10 +13,12 @@ impl Part<'_> {
         self.fetch_account::<L>(at);
     }
 
-    /// A packet has landed behind the port at `at`, and the next one in flight there will at `land`.
+    /// A packet has landed behind the port at `at`, whose landings `landing` describes, and the next one in flight there
+    /// will at `land`.
     #[inline(always)]
-    pub(super) fn push_next_landing<L: Loop>(&mut self, at: usize, land: Instant) {
-        self.push_landing::<L>(at, land);
+    pub(super) fn push_next_landing<L: Loop>(&mut self, at: usize, landing: Landing, land: Instant) {
+        self.calendar.push(land, self.ties.key(landing, land));
+        self.fetch_account::<L>(at);
         self.fetch_behind::<L>(at);
     }
 }

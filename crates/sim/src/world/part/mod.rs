@@ -248,7 +248,10 @@ impl Part<'_> {
                 Event::Pause(port) => self.hear_pause(now, port),
                 Event::NextFlow => self.start_flow(now),
                 Event::Change(nth) => self.change(now, nth),
-                event @ (Event::Sample | Event::MeasureFrom | Event::MeasureUntil) => self.observe(now, event),
+                // Not the event at hand: to pass it on would cost each event a place on the stack.
+                Event::Sample => self.observe(now, Event::Sample),
+                Event::MeasureFrom => self.observe(now, Event::MeasureFrom),
+                Event::MeasureUntil => self.observe(now, Event::MeasureUntil),
             }
             left -= 1;
             if left == 0 {
@@ -311,7 +314,6 @@ impl Part<'_> {
     #[inline]
     fn land<L: Loop>(&mut self, now: Instant, port: PortId) {
         let at = self.positions.port(port);
-        let end = self.landings[at].end();
         if !L::PLAIN && at < self.nics && self.interfaces.is_some() {
             // What waits behind the packet takes turns with what its host has of its own.
             self.catch_up_all(now, self.host_of_nic(at));
@@ -324,8 +326,10 @@ impl Part<'_> {
             self.ports[at].land(&mut self.arena)
         };
         self.fetch_header::<L>(id);
+        // Read once, and as late as possible: from earlier on it would not stay in registers.
+        let landing = self.landings[at];
         if let Some(next) = next {
-            self.push_next_landing::<L>(at, next);
+            self.push_next_landing::<L>(at, landing, next);
         } else if at < self.nics {
             self.catch_up_host::<L>(now, if L::PLAIN { at } else { self.host_of_nic(at) });
         }
@@ -338,7 +342,7 @@ impl Part<'_> {
                 self.watch_crossed(now, port, at, id);
             }
         }
-        self.fetch_ends::<L>(end, id);
+        self.fetch_ends::<L>(landing, id);
         let packet = self.arena.get(id);
         self.counts.packet_hops += 1;
         // Sums do not depend on the order of events at different places, so the digest does not on the cut.
@@ -348,7 +352,7 @@ impl Part<'_> {
             (now.as_ps() ^ what.wrapping_mul(0x9e37_79b9_7f4a_7c15)) ^ which.wrapping_mul(0xff51_afd7_ed55_8ccd);
         let print = (print ^ print >> 32).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
         self.counts.digest = self.counts.digest.wrapping_add(print);
-        match end {
+        match landing.end() {
             End::Switch(switch) => self.forward::<L>(now, port, switch as usize, id),
             End::Host(host) => self.deliver::<L>(now, port, host as usize, id),
         }

@@ -24,10 +24,11 @@ const AT_HOST: u32 = 1 << 31;
 /// What is known of the landings behind a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Landing {
-    port: PortId,
-    end: u32,
+    /// The key of a landing whose order is 0.
+    numbered: u64,
     /// What tells the orders of ports at one moment apart.
     salt: u64,
+    end: u32,
 }
 
 impl Landing {
@@ -42,17 +43,20 @@ impl Landing {
 #[derive(Debug)]
 pub(super) struct Ties {
     salt: u64,
-    /// 0 if the numbers of the ports decide: then all orders are equal.
-    factor: u64,
+    // In memory, because a constant of 64 bits takes an instruction more to load than to multiply with.
+    factors: [u64; 2],
+    /// The bits of a key that are drawn; none if the numbers of the ports decide.
+    drawn: u64,
 }
 
 impl Ties {
     pub(super) fn of(order: TieOrder, seeds: Seeds) -> Ties {
-        let factor = match order {
+        let drawn = match order {
             TieOrder::Numbered => 0,
-            TieOrder::Drawn => 0xd6e8_feb8_6659_fd93,
+            TieOrder::Drawn => Event::LANDING_ORDER,
         };
-        Ties { salt: seeds.stream("run.ties", 0).bits(), factor }
+        let factors = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
+        Ties { salt: seeds.stream("run.ties", 0).bits(), factors, drawn }
     }
 
     /// The landings behind `port`, at whose link's end is `end`.
@@ -61,7 +65,7 @@ impl Ties {
             End::Switch(switch) => switch,
             End::Host(host) => host | AT_HOST,
         };
-        Landing { port, end, salt: mix64(self.salt ^ u64::from(port.0)) }
+        Landing { numbered: Event::Land(port).key(), salt: mix64(self.salt ^ u64::from(port.0)), end }
     }
 
     /// The key of a landing at `land`.
@@ -69,8 +73,9 @@ impl Ties {
     // get of the second product then agrees no more often than chance has it (checked by a test).
     #[inline(always)]
     pub(super) fn key(&self, landing: Landing, land: Instant) -> u64 {
-        let moment = land.as_ps().wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
-        Event::landing_key(landing.port, (moment ^ landing.salt).wrapping_mul(self.factor) >> 36)
+        let moment = land.as_ps().wrapping_mul(self.factors[0]).rotate_left(32);
+        // The upper 28 bits of the product are the order.
+        landing.numbered | (moment ^ landing.salt).wrapping_mul(self.factors[1]) >> 4 & self.drawn
     }
 }
 
@@ -138,7 +143,7 @@ mod tests {
         for end in [End::Switch(0), End::Switch((1 << 31) - 1), End::Host(0), End::Host((1 << 31) - 1)] {
             assert_eq!(ties.landing(PortId(7), end).end(), end);
         }
-        assert_eq!(size_of::<Landing>(), 16);
+        assert_eq!(size_of::<Landing>(), 24);
     }
 
     #[test]
