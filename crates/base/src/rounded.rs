@@ -1,5 +1,5 @@
-//! Quantities as a person reads them in a sentence: rounded to three digits, in the unit that leaves one to three before
-//! the point. What is written for a program to read is exact: `Display`.
+//! Quantities as a person reads them in a sentence: rounded to three digits, in the unit that leaves one to three
+//! before the point. What is written for a program to read is exact: `Display`.
 
 use crate::{Bytes, Span};
 

@@ -1,4 +1,5 @@
-//! What surrounds a model: the network, the ports and the traffic of its scenario, and what of a value does not fit them.
+//! What surrounds a model: the network, the ports and the traffic of its scenario, and what of a value does not fit
+//! them.
 
 use tailcut_base::{BitRate, Bytes, Span, wire_bytes};
 

@@ -29,8 +29,8 @@ pub trait Parameters: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
         Ok(())
     }
 
-    /// Writes out sizes that are multiples of the bandwidth-delay product, which is `bdp` bytes: of its port's link, for
-    /// a model of a port, and of the fastest link of a host, for one of a host.
+    /// Writes out sizes that are multiples of the bandwidth-delay product, which is `bdp` bytes: of its port's link,
+    /// for a model of a port, and of the fastest link of a host, for one of a host.
     fn resolve_bdp(&mut self, bdp: u64) {
         let _ = bdp;
     }

@@ -127,9 +127,9 @@ fn room(port: &PortConfig, lossless: u64) -> Room {
 /// Hosts up to which the round trips of all pairs are compared.
 const FEW_HOSTS: u32 = 24;
 
-/// The longest path of an idle network, by the round-trip time of a full packet and its ACK on the quickest paths between
-/// two hosts. In networks of more than 24
-/// hosts it is the longest one from the host that is furthest from host 0, or to it, which is exact in trees.
+/// The longest path of an idle network, by the round-trip time of a full packet and its ACK on the quickest paths
+/// between two hosts. In networks of more than 24 hosts it is the longest one from the host that is furthest from
+/// host 0, or to it, which is exact in trees.
 pub(crate) fn longest_path(network: &Network) -> LongestPath {
     let hosts = || (0..network.hosts()).map(HostId);
     let others = |host: HostId| hosts().filter(move |&other| other != host);

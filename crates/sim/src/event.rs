@@ -3,10 +3,11 @@
 //! At equal times the class decides, then the entity, then the rest: a NIC becomes free before packets land, packets
 //! land before control events, control events come before timers of hosts, these before those of switches, then come
 //! messages of the controller, what hosts take in late, and, where classes are paused, ports of switches that become
-//! free and pause frames. Of landings, the order drawn for each decides before the port. An entity has at most one event of a class and flow
-//! pending at a time, so no counter is needed to tell two apart; two messages of one moment are alike as events, and
-//! taken in their order. The entity is numbered over the whole network, so that the order does not depend on how it is
-//! cut between threads; where the entity stands in its part is told by the low half, which decides nothing.
+//! free and pause frames. Of landings, the order drawn for each decides before the port. An entity has at most one
+//! event of a class and flow pending at a time, so no counter is needed to tell two apart; two messages of one moment
+//! are alike as events, and taken in their order. The entity is numbered over the whole network, so that the order
+//! does not depend on how it is cut between threads; where the entity stands in its part is told by the low half,
+//! which decides nothing.
 
 use tailcut_base::{HostId, PortId, SwitchId};
 use tailcut_model::FlowId;

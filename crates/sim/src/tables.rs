@@ -189,8 +189,8 @@ impl Tables {
         Some(by_rate.unwrap_or_else(|| table.settings(config)))
     }
 
-    /// The settings of every table with the path of its key, sizes in bytes. A table whose sizes differ with the rate of
-    /// the link has several.
+    /// The settings of every table with the path of its key, sizes in bytes. A table whose sizes differ with the rate
+    /// of the link has several.
     pub(crate) fn settings<'a>(&'a self, config: &'a Config) -> Vec<(String, &'a PortConfig)> {
         let of = |table: Table| {
             let by_rate = self.by_rate.range((table, 0)..=(table, u64::MAX)).map(|(_, settings)| settings);

@@ -308,8 +308,8 @@ fn flows_from_many_senders_share_a_bottleneck_exactly() {
     assert_eq!(ends, expected);
 }
 
-// Ideal shortest job first, unlimited priorities: flows of 1, 2 and 3 units that start together end after 1, 3 and 6. The
-// first packets meet by number, so that the smallest flow's is sent first.
+// Ideal shortest job first, unlimited priorities: flows of 1, 2 and 3 units that start together end after 1, 3 and 6.
+// The first packets meet by number, so that the smallest flow's is sent first.
 #[test]
 fn the_smallest_flow_ends_first_under_ideal_shortest_job_first() {
     const UNIT: u64 = 100;

@@ -74,8 +74,8 @@ fn of_eight_equal_senders_the_first_loses_as_much_as_the_last_unless_numbers_dec
     assert!(drawn.iter().all(|drops| (drops / mean - 1.0).abs() < 0.2), "{drawn:?}");
 }
 
-/// 32 MB each into a port of 40 packets, as fast as the port is. A single run may be decided by who has a timeout, which
-/// is 10 ms of 53: over the seeds both take as long and lose as much.
+/// 32 MB each into a port of 40 packets, as fast as the port is. A single run may be decided by who has a timeout,
+/// which is 10 ms of 53: over the seeds both take as long and lose as much.
 #[test]
 fn two_equal_senders_at_line_rate_share_a_port() {
     let text = incast(2, 32_000_000, 40);

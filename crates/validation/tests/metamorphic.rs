@@ -91,7 +91,8 @@ proptest! {
         let second = Scenario::from_config(slower(first.config(), k), case.seed, Path::new(".")).expect("as right as the first");
         let (first, second) = (outcome(&first), outcome(&second));
         prop_assert_eq!(first.ended_at.as_ps() * k, second.ended_at.as_ps());
-        // Where routing changes within an ideal time, that is a bound from which roundings of picoseconds are taken off.
+        // Where routing changes within an ideal time, that is a bound from which roundings of picoseconds are taken
+        // off.
         let of = |row: &FlowRow, k| {
             let (mut times, counts) = facts(row, k);
             times[1] = times[1].filter(|_| !case.text.contains("[failures"));

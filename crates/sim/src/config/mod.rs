@@ -114,6 +114,7 @@ impl Fidelity {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(extend("x-seat" = "NIC"))]
+#[allow(clippy::large_enum_variant, reason = "a scenario has one")]
 pub enum NicConfig {
     /// The link asks the host for a packet whenever it is free: no packet waits, and the host's send order decides at
     /// the last moment.

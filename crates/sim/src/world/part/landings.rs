@@ -13,8 +13,8 @@ impl Part<'_> {
         self.fetch_account::<L>(at);
     }
 
-    /// A packet has landed behind the port at `at`, whose landings `landing` describes, and the next one in flight there
-    /// will at `land`.
+    /// A packet has landed behind the port at `at`, whose landings `landing` describes, and the next one in flight
+    /// there will at `land`.
     #[inline(always)]
     pub(super) fn push_next_landing<L: Loop>(&mut self, at: usize, landing: Landing, land: Instant) {
         self.calendar.push(land, self.ties.key(landing, land));
