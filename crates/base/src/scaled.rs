@@ -169,10 +169,15 @@ impl JsonSchema for ScaledBytes {
     fn inline_schema() -> bool {
         true
     }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let bytes = Bytes::json_schema(generator);
+        let size = bytes.get("pattern").and_then(|pattern| pattern.as_str()).unwrap_or_default();
+        let size = size.trim_matches(['^', '$']);
+        let multiple = r"\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)\s*BDP\s*";
         json_schema!({
             "type": "string",
             "format": "size or BDP",
+            "pattern": format!(r"^({size}|{multiple}|\s*max\({size},{multiple}\)\s*)$"),
             "examples": ["240KB", "1 BDP", "max(65pkt, 0.17 BDP)"]
         })
     }
