@@ -282,7 +282,7 @@ fn a_scheme_stays_what_it_is_called_whatever_the_scenario_says_of_all() {
         "{}",
         of("spq")
     );
-    assert!(of("dctcp").contains("port.limit is 4MB instead of 360KB"), "{}", of("dctcp"));
+    assert!(of("dctcp").contains("port.limit is 4MB instead of max(360KB, 1 BDP)"), "{}", of("dctcp"));
     assert!(!of("tcp").contains("of all schemes"), "parameters of another model are nobody's to keep: {}", of("tcp"));
 }
 
