@@ -17,7 +17,7 @@ from typing import Any
 
 FILE = Path(__file__).parents[1] / "tailcut" / "_keys.py"
 #: Keys of the run that have methods of their own, or whose names are chosen by the user.
-LEFT_OUT = {"scheme", "settings", "sweep", "schemes", "seeds"}
+LEFT_OUT = {"scheme", "settings", "sweep", "schemes", "seeds", "inputs"}
 
 
 def keys(schema: dict[str, Any]) -> list[str]:

@@ -55,7 +55,7 @@ class Check:
 
     name: str
     title: str
-    #: Hosts of the network of the largest point.
+    #: Hosts of the network of `largest_point`.
     hosts: int
     schemes: tuple[str, ...]
     #: The swept parameters with their values.
@@ -73,6 +73,8 @@ class Check:
     cpu_s: float
     #: Memory in bytes of the simulation that needs most.
     memory_bytes: float
+    #: The point with the most packet-hops: its scheme and swept values.
+    largest_point: str
     warnings: tuple[Warning, ...]
 
 
@@ -144,13 +146,14 @@ class Scenario:
 
     def set(self, key: Key | str, value: object) -> Scenario:
         """Changes a key for all schemes, such as `port.limit`; `scheme.NAME.KEY` changes it for one scheme. Quantities
-        are texts with a unit, `"240KB"`; names of choices are texts, too: `set("host.congestion", "swift")`.
+        are texts with a unit, `"240KB"`; names of choices are texts, too: `set("host.congestion", "swift")`. A name with
+        a dot stands in quotation marks: `set('settings.a."b.c".port.limit', "9KB")`.
 
         Raises:
-            Error: If the value is none of a scenario.
+            Error: If the key is no path, or the value is none of a scenario.
         """
         text_of(key, "the key", "text, such as \"port.limit\"")
-        return self._with(f"set({key!r})", f"{key} = {_toml.value(value)}\n")
+        return self._with(f"set({key!r})", f"{_toml.path(key)} = {_toml.value(value)}\n")
 
     def sweep(self, key: Key | str, values: Iterable[object]) -> Scenario:
         """Runs every scheme at each of these values of a key; the key swept last changes fastest.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 
+from tailcut import _native
 from tailcut._error import wrong
 
 
@@ -40,6 +42,18 @@ def value(given: object) -> str:
         f"a {type(given).__name__} is no value of a scenario",
         'expected text such as "10Gbps", a number, True or False, or a list or dict of these',
     )
+
+
+def path(text: str) -> str:
+    """A dotted path of keys as TOML writes it.
+
+    >>> path("port.leaf0->spine1.limit")
+    'port."leaf0->spine1".limit'
+
+    Raises:
+        Error: If it is no path.
+    """
+    return ".".join(key if re.fullmatch("[A-Za-z0-9_-]+", key) else _text(key) for key in _native.keys(text))
 
 
 def _name(key: object) -> str:

@@ -76,6 +76,12 @@ def ratio(parts: list[tuple], n: int, most: float | None = None) -> Statistic:
     return Statistic(value, max(0.0, float(value) - half), high if most is None else min(most, high), n)
 
 
+def mean(parts: list[tuple], n: int, most: float | None = None) -> Statistic:
+    """The same over flows or queries: how far the only seed that has any is from itself says nothing."""
+    found = ratio(parts, n, most)
+    return found if sum(1 for _, below in parts if below > 0) == 2 else Statistic(found.value, None, None, n)
+
+
 def sectioned(value, seeds: list, n: int) -> Statistic:
     """A value over both seeds, with an interval by how far that of each seed alone is from it."""
     assert len(seeds) == 2, "the quantile of Student's t is that of two seeds"

@@ -113,6 +113,8 @@ def test_keys_with_a_model_and_its_parameters_go_over_each_other() -> None:
         (lambda: tailcut.Scenario.from_toml(STAR).sweep("workload.load", 0.5), ["is swept over 0.5", "a list"]),
         (lambda: tailcut.Scenario.from_toml(STAR).sweep("port.limit", "5KB"), ["is swept over '5KB'"]),
         (lambda: tailcut.Scenario.from_toml(STAR).set(5, 5), ["the key is 5"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).set("port.limit = 1\nseeds", 5), ["is not a path of keys"]),
+        (lambda: tailcut.Scenario.from_toml(STAR).set("settings.a.\"b.c.port.limit", 5), ["a quotation mark is not closed"]),
         (lambda: tailcut.Scenario.from_toml(STAR).seeds("many").check(), ["Scenario.seeds", "^"]),
         (lambda: tailcut.Scenario.from_toml(STAR).schemes(5).check(), ["Scenario.schemes", "^"]),
         (lambda: tailcut.Scenario.from_toml(STAR).network("leaf").check(), ["a str is no network"]),

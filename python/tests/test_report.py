@@ -303,6 +303,49 @@ def test_ratios_are_those_of_a_comparison(browser: Browser, report: Path, small:
         assert numbers == [pytest.approx(row, rel=0.01, abs=0.006) for row in expected]
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a run that records a shared buffer and where the time of flows goes."""
+    where = tmp_path_factory.mktemp("shared")
+    text = SMALL.replace("[sweep]\n\"workload.load\" = [0.4, 0.8]\n", "")
+    text = text.replace("[record]", "[record]\nmemory = true\nattribution = true\nqueue_sample = \"5us\"")
+    text = text.replace('schemes = ["dctcp", "slytherin"]', 'schemes = ["dctcp", "tcp"]')
+    text += '[switch]\nmemory.dt.size = "300KB"\n'
+    (where / "shared.toml").write_text(text, encoding="utf-8")
+    succeeded(run("run", "shared.toml", "--out", "run", cwd=where))
+    return where / "run" / "report.html"
+
+
+#: What a browser asks for in vain if it is hidden: the part of the picture that is inside of the page, and its shapes.
+SHOWN = """figure => {
+  const svg = figure.querySelector("svg"), box = svg.getBoundingClientRect();
+  return { width: box.width, height: box.height, shapes: svg.querySelectorAll("polygon, polyline, rect").length,
+    visible: svg.checkVisibility({ checkOpacity: true, checkVisibilityCSS: true }), moves: svg.querySelectorAll("animate").length };
+}"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pictures_without_a_chart_are_seen_with_scripts(browser: Browser, shared: Path, width: str) -> None:
+    with opened(browser, shared, WIDTHS[width]) as page:
+        figures = page.locator("#pictures figure")
+        words = [figure.get_attribute("aria-label") or "" for figure in figures.all()]
+        buffers = [at for at, text in enumerate(words) if text.startswith("What waits in")]
+        assert len(buffers) == 2 and words[buffers[1]].endswith("as time passes"), words
+        assert len(words) > 2, "and bars of where the time of the slowest flows goes"
+        seen = [figure.evaluate(SHOWN) for figure in figures.all()]
+        assert all(one["visible"] and one["shapes"] > 5 and one["width"] > 250 and one["height"] > 150 for one in seen), seen
+        assert [one["moves"] > 0 for one in seen] == [at == buffers[1] for at in range(len(seen))]
+        hidden = page.evaluate("document.querySelector('noscript').textContent")
+        assert "memory_burst" not in hidden and "plots/fct_p99" in hidden, "what has a chart alone is for readers without"
+
+
+def test_warm_up_and_drain_are_shaded_in_charts_over_time(browser: Browser, swept: Folder) -> None:
+    with opened(browser, swept.path / "report.html") as page:
+        for chart in ("series-chart", "throughput-chart"):
+            shade = page.evaluate(COLOURS, chart).get("238,238,246", 0)
+            assert shade > 500, (chart, shade)
+
+
 def test_the_page_can_be_read_without_scripts(browser: Browser, swept: Folder) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900}, offline=True, java_script_enabled=False)
     try:

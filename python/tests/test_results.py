@@ -15,7 +15,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from command import DEGREE, HOSTS, SMALL, Folder, run, succeeded
-from statistics_oracle import Statistic, counted, nearest_rank, quantile, ratio, sectioned
+from statistics_oracle import Statistic, counted, mean as mean_of, nearest_rank, quantile, ratio, sectioned
 
 MSS, HEADER = 1460, 40
 TABLES = ("flows", "queries", "ports", "queues", "throughput")
@@ -287,7 +287,7 @@ def of_flows(seeds: list[list[dict]]) -> dict[str, Statistic]:
     rates = [[Fraction(8 * row["size_bytes"], 1000) / us(row["fct_ns"]) for row in rows] for rows in done]
 
     def mean(values: list[list], count: int) -> Statistic:
-        return ratio([(sum(map(Fraction, seed)), len(seed)) for seed in values], count)
+        return mean_of([(sum(map(Fraction, seed)), len(seed)) for seed in values], count)
 
     def per_run(name: str) -> Statistic:
         return ratio([(sum(row[name] for row in rows), 1) for rows in seeds], len(seeds))
@@ -305,7 +305,7 @@ def of_flows(seeds: list[list[dict]]) -> dict[str, Statistic]:
         "slowdown_mean": mean(slow, n),
         "goodput_mean": mean(rates, n),
         "goodput_jain": ratio([(sum(seed) ** 2 / (len(seed) * sum(x * x for x in seed)), 1) for seed in rates], len(rates), most=1.0),
-        "goodput_aggregate": ratio(
+        "goodput_aggregate": mean_of(
             [(sum(Fraction(8 * r["size_bytes"], 1000) for r in rows), sum(f)) for rows, f in zip(done, fcts)], n
         ),
         "slowdown_p50": quantile(slow, 500),
@@ -353,10 +353,10 @@ def of_queries(seeds: list[list[dict]], warm: list[set[int]], queries: list[list
     n, n_all = sum(map(len, times)), sum(map(len, met))
     if n_all == 0:
         return {}
-    found = {"qct_mean": ratio([(sum(seed), len(seed)) for seed in times], n), "queries": counted(n_all, len(seeds))}
+    found = {"qct_mean": mean_of([(sum(seed), len(seed)) for seed in times], n), "queries": counted(n_all, len(seeds))}
     for name, permille in (("qct_p50", 500), ("qct_p99", 990), ("qct_p999", 999)):
         found[name] = quantile(times, permille)
-    found["query_deadline_met"] = ratio([(sum(seed), len(seed)) for seed in met], n_all, most=1.0)
+    found["query_deadline_met"] = mean_of([(sum(seed), len(seed)) for seed in met], n_all, most=1.0)
     return found
 
 
@@ -512,7 +512,9 @@ def test_the_summary_says_why_an_interval_is_missing(small: Folder) -> None:
                 maximum = above < 1000
                 assert ("is their maximum" if maximum else "too few for an interval") in row["note"], row
         elif not row["low"] and row["value"]:
-            assert row["metric"] in ("flows", "queries", "censored") or "max" in row["metric"] or row["metric"].endswith("_offered"), row
+            counted = row["metric"] in ("flows", "queries", "censored") or "max" in row["metric"] or row["metric"].endswith("_offered")
+            # Where one seed alone has samples, nothing says how far seeds differ.
+            assert counted or row["note"] == "no interval: all samples are of one seed or batch", row
     assert len({row["note"] for row in small.rows()}) > 3
 
 

@@ -130,6 +130,11 @@ impl Bytes {
     pub fn as_f64(self) -> f64 {
         self.0 as f64
     }
+
+    /// How a size is written, for messages.
+    pub(crate) fn expected() -> String {
+        SIZE.expected()
+    }
 }
 
 impl BitRate {
@@ -247,6 +252,8 @@ struct Kind {
     doubtful: &'static [(&'static [&'static str], &'static str)],
     /// The smallest value but zero that is read, and the largest. Sums and products of some of them fit in 64 bits.
     limits: (u64, u64),
+    /// Whether a fraction of the base unit is refused: there is no part of a byte.
+    is_whole: bool,
 }
 
 const TIME: Kind = Kind {
@@ -262,6 +269,7 @@ const TIME: Kind = Kind {
     ],
     doubtful: &[],
     limits: (1, Span::MOST.0),
+    is_whole: false,
 };
 
 const SIZE: Kind = Kind {
@@ -279,6 +287,7 @@ const SIZE: Kind = Kind {
     ],
     doubtful: &[(&["b", "bit", "bits"], "a small `b` is a bit and a capital `B` a byte, and sizes are in bytes")],
     limits: (1, Bytes::MOST.0),
+    is_whole: true,
 };
 
 const RATE: Kind = Kind {
@@ -296,6 +305,7 @@ const RATE: Kind = Kind {
         (&["b", "bit", "bits"], "a rate is bits in a time, such as `Gb/s`"),
     ],
     limits: (1_000, 1_000 * PS_PER_S),
+    is_whole: false,
 };
 
 impl Kind {
@@ -332,14 +342,19 @@ impl Kind {
             }
         }
         value *= u128::from(scale);
-        // Digits below the base unit are cut off: "1.0005ns" is 1000 ps.
+        // Digits below the base unit are cut off where the kind has fractions of it: "1.0005ns" is 1000 ps.
         let (mut numerator, mut denominator) = (0u128, 1u128);
         for c in fraction.chars() {
             let digit = u128::from(digit(c)?);
             if denominator < 1_000_000_000_000_000 {
                 numerator = numerator * 10 + digit;
                 denominator *= 10;
+            } else if digit > 0 && self.is_whole {
+                return Err(self.error(text, &format!("is not a whole number of {}", self.units[0].0[0])));
             }
+        }
+        if self.is_whole && !(numerator * u128::from(scale)).is_multiple_of(denominator) {
+            return Err(self.error(text, &format!("is not a whole number of {}", self.units[0].0[0])));
         }
         value += numerator * u128::from(scale) / denominator;
         let (least, most) = self.limits;

@@ -69,6 +69,7 @@ fn figure(title: &str, y_label: &str, y: AxisScale, series: Vec<Series>) -> Figu
         y,
         from_zero: false,
         reference: None,
+        shades: Vec::new(),
         kind: FigureKind::Points,
         series,
     }

@@ -95,6 +95,7 @@ fn figure(panel: &Panel) -> Figure {
         y: AxisScale::Log,
         from_zero: false,
         reference: None,
+        shades: Vec::new(),
         kind: FigureKind::Points,
         series: series.collect(),
     }

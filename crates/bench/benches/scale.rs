@@ -56,6 +56,7 @@ fn measure() -> Result<Vec<Figure>, String> {
         y: AxisScale::Linear,
         from_zero: true,
         reference: None,
+        shades: Vec::new(),
         kind: FigureKind::Points,
         series,
     };

@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(link("host_link"), said(host_bps, host_delay));
         assert_eq!(link("core_link"), said(core_bps, core_delay));
         let config: Config = scenario(10).unwrap().config().clone();
-        assert_eq!(config.port.limit.0, limit);
+        assert_eq!(config.port.limit_bytes(), limit);
         let marker = format!("{:?}", config.port.marker);
         assert!(marker.contains(&format!("threshold: Bytes({mark}B)")), "{marker}");
         let transport = format!("{:?}", config.host.transport);

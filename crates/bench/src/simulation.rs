@@ -68,8 +68,8 @@ mod tests {
     fn a_scheme_is_laid_over_the_scenario_and_assignments_over_both() {
         let mut dctcp = config(&[], "dctcp");
         let shallow = config(&[], "slytherin@shallow");
-        assert_eq!((dctcp.port.limit.0, shallow.port.limit.0), (240 * 1500, 240_000));
-        assert_eq!(config(&["port.limit=1MB"], "slytherin@shallow").port.limit.0, 1_000_000);
+        assert_eq!((dctcp.port.limit_bytes(), shallow.port.limit_bytes()), (240 * 1500, 240_000));
+        assert_eq!(config(&["port.limit=1MB"], "slytherin@shallow").port.limit_bytes(), 1_000_000);
         let marker = format!("{:?}", config(&[], "slytherin").port.marker);
         assert!(marker.contains("inclusive: true"), "{marker}");
         // What the scheme does not speak of is the scenario's.

@@ -5,6 +5,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use tailcut_results::number::significant;
 
+use crate::catalogue::Claim;
+use crate::published::published;
+
 /// What measurements say of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Verdict {
@@ -96,6 +99,37 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// That a claim is not run, for this reason: a sentence without its end.
+    pub fn not_run(claim: &Claim, reason: &str) -> Judgement {
+        Judgement {
+            id: claim.id.clone(),
+            verdict: Verdict::NotRun,
+            published: published(claim),
+            measured: None,
+            low: None,
+            high: None,
+            reason: format!("{reason}."),
+        }
+    }
+
+    /// What was measured in another setting than the published one, which differs in this: no verdict on the claim.
+    #[must_use]
+    pub fn of_changed_setting(self, differences: &str) -> Judgement {
+        let reason = match self.measured {
+            Some(_) => format!("The setting is not that of the claim: {differences}."),
+            None => format!("The setting is not that of the claim: {differences}; {}", self.reason),
+        };
+        Judgement { verdict: Verdict::NotRun, reason, ..self }
+    }
+
+    /// The verdict in words. Where there is a measured number and no verdict, the setting was changed.
+    pub fn verdict_text(&self) -> &'static str {
+        match (self.verdict, self.measured) {
+            (Verdict::NotRun, Some(_)) => "changed setting",
+            (verdict, _) => verdict.name(),
+        }
+    }
+
     /// The measured number with its interval, as `0.82 [0.79, 0.85]`; a dash without one.
     pub fn measured_text(&self) -> String {
         let Some(value) = self.measured else { return "-".into() };

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use tailcut_lab::{Expected, Plan};
-use tailcut_sim::Problem;
+use tailcut_results::Point;
+use tailcut_sim::{KindLoad, Problem};
 
 use crate::CheckCommand;
 use crate::format::TextFormat;
@@ -35,6 +36,8 @@ pub(crate) fn check(arguments: &CheckCommand) -> Result<(), Problem> {
 fn json(out: &mut Page, plan: &Plan, expected: &Expected) {
     let network = expected.largest.network();
     let sweep: Map<String, Value> = plan.axes.iter().map(|axis| (axis.path.clone(), json!(axis.values))).collect();
+    let values = plan.axes.iter().zip(&expected.largest_point.values);
+    let largest: Map<String, Value> = values.map(|(axis, value)| (axis.path.clone(), json!(value))).collect();
     out.line(json!({
         "kind": "scenario",
         "name": plan.name,
@@ -53,6 +56,7 @@ fn json(out: &mut Page, plan: &Plan, expected: &Expected) {
         "packet_hops": expected.packet_hops,
         "cpu_s": expected.cpu_ns / 1e9,
         "memory_bytes": expected.memory,
+        "largest_point": { "scheme": expected.largest_point.scheme, "values": largest },
     }));
     for differences in plan.differences.iter().flat_map(|of| of.by_name().into_iter().chain(of.around())) {
         out.line(json!({
@@ -76,8 +80,8 @@ fn json(out: &mut Page, plan: &Plan, expected: &Expected) {
             "queries": queries,
         }));
     }
-    for (link, utilisation) in &forecast.links {
-        out.line(json!({ "kind": "link", "name": link.to_string(), "utilisation": utilisation }));
+    for KindLoad { name, share, mean, .. } in expected.largest.link_loads().kinds() {
+        out.line(json!({ "kind": "link", "name": name, "utilisation": share, "mean": mean }));
     }
     for warning in expected.warnings(plan) {
         out.line(json!({ "kind": "warning", "text": warning }));
@@ -120,7 +124,8 @@ fn text(out: &mut Page, plan: &Plan, expected: &Expected) {
         ns / hops.max(1.0)
     ));
     out.line(format_args!("  memory     about {:.0} MB for each simulation that runs", expected.memory / 1e6));
-    out.line("  in the largest point:");
+    let Point { scheme, values, .. } = &expected.largest_point;
+    out.line(format_args!("  in the largest point ({}):", plan.in_words(scheme, values)));
     let forecast = expected.largest.forecast();
     for class in &forecast.classes {
         out.line(format_args!(
@@ -137,10 +142,12 @@ fn text(out: &mut Page, plan: &Plan, expected: &Expected) {
             ));
         }
     }
-    for (link, utilisation) in &forecast.links {
-        out.line(format_args!("    busiest {link}: {:.1} % offered", utilisation * 100.0));
-    }
-    for (links, utilisation) in expected.largest.offered_between_tiers() {
-        out.line(format_args!("    {links}: about {:.0} % offered", utilisation * 100.0));
+    for KindLoad { name, share, mean, .. } in expected.largest.link_loads().kinds() {
+        let mean = if (share / mean - 1.0).abs() < 1e-6 {
+            String::new()
+        } else {
+            format!(", {:.1} % on average", mean * 100.0)
+        };
+        out.line(format_args!("    busiest {name}: {:.1} % offered{mean}", share * 100.0));
     }
 }

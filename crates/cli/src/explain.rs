@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tailcut_base::{HostId, Instant, PortId, Span};
+use tailcut_base::{HostId, Instant, PortId, Span, dotted};
 use tailcut_lab::explain::{
     Choice, Replay, Replays, chosen, differences, flow_page, only, port_packets, port_page, port_story, slowest,
     stories, write_pcapng,
@@ -50,7 +50,7 @@ impl PointArguments {
     /// The one point that is meant, ready to be looked at.
     fn replay(&self, info: &RunInfo) -> Result<Replay, Problem> {
         let (point, summary) = only(info, self.points(info)?)?;
-        Replays::of(info)?.point(&point, &summary)
+        Replays::of(&self.folder, info)?.point(&point, &summary)
     }
 }
 
@@ -121,13 +121,13 @@ pub(crate) fn explain(arguments: &ExplainCommand) -> Result<(), Stop> {
         (None, Some(query), _) => {
             let (point, summary) = only(&info, arguments.point.points(&info)?)?;
             let last = tailcut_lab::explain::last_answer(&arguments.point.folder, &point, query)?;
-            wanted.push((Replays::of(&info)?.point(&point, &summary)?, vec![last]));
+            wanted.push((Replays::of(&arguments.point.folder, &info)?.point(&point, &summary)?, vec![last]));
         }
         (None, None, Some(count)) => {
             let points = arguments.point.points(&info)?;
             let class = arguments.class.as_deref();
             let slow = slowest(&arguments.point.folder, &info, &points, usize::from(count), class)?;
-            let replays = Replays::of(&info)?;
+            let replays = Replays::of(&arguments.point.folder, &info)?;
             let places: BTreeSet<usize> = slow.iter().map(|slow| slow.point).collect();
             for place in places {
                 let flows = slow.iter().filter(|slow| slow.point == place).map(|slow| slow.flow).collect();
@@ -328,7 +328,7 @@ pub(crate) fn diff(arguments: &DiffCommand) -> Result<(), Problem> {
     let (a, a_words) = side(&arguments.a, arguments.scheme.as_ref(), arguments.seed, arguments.at.clone())?;
     let scheme = arguments.scheme_b.as_ref().or(arguments.scheme.as_ref());
     // What is said of B alone stands in the place of what is said of both.
-    let path = |value: &String| value.split('=').next().unwrap_or_default().trim().to_owned();
+    let path = |value: &String| dotted::canonical(dotted::assignment(value).map_or(value, |(path, _)| path));
     let of_b: BTreeSet<String> = arguments.at_b.iter().map(path).collect();
     let at_b = arguments.at.iter().filter(|value| !of_b.contains(&path(value))).chain(&arguments.at_b);
     let (b, b_words) = side(&arguments.b, scheme, arguments.seed_b.or(arguments.seed), at_b.cloned().collect())?;

@@ -144,6 +144,10 @@ fn busy(folder: &Path, point: Point, network: &Network) -> Result<Busy, Problem>
         let row = by_name.get_mut(&(owner.clone(), peer.clone())).and_then(VecDeque::pop_front);
         let row = row.filter(|row| row.rate_bps == spec.rate.as_bps());
         let row = row.ok_or_else(|| other_network(folder, &format!("{owner}->{peer} at {}", spec.rate)))?;
+        if row.utilisation.is_nan() {
+            let message = format!("the run in {} ended before its measurement window began", folder.display());
+            return Err(Problem::new(message).help("expected an earlier `record.window.from`"));
+        }
         of_port.push(row.utilisation);
     }
     if known != of_port.len() {

@@ -29,7 +29,8 @@ table, and `tailcut schema` the same as a JSON schema for editors.
 
 A scenario is a TOML file. `[workload.traffic.NAME]` stands for a table under a name of your own; `list[]` for the tables of a list. A
 key whose value is one of several tables may be written as the name alone if its parameters are to be as they are by default: `marker =
-\"off\"`. Quantities are text with a unit, such as `\"10us\"`, `\"240KB\"`, `\"10Gbps\"`.
+\"off\"`. Quantities are text with a unit, such as `\"10us\"`, `\"240KB\"`, `\"10Gbps\"`; some sizes may be
+multiples of the bandwidth-delay product, such as `\"1 BDP\"`.
 ";
 
 /// Adds the reference.

@@ -60,8 +60,9 @@ pub(crate) struct ReproduceCommand {
     /// With --until: at most so many seeds; each time as many are added as there are
     #[arg(long, value_name = "N", requires = "until", default_value_t = 24, value_parser = clap::value_parser!(u16).range(2..))]
     max_seeds: u16,
-    /// Change a value of the scenario, such as port.limit=1MB; may be given several times
-    #[arg(long = "set", value_name = "PATH=VALUE", requires = "out")]
+    /// Change a value of the scenario, such as port.limit=1MB; may be given several times. Only claims whose
+    /// simulations stay the same are judged then, and nothing is stored
+    #[arg(long = "set", value_name = "PATH=VALUE", requires = "out", conflicts_with = "store")]
     set: Vec<String>,
     #[command(flatten)]
     seeds: SeedArguments,
@@ -183,7 +184,8 @@ pub(crate) fn reproduce(arguments: &ReproduceCommand) -> Result<(), Stop> {
             forget_stale_readings(arguments, &planned.study)?;
         }
     }
-    let stored = known_verdicts(arguments);
+    // A changed run says nothing by verdicts that others have.
+    let stored = if arguments.set.is_empty() { known_verdicts(arguments) } else { BTreeMap::new() };
     // A claim that is made of others is judged by the verdicts on these under the same reading.
     let mut known_under: BTreeMap<String, BTreeMap<String, Verdict>> = BTreeMap::new();
     let mut failed = Failed::default();
@@ -334,7 +336,7 @@ fn planned(
                 }
             }
             let fingerprint = reproduce::fingerprint(&plan);
-            let study = study.clone().read_as(&reading)?;
+            let study = study.clone().changed_by(arguments.scale, &reading, &plan, &overrides)?.read_as(&reading)?;
             // The base is drawn beside the other readings, unless it is asked for its claims alone.
             let plan = if arguments.claims_alone() || arguments.readings && !reading.is_base() {
                 let of_study = experiments.iter().filter(|experiment| experiment.study == study.name);
@@ -614,7 +616,7 @@ fn print(reproduced: &Reproduced, run: &StudyRun<'_>) {
 fn claim(out: &mut Page, judgement: &Judgement) {
     let claim = catalogue().claims.iter().find(|claim| claim.id == judgement.id);
     let priority = claim.map_or("", |claim| claim.priority.name());
-    out.line(format_args!("  {} {priority} {}", judgement.verdict.name().to_uppercase(), judgement.id));
+    out.line(format_args!("  {} {priority} {}", judgement.verdict_text().to_uppercase(), judgement.id));
     if let Some(claim) = claim {
         for line in wrapped(&claim.statement, 92) {
             out.line(format_args!("      {line}"));

@@ -244,7 +244,6 @@ fn costs(out: &mut Page, report: &RunReport, began: Instant) {
     let hops: u64 = engines.iter().map(|engine| engine.packet_hops).sum();
     let events: u64 = engines.iter().map(|engine| engine.events).sum();
     let cpu_ns: u64 = engines.iter().map(|engine| engine.cpu_ns).sum();
-    let state = engines.iter().map(|engine| engine.peak_bytes).max().unwrap_or(0);
     if hops == 0 {
         return;
     }
@@ -256,7 +255,13 @@ fn costs(out: &mut Page, report: &RunReport, began: Instant) {
         began.elapsed().as_secs_f64()));
     let process =
         peak_memory().map_or_else(String::new, |bytes| format!(", {:.0} MB the whole command", bytes as f64 / 1e6));
-    out.line(format_args!("peak memory: {:.1} MB the largest simulation{process}", state as f64 / 1e6));
+    if let Some(largest) = report.points.iter().max_by_key(|point| point.engine.peak_bytes) {
+        let mut point = vec![largest.scheme.clone()];
+        point.extend(largest.values.iter().cloned());
+        point.push(format!("seed {}", largest.seed));
+        let (bytes, point) = (largest.engine.peak_bytes as f64 / 1e6, point.join(", "));
+        out.line(format_args!("peak memory: {bytes:.1} MB the largest simulation ({point}){process}"));
+    }
 }
 
 /// Largest resident set of this process in bytes, where the system tells it.

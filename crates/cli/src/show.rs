@@ -181,6 +181,9 @@ fn study(out: &mut Page, name: &str, format: TextFormat) -> Result<(), Problem> 
     }
     out.line(&study.title);
     out.line(format_args!("experiments: {}", experiments.join(", ")));
+    if let Some(reason) = &study.overload {
+        out.line(format_args!("a link may be overloaded: {reason}"));
+    }
     out.line(format_args!("\n{} choices that the document leaves open:", study.open.len()));
     for open in &study.open {
         out.line(format_args!("\n{}", open.parameter));

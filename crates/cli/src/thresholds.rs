@@ -6,7 +6,7 @@ use clap::Args;
 use tailcut_base::{BitRate, Bytes, Span};
 use tailcut_lab::thresholds::{BandQuery, BandTable, MOST_QUEUES, ThresholdQuery, ThresholdTable};
 use tailcut_sim::{Files, Problem};
-use tailcut_workload::{SizeFile, SizeFormat, Sizes};
+use tailcut_workload::{Interpolation, SizeFile, SizeFormat, Sizes};
 
 use crate::claims::one_of;
 use crate::format::TableFormat;
@@ -26,6 +26,10 @@ pub(crate) struct ThresholdsCommand {
     /// Bytes of a packet in a file of form ns2, such as 1460B
     #[arg(long, value_name = "SIZE", requires = "file", conflicts_with = "workload")]
     packet_bytes: Option<Bytes>,
+    /// Where the sizes between two lines of the file lie: linear or step. If it is not given, linear, or as the mean in
+    /// the file's first line says
+    #[arg(long, value_name = "FORM", requires = "file", conflicts_with = "workload")]
+    interpolation: Option<String>,
     /// Most queues, 1 to 8: fewer are used where another one gains nothing
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value = "8", conflicts_with = "hyline")]
     queues: usize,
@@ -92,8 +96,15 @@ impl ThresholdsCommand {
                     "hpcc" => SizeFormat::Hpcc,
                     _ => SizeFormat::Tailcut,
                 };
+                let interpolation = match &self.interpolation {
+                    None => None,
+                    Some(name) => match one_of("interpolation", name, &["linear", "step"])? {
+                        "step" => Some(Interpolation::Step),
+                        _ => Some(Interpolation::Linear),
+                    },
+                };
                 let name = path.display().to_string();
-                (name, Sizes::File(SizeFile { path, format, packet_bytes: self.packet_bytes }))
+                (name, Sizes::File(SizeFile { path, format, packet_bytes: self.packet_bytes, interpolation }))
             }
         };
         let sizes = sizes.distribution(&Files::default()).map_err(|invalid| {

@@ -24,6 +24,9 @@ pub(crate) fn verify(arguments: &VerifyCommand) -> Result<(), Stop> {
     for (point, why) in &found.damaged {
         out.line(format_args!("damaged: {}: {why}", point.key));
     }
+    for input in &found.damaged_inputs {
+        out.line(format_args!("damaged: {input}"));
+    }
     for point in &found.unfinished {
         out.line(format_args!("not finished: {}", point.key));
     }
@@ -36,18 +39,22 @@ pub(crate) fn verify(arguments: &VerifyCommand) -> Result<(), Stop> {
     ));
     let mut differing = 0;
     if arguments.replay > 0 {
-        let replays = replay(&info, &found.intact, arguments.replay, |replay| {
+        let replays = replay(&arguments.folder, &info, &found.intact, arguments.replay, |replay| {
             say!("replayed {}: {}", replay.point.key, if replay.is_same() { "the same" } else { "another digest" });
         })?;
         for one in replays.iter().filter(|one| !one.is_same()) {
             differing += 1;
             let by = one.other_version.as_ref().map_or_else(String::new, |other| format!(" (made by version {other})"));
+            let by = match &one.without_copy[..] {
+                [] => by,
+                files => format!("{by}; the folder keeps no copy of {}, which may have changed", files.join(", ")),
+            };
             out.line(format_args!("differs: {}: digest {}, and {} was saved{by}", one.point.key, one.now, one.saved));
         }
         out.line(format_args!("{} replayed: {} came to the same", replays.len(), replays.len() - differing));
     }
     out.print();
-    match found.damaged.len() + differing {
+    match found.damaged.len() + found.damaged_inputs.len() + differing {
         0 => Ok(()),
         damaged => Err(Stop::Damaged(damaged)),
     }

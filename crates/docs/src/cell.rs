@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use tailcut_results::ALL;
 use tailcut_results::number::aligned;
+use tailcut_results::table::FEW_BEHIND;
 
 use crate::figures::{Figures, Key};
 
@@ -94,14 +95,15 @@ impl Cell {
         let mut times = self.times.unwrap_or(1.0);
         let Some(over) = &self.over else {
             let scaled = |value: Option<f64>| value.map(|value| value * times);
-            return Ok(Number { value: scaled(row.value), low: scaled(row.low), high: scaled(row.high) });
+            let is_of_few = row.is_of_few();
+            return Ok(Number { value: scaled(row.value), low: scaled(row.low), high: scaled(row.high), is_of_few });
         };
         // Ends of the interval of a ratio do not follow from those of its sides.
         let below = Cell { over: None, ..self.clone() }.with(over);
         let divisor = below.number(figures, below.scheme.as_deref().unwrap_or(scheme))?;
         times *= below.times.unwrap_or(1.0);
         let value = row.value.zip(divisor.value).map(|(value, divisor)| value * times / divisor);
-        Ok(Number { value, low: None, high: None })
+        Ok(Number { value, low: None, high: None, is_of_few: row.is_of_few() || divisor.is_of_few })
     }
 
     fn written(&self, number: &Number) -> String {
@@ -111,12 +113,13 @@ impl Cell {
             None => rounded(value, self.digits.unwrap_or(DIGITS)),
         };
         let text = plain(value);
+        let few = if number.is_of_few { FEW_BEHIND } else { "" };
         match (number.low, number.high) {
             (Some(low), Some(high)) if self.interval == Some(true) => {
                 let (below, above) = (plain(value - low), plain(high - value));
                 if below == above { format!("{text} ± {below}") } else { format!("{text} -{below}/+{above}") }
             }
-            _ => text,
+            _ => text + few,
         }
     }
 }
@@ -129,6 +132,8 @@ pub(crate) struct Number {
     pub(crate) value: Option<f64>,
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
+    /// Whether it is a percentile of fewer values than it needs, or is made of one.
+    pub(crate) is_of_few: bool,
 }
 
 /// `value` with `digits` significant digits, and a comma between thousands: `0.0562`, `87,100`.
@@ -154,6 +159,18 @@ mod tests {
     fn cell(text: &str) -> Result<String, String> {
         let cell: Cell = toml::from_str(&format!("metric = \"fct_p99\"\n{text}")).unwrap();
         cell.text(&Figures::read(FIGURES).unwrap())
+    }
+
+    #[test]
+    fn a_percentile_of_few_values_has_a_mark() {
+        let figures =
+            "scheme,at,class,metric,value,low,high,n\ntcp,,all,fct_p99,10,,,999\npias,,all,fct_p99,20,15,25,1000\n";
+        let cell = |text: &str| {
+            let cell: Cell = toml::from_str(&format!("metric = \"fct_p99\"\n{text}")).unwrap();
+            cell.text(&Figures::read(figures).unwrap()).unwrap()
+        };
+        assert_eq!(cell("schemes = [\"tcp\", \"pias\"]"), "10.0 † / 20.0");
+        assert_eq!(cell("scheme = \"pias\"\nover.scheme = \"tcp\""), "2.00 †");
     }
 
     #[test]

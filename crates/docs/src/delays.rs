@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use tailcut_report::{DelayBar, DelayPicture, component_words, draw_delays};
 use tailcut_results::number::aligned;
+use tailcut_results::stats::FEW_IN_WORDS;
+use tailcut_results::table::FEW_BEHIND;
 
 use crate::cell::{Cell, Number};
 use crate::figures::Figures;
@@ -106,12 +108,14 @@ impl Delays {
                 [scheme.clone(), p99?, mean?].into_iter().chain(parts).chain([percent(other)]).collect();
             lines.push(format!("| {} |", cells.join(" | ")));
         }
-        Ok(lines.join("\n") + "\n")
+        let text = lines.join("\n") + "\n";
+        Ok(if text.contains(FEW_BEHIND) { format!("{text}\n{FEW_IN_WORDS}\n") } else { text })
     }
 }
 
 fn milliseconds(number: Number) -> String {
-    number.value.map_or_else(|| "-".to_owned(), |us| aligned(us * 1e-3, 3))
+    let few = if number.is_of_few { FEW_BEHIND } else { "" };
+    number.value.map_or_else(|| "-".to_owned(), |us| aligned(us * 1e-3, 3) + few)
 }
 
 fn percent(share: f64) -> String {
@@ -125,7 +129,7 @@ mod tests {
 
     fn row(scheme: &str, metric: String, value: f64) -> FigureRow {
         let (scheme, class) = (scheme.to_owned(), "short".to_owned());
-        FigureRow { scheme, at: String::new(), class, metric, value: Some(value), low: None, high: None }
+        FigureRow { scheme, at: String::new(), class, metric, value: Some(value), low: None, high: None, n: None }
     }
 
     /// A tail of 2 ms: 1.2 ms of it a timeout, 0.79 ms a queue, and 0.01 ms something small.

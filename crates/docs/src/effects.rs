@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use tailcut_reproduce::EffectTable;
+use tailcut_results::stats::FEW_IN_WORDS;
+use tailcut_results::table::FEW_BEHIND;
 
 use crate::source::Source;
 
@@ -30,21 +32,24 @@ impl Effects {
         Ok(PathBuf::from(scale.name()).join(format!("{}.effects.csv", self.of)))
     }
 
-    /// The tables.
-    pub(crate) fn text(&self, table: &EffectTable) -> Result<String, String> {
+    /// The tables. `few` is for each quantity how few values each run has of it, if it is a percentile of fewer than
+    /// that needs.
+    pub(crate) fn text(&self, table: &EffectTable, few: &dyn Fn(&str) -> Option<u64>) -> Result<String, String> {
         let known = table.quantities();
         if let Some(unknown) = self.quantities.iter().find(|quantity| !known.contains(&quantity.as_str())) {
             return Err(format!("there is no quantity `{unknown}`: expected one of {}", known.join("; ")));
         }
         let shown = |quantity: &&str| self.quantities.is_empty() || self.quantities.iter().any(|one| one == quantity);
-        let tables = known.iter().filter(|quantity| shown(quantity)).map(|quantity| self.table(table, quantity));
+        let tables =
+            known.iter().filter(|quantity| shown(quantity)).map(|quantity| self.table(table, quantity, few(quantity)));
         Ok(tables.collect::<Vec<_>>().join("\n"))
     }
 
-    fn table(&self, table: &EffectTable, quantity: &str) -> String {
+    fn table(&self, table: &EffectTable, quantity: &str, few: Option<u64>) -> String {
         let values = table.values();
         let heads: Vec<String> = values.iter().map(|at| format!("{} {at}", table.coordinate)).collect();
-        let mut text = format!("| {quantity} | {} |\n|---|{}\n", heads.join(" | "), "---|".repeat(values.len()));
+        let mark = if few.is_some() { FEW_BEHIND } else { "" };
+        let mut text = format!("| {quantity}{mark} | {} |\n|---|{}\n", heads.join(" | "), "---|".repeat(values.len()));
         for effect in table.effects().into_iter().chain([""]) {
             let rows: Vec<_> = values.iter().map(|at| table.find(quantity, at, effect)).collect();
             let is_clear = rows.iter().flatten().any(|row| row.is_clear());
@@ -59,6 +64,9 @@ impl Effects {
             let cells: Vec<String> = rows.iter().map(cell).collect();
             let name = if effect.is_empty() { "variation: alone / pairs / more" } else { effect };
             let _ = writeln!(text, "| {name} | {} |", cells.join(" | "));
+        }
+        if let Some(fewest) = few {
+            let _ = writeln!(text, "\n{FEW_IN_WORDS} Each run has about {fewest} or more.");
         }
         text
     }
@@ -76,12 +84,15 @@ mod tests {
         let table = EffectTable::parse(STORED).unwrap();
         let of = |clear, quantities: &[&str]| {
             let quantities = quantities.iter().map(|&one| one.to_owned()).collect();
-            Effects { of: "x".to_owned(), quantities, clear }.text(&table)
+            Effects { of: "x".to_owned(), quantities, clear }.text(&table, &|_| None)
         };
         let head = "| FCT | load 0.4 |\n|---|---|\n| A | **0.5 (0.4 to 0.6)** |\n";
         let parts = "| variation: alone / pairs / more | 90 % / 10 % / 0 % |\n";
         assert_eq!(of(true, &[]).unwrap(), format!("{head}{parts}"));
         assert_eq!(of(false, &["FCT"]).unwrap(), format!("{head}| B | 1.1 (0.9 to 1.3) |\n{parts}"));
         assert!(of(false, &["QCT"]).unwrap_err().contains("no quantity `QCT`"));
+        let all = Effects { of: "x".to_owned(), quantities: Vec::new(), clear: false };
+        let marked = all.text(&table, &|_| Some(45)).unwrap();
+        assert!(marked.starts_with("| FCT † |") && marked.contains("Each run has about 45 or more."), "{marked}");
     }
 }

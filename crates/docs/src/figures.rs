@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use tailcut_results::is_of_few;
 
 /// One statistic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,17 @@ pub(crate) struct FigureRow {
     /// Ends of the 95 % interval.
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
+    /// The number of values; `None` in what was stored before it was kept, whose percentiles all have intervals and are
+    /// of enough.
+    #[serde(default)]
+    pub(crate) n: Option<u64>,
+}
+
+impl FigureRow {
+    /// Whether it is a percentile of fewer values than it needs: the maximum or near it.
+    pub(crate) fn is_of_few(&self) -> bool {
+        self.value.is_some() && self.n.is_some_and(|n| is_of_few(&self.metric, n))
+    }
 }
 
 /// Which statistic is wanted.
@@ -76,6 +88,7 @@ impl Figures {
                 value: number("value")?,
                 low: number("low")?,
                 high: number("high")?,
+                n: of("n")?.parse().ok(),
             });
         }
         Ok(Figures::new(rows))
@@ -106,6 +119,12 @@ impl Figures {
             [] => Err(format!("there is no {}", shown())),
             many => Err(format!("there are {} statistics {}: name more swept values in `at`", many.len(), shown())),
         }
+    }
+
+    /// The fewest values that a metric of a set of flows is of; `None` if that is not stored.
+    pub(crate) fn fewest(&self, class: &str, metric: &str) -> Option<u64> {
+        let here = self.rows.iter().filter(|row| row.class == class && row.metric == metric && row.value.is_some());
+        here.map(|row| row.n).min().flatten()
     }
 
     /// Those that have been asked for, as a text that [`Figures::read`] reads.
@@ -145,5 +164,6 @@ mod tests {
         let ambiguous = get(&figures, &at(&[("workload.load", "0.4")])).unwrap_err();
         assert!(ambiguous.contains("2 statistics") && ambiguous.contains("`at`"), "{ambiguous}");
         assert!(get(&figures, &at(&[("workload.load", "0.5")])).unwrap_err().starts_with("there is no fct_p99 of all"));
+        assert_eq!((figures.fewest("all", "fct_p99"), figures.fewest("all", "fct_mean")), (Some(3), None));
     }
 }

@@ -8,7 +8,8 @@ use regex::Regex;
 use serde::Deserialize;
 use tailcut_base::each_on_all_cores;
 use tailcut_claims::{Listing, ReadingResults, StudyStanding, scoreboard_html, scoreboard_markdown};
-use tailcut_reproduce::{EffectTable, runnable, standings};
+use tailcut_reproduce::{EffectTable, runnable, standings, study};
+use tailcut_results::is_of_few;
 
 use crate::Finding;
 use crate::delays::Delays;
@@ -359,7 +360,18 @@ impl Pages {
             (Spec { effects: Some(effects), .. }, Source::Study { .. }) => {
                 let path = self.store.root.join("results").join(effects.file(&source)?);
                 let stored = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-                effects.text(&EffectTable::parse(&stored)?)?
+                let table = EffectTable::parse(&stored)?;
+                // The values of an effect are those of single runs.
+                let (study, figures) =
+                    (study(source.study()).map_err(|p| p.render(false))?, self.store.figures(&source)?);
+                let seeds = table.rows.iter().map(|row| row.seeds).max().unwrap_or(1).max(1);
+                let few = |quantity: &str| {
+                    let measure = study.measures.get(quantity)?;
+                    let metric = measure.metric.as_deref()?;
+                    let fewest = figures.fewest(&measure.class, metric)? / seeds as u64;
+                    is_of_few(metric, fewest).then_some(fewest)
+                };
+                effects.text(&table, &few)?
             }
             (Spec { readings: Some(readings), .. }, Source::Study { study, scale, .. }) => {
                 readings.text(&self.judged(study, scale.name())?)?

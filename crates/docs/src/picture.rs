@@ -45,7 +45,8 @@ impl Picture {
                 let number = self.cell.with(&at).number(figures, scheme)?;
                 let x = value.parse().map_err(|_| format!("`{value}` is no number: an x axis needs numbers"))?;
                 if let Some(y) = number.value {
-                    points.push(PlotPoint::new(x, y, number.low.zip(number.high)));
+                    let is_noted = number.is_of_few;
+                    points.push(PlotPoint { is_noted, ..PlotPoint::new(x, y, number.low.zip(number.high)) });
                 }
             }
             series.push(Series { name: scheme.clone(), style, points });
@@ -60,6 +61,7 @@ impl Picture {
             y: AxisScale::Linear,
             from_zero: true,
             reference: None,
+            shades: Vec::new(),
             kind: FigureKind::Points,
             series,
         };

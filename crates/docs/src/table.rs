@@ -2,6 +2,9 @@
 
 use serde::Deserialize;
 
+use tailcut_results::stats::FEW_IN_WORDS;
+use tailcut_results::table::FEW_BEHIND;
+
 use crate::cell::Cell;
 use crate::figures::Figures;
 
@@ -36,6 +39,9 @@ impl Table {
                 cells.push(self.cells.with(row).with(column).text(figures)?);
             }
             text += &line(cells);
+        }
+        if text.contains(FEW_BEHIND) {
+            text += &format!("\n{FEW_IN_WORDS}\n");
         }
         Ok(text)
     }

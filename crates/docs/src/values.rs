@@ -4,6 +4,7 @@ use std::path::Path;
 
 use regex::Regex;
 use serde::Deserialize;
+use tailcut_results::table::FEW_BEHIND;
 
 use crate::cell::{Cell, rounded};
 use crate::source::Source;
@@ -39,7 +40,11 @@ impl Definition {
     pub(crate) fn text(&self, store: &Store) -> Result<String, String> {
         let source = self.from.as_deref().map(|command| Source::parse(command, &store.root)).transpose()?;
         match (self, source) {
-            (Definition { cell: Some(cell), .. }, Some(source)) => cell.text(&store.figures(&source)?),
+            (Definition { cell: Some(cell), .. }, Some(source)) => {
+                let text = cell.text(&store.figures(&source)?)?;
+                // A sentence has no line below it that says what the mark means.
+                Ok(text.replace(FEW_BEHIND, " (of few values: the maximum or near it)"))
+            }
             (Definition { pattern: Some(pattern), .. }, Some(source)) => self.found(pattern, &store.output(&source)?),
             (Definition { pattern: Some(pattern), file: Some(file), .. }, None) => {
                 self.found(pattern, &content(&store.root.join(file))?)

@@ -28,12 +28,20 @@ impl QueueHistogram {
     pub fn until(&mut self, now: Instant, bytes: u64) {
         let time = now.saturating_since(self.since);
         self.since = now;
+        *self.part_of(bytes) += time;
+    }
+
+    /// The last `time`, in which the queue held `bytes`, does not count.
+    pub fn take_back(&mut self, time: Span, bytes: u64) {
+        let part = self.part_of(bytes);
+        *part = Span::from_ps(part.as_ps().saturating_sub(time.as_ps()));
+    }
+
+    fn part_of(&mut self, bytes: u64) -> &mut Span {
+        let last = self.parts.len() - 1;
         match bytes {
-            0 => self.empty += time,
-            _ => {
-                let last = self.parts.len() - 1;
-                self.parts[((bytes / self.part) as usize).min(last)] += time;
-            }
+            0 => &mut self.empty,
+            _ => &mut self.parts[((bytes / self.part) as usize).min(last)],
         }
     }
 
@@ -59,5 +67,7 @@ mod tests {
         let bins: Vec<(u64, u64)> =
             histogram.bins().into_iter().filter(|(_, t)| *t > Span::ZERO).map(|(b, t)| (b, t.as_ps())).collect();
         assert_eq!(bins, [(1, 50), (100, 10), (200, 20), (6500, 40)]);
+        histogram.take_back(Span::from_ps(15), 6400);
+        assert_eq!(histogram.bins().last().unwrap().1.as_ps(), 25);
     }
 }

@@ -1,6 +1,6 @@
 //! An output port: lose, classify, admit, mark, queue, transmit.
 
-use tailcut_base::{Bytes, Instant, PortId, Seeds, Span, prefetch};
+use tailcut_base::{Bytes, Instant, PortId, ScaledBytes, Seeds, Span, prefetch};
 use tailcut_model::seat::{
     Admission, BufferPolicy, Classifier, DropReason, Loss, MAX_CLASSES, Marker, Occupancy, PortScheduler, Waiting,
 };
@@ -21,8 +21,11 @@ table! {
     /// The `[port]` table: what every switch port does with packets.
     pub struct PortConfig {
         values {
-            /// Bytes that may wait in a port; `pkt` counts packets of 1500 B (240 packets: HKUST-SING/PIAS-NS2).
-            limit: Bytes = Bytes(240 * tailcut_base::MTU_BYTES),
+            /// Bytes that may wait in a port; `pkt` counts packets of 1500 B (240 packets: HKUST-SING/PIAS-NS2; the
+            /// bandwidth-delay product: Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994). A `BDP`
+            /// is what the port's link carries in the largest round-trip time of the idle network, of a full packet and
+            /// a header back.
+            limit: ScaledBytes = ScaledBytes::of_bdp(1.0).at_least(Bytes(240 * tailcut_base::MTU_BYTES)),
             /// Number of classes, 1 to 8; class 0 is the highest.
             classes: u8 = 1,
             /// Priority flow control: which classes are paused rather than dropped. None if not given.
@@ -54,6 +57,18 @@ pub struct PortContext {
 }
 
 impl PortConfig {
+    /// Writes out sizes that are multiples of the bandwidth-delay product, which is `bdp` bytes.
+    pub fn resolve_bdp(&mut self, bdp: u64) {
+        self.limit.resolve(bdp);
+        self.seats_mut().into_iter().for_each(|(_, seat)| seat.resolve_bdp(bdp));
+    }
+
+    /// Bytes that may wait. Where the limit is still a multiple of the bandwidth-delay product, the least that it is in
+    /// any network.
+    pub fn limit_bytes(&self) -> u64 {
+        self.limit.at(0).0
+    }
+
     /// Checks what the types do not; paths are relative to the `[port]` table.
     ///
     /// # Errors
@@ -226,11 +241,11 @@ impl Port {
             return Err(Invalid::new("classes", format!("a port cannot have {} classes", config.classes))
                 .help(format!("expected 1 to {MAX_CLASSES}")));
         }
-        if config.limit.0 < tailcut_base::MTU_BYTES {
+        if config.limit_bytes() < tailcut_base::MTU_BYTES {
             return Err(Invalid::new("limit", format!("{} does not hold one packet of 1500 B", config.limit))
                 .help("expected at least \"1500B\""));
         }
-        let context = PortContext { limit: config.limit.0, classes: config.classes };
+        let context = PortContext { limit: config.limit_bytes(), classes: config.classes };
         if let Some(pfc) = &config.pfc {
             pfc.validate(config.classes).map_err(|e| e.within("pfc"))?;
         }
@@ -241,7 +256,7 @@ impl Port {
             passes_idle: 0,
             waiting: 0,
             backlog: 0,
-            limit: config.limit.0,
+            limit: config.limit_bytes(),
             loss: config.loss.build(draws).map_err(|e| e.within("loss"))?,
             classifier: config.classifier.build(&context).map_err(|e| e.within("classifier"))?,
             marker: config.marker.build(&context).map_err(|e| e.within("marker"))?,

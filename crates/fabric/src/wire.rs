@@ -165,7 +165,7 @@ impl Wire {
     #[inline]
     pub fn land(&mut self, arena: &mut Arena) -> (PacketId, Option<Instant>) {
         let id = self.flight.pop_front(arena).expect("a landing is scheduled for a packet in flight");
-        (id, self.flight.front().map(|next| arena.arrival(next)))
+        (id, self.flight.front_arrival(arena))
     }
 
     /// Agrees on a call when the transmitter becomes free, because a NIC has more to send. Returns its moment, unless

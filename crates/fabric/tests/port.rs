@@ -176,7 +176,7 @@ fn classes_share_one_limit_and_the_arrival_is_dropped() {
 #[test]
 fn a_limit_counts_what_waits_to_the_byte() {
     let mut config = fifo(10);
-    config.limit = Bytes(3000);
+    config.limit = Bytes(3000).into();
     let mut bench = Bench::new(&config);
     bench.offer_all(0, [data(0, 0), data(0, 1), sized(data(0, 2), 1460)]);
     assert!(matches!(bench.offer(0, ack(0, 0)), Offered::Queued), "exactly full");
@@ -521,9 +521,9 @@ proptest! {
         let slytherin = slytherin(limit);
         let MarkerConfig::Step(step) = &slytherin.marker else { panic!("Slytherin's marker is a step") };
         let fifo = PortConfig {
-            limit: Bytes(slytherin.limit.0 - 1),
+            limit: Bytes(slytherin.limit_bytes() - 1).into(),
             marker: MarkerConfig::Step(mark::step::Config {
-                threshold: mark::Threshold::Bytes(Bytes(slytherin.limit.0 / 4)),
+                threshold: mark::Threshold::Bytes(Bytes(slytherin.limit_bytes() / 4)),
                 from_class: 0,
                 ..step.clone()
             }),
@@ -557,7 +557,7 @@ fn what_cannot_be_a_port_is_refused_at_its_key() {
     for (config, keys) in [
         (PortConfig { classes: 0, ..fifo(9) }, "classes"),
         (PortConfig { classes: 9, ..fifo(9) }, "classes"),
-        (PortConfig { limit: Bytes(1499), ..fifo(9) }, "limit"),
+        (PortConfig { limit: Bytes(1499).into(), ..fifo(9) }, "limit"),
         (PortConfig { scheduler: ranked_scheduler, ..by_tag(2, 9) }, "scheduler"),
         (PortConfig { classes: 1, ..slytherin(9) }, "classifier"),
         (PortConfig { buffer: BufferConfig::PushOut(buffer::push_out::Config {}), ..fifo(9) }, "buffer"),

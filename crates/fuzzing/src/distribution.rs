@@ -1,8 +1,8 @@
 //! Any bytes as a file of flow sizes, in every format: refused with its line, or a distribution that is one.
 
-use tailcut_workload::{Distribution, TableFormat};
+use tailcut_workload::{Distribution, Interpolation, TableFormat};
 
-/// Reads the bytes in every format.
+/// Reads the bytes in every format, with each interpolation.
 pub fn run(bytes: &[u8]) {
     let formats = [
         TableFormat::Tailcut,
@@ -12,12 +12,14 @@ pub fn run(bytes: &[u8]) {
         TableFormat::Ns2 { packet_bytes: Some(1460) },
     ];
     for format in formats {
-        match Distribution::parse(bytes, format) {
-            Ok(distribution) => check(&distribution),
-            Err(error) => {
-                let lines = bytes.iter().filter(|&&b| b == b'\n').count() + 1;
-                assert!((1..=lines).contains(&error.line), "line {} of {lines}", error.line);
-                assert!(!error.message.is_empty() && !error.to_string().is_empty());
+        for interpolation in [None, Some(Interpolation::Linear), Some(Interpolation::Step)] {
+            match Distribution::parse(bytes, format, interpolation) {
+                Ok(distribution) => check(&distribution),
+                Err(error) => {
+                    let lines = bytes.iter().filter(|&&b| b == b'\n').count() + 1;
+                    assert!((1..=lines).contains(&error.line), "line {} of {lines}", error.line);
+                    assert!(!error.message.is_empty() && !error.to_string().is_empty());
+                }
             }
         }
     }

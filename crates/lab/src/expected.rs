@@ -1,5 +1,6 @@
 //! What a plan will cost, and what is suspicious about it, before it runs.
 
+use tailcut_results::Point;
 use tailcut_results::stats::ENOUGH_ABOVE;
 use tailcut_sim::{Networks, Problem, Scenario};
 
@@ -19,6 +20,8 @@ pub struct Expected {
     pub memory: f64,
     /// The point with the most packet-hops.
     pub largest: Scenario,
+    /// Which point that is: its scheme and values; its seed is the first.
+    pub largest_point: Point,
 }
 
 impl Expected {
@@ -31,7 +34,7 @@ impl Expected {
     /// If the plan has no point, which none that was read is without.
     pub fn of(plan: &Plan) -> Result<Expected, Problem> {
         let (mut flows, mut wire_bytes, mut packet_hops, mut cpu_ns, mut memory) = (0.0, 0.0, 0.0, 0.0, 0.0f64);
-        let mut largest = None::<(f64, Scenario)>;
+        let mut largest = None::<(f64, Scenario, &Point)>;
         // The seeds of a point stand side by side and have one configuration.
         let mut networks = Networks::default();
         for seeds in plan.points.chunk_by(|a, b| a.content == b.content) {
@@ -43,12 +46,12 @@ impl Expected {
             packet_hops += seeds.iter().map(|planned| planned.size.packet_hops).sum::<f64>();
             cpu_ns += seeds.iter().map(|planned| planned.size.cpu_ns()).sum::<f64>();
             memory = seeds.iter().map(|planned| planned.size.bytes).fold(memory, f64::max);
-            if largest.as_ref().is_none_or(|(most, _)| expected > *most) {
-                largest = Some((expected, scenario));
+            if largest.as_ref().is_none_or(|(most, ..)| expected > *most) {
+                largest = Some((expected, scenario, &seeds[0].point));
             }
         }
-        let (_, largest) = largest.expect("a plan has a point");
-        Ok(Expected { flows, wire_bytes, packet_hops, cpu_ns, memory, largest })
+        let (_, largest, point) = largest.expect("a plan has a point");
+        Ok(Expected { flows, wire_bytes, packet_hops, cpu_ns, memory, largest, largest_point: point.clone() })
     }
 
     /// What is not wrong but probably not meant.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tailcut_base::Span;
 use tailcut_record::{FlowRow, Recorder};
 use tailcut_results::{FidelityError, Level, MeasuredError};
-use tailcut_sim::config::Fidelity;
+use tailcut_sim::config::{Failures, Fidelity};
 use tailcut_sim::{Config, LinksConfig, Outcome, Problem, Scenario};
 
 use crate::plan::{Plan, PlannedPoint};
@@ -77,8 +77,19 @@ pub fn rows(text: &str) -> Result<Vec<Row>, String> {
 /// The network of a scenario and the class of its load.
 fn class(scenario: &Scenario) -> (String, Option<f64>) {
     let network = scenario.config().values(&["topology"]).remove("topology").unwrap_or_default();
-    let load = scenario.forecast().links.iter().map(|(_, load)| *load).max_by(f64::total_cmp);
-    (network, load.and_then(|load| LOADS.into_iter().find(|&to| load <= to)))
+    let load = scenario.link_loads().busiest();
+    (network, LOADS.into_iter().find(|&to| 0.0 < load && load <= to))
+}
+
+/// The tables of a scenario by which its network is another one than the topology of its name, in which errors were
+/// measured: there, all paths between two hosts are alike, and no link fails.
+fn changed(config: &Config) -> Vec<&'static str> {
+    let tables = [
+        ("[link]", config.link.is_empty()),
+        ("[network]", config.network.is_default()),
+        ("[failures]", config.failures == Failures::default()),
+    ];
+    tables.into_iter().filter(|(_, is_as_measured)| !is_as_measured).map(|(table, _)| table).collect()
 }
 
 /// What a scenario has instead of every packet in the whole network; `None` for packets and for ideals, which are no
@@ -101,11 +112,15 @@ pub(crate) fn error_of(scheme: &str, scenario: &Scenario, measured: Option<Measu
     let shipped = rows(SHIPPED).expect("the table that ships is right");
     // The table is of links as they are simulated by default.
     let is_default = matches!(scenario.config().fidelity, Fidelity::Flow | Fidelity::Links(LinksConfig::DEFAULT));
-    let is_alike = |row: &&Row| row.level == level && row.scheme == scheme && row.network == network && is_default;
+    let changed = changed(scenario.config());
+    let is_alike = |row: &&Row| {
+        row.level == level && row.scheme == scheme && row.network == network && is_default && changed.is_empty()
+    };
     let found = load.and_then(|load| shipped.iter().filter(is_alike).find(|row| row.load == Some(load)));
     let load = load.map_or_else(|| "a load that has no class".to_owned(), |load| format!("load to {load}"));
     let under = if found.is_some() { ", under web search" } else { "" };
-    let of = format!("{scheme}, {network}, {load}{under}");
+    let changed = if changed.is_empty() { String::new() } else { format!(" with `{}`", changed.join("` and `")) };
+    let of = format!("{scheme}, {network}{changed}, {load}{under}");
     Some(FidelityError { level, of, measured: found.map(|row| row.error) })
 }
 
@@ -280,6 +295,29 @@ sizes.fixed = "100KB"
             assert!(known.measured.is_some() && planned.point.key != first.point.key, "{known:?}");
         }
         assert_eq!(measure(&mut plan, 1, &|| true).unwrap(), None);
+    }
+
+    /// The table is of networks whose paths are alike: it says nothing of one with a link of its own.
+    #[test]
+    fn a_network_with_changed_links_was_not_measured() {
+        let leaf_spine = "topology.leaf-spine = { leaves = 2, hosts_per_leaf = 3, spines = 2, \
+                          host_link = { rate = \"10Gbps\", delay = \"1us\" }, core_link = { rate = \"10Gbps\", delay = \"1us\" } }";
+        let star = SCENARIO.lines().find(|line| line.starts_with("topology")).unwrap();
+        let scenario = SCENARIO.replace(star, leaf_spine);
+        let error = |tables: &str| {
+            let text = format!("{scenario}{tables}");
+            let plan = Plan::parse("test.toml", &text, "test", Path::new("."), &RunArguments::default()).unwrap();
+            plan.points[0].fidelity_error(&plan.points[0].scenario().unwrap()).unwrap()
+        };
+        assert!(error("").measured.is_some());
+        for (tables, named) in [
+            ("[link.\"leaf0--spine0\"]\nrate = \"1Gbps\"\n", "`[link]`"),
+            ("[network]\ncost = \"inverse-rate\"\n", "`[network]`"),
+            ("[failures]\nlist = [{ link = \"leaf0--spine0\", at = \"1ms\" }]\n", "`[failures]`"),
+        ] {
+            let error = error(tables);
+            assert!(error.measured.is_none() && error.of.contains(named), "{error:?}");
+        }
     }
 
     #[test]

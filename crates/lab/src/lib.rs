@@ -13,6 +13,7 @@ mod executor;
 mod expected;
 pub mod explain;
 pub mod fidelity;
+mod inputs;
 pub mod place;
 mod plan;
 mod precision;

@@ -53,18 +53,20 @@ impl StoppingRule {
         values: &[String],
         estimate: Option<&Estimate>,
     ) -> Option<WideInterval> {
+        let is_final = estimate.is_some_and(|estimate| estimate.repeated);
         let (half_width, reason) = match relative_half_width(estimate) {
             Ok(half_width) if half_width <= self.precision.half_width => return None,
             Ok(half_width) => (Some(half_width), None),
             Err(reason) => (None, reason),
         };
-        Some(WideInterval { scheme: scheme.to_owned(), values: values.to_vec(), half_width, reason })
+        Some(WideInterval { scheme: scheme.to_owned(), values: values.to_vec(), half_width, reason, is_final })
     }
 
     /// How many seeds to add to `seeds`, if these intervals are still too wide, the widest first.
     pub(crate) fn seeds_to_add(&self, seeds: usize, wide: &[WideInterval]) -> usize {
-        // A number that is counted, not estimated, has no interval however many seeds there are.
-        let hopeless = |wide: &WideInterval| wide.half_width.is_none() && wide.reason.is_none();
+        // A number that is counted, not estimated, has no interval however many seeds there are; nor has one where
+        // seeds draw nothing.
+        let hopeless = |wide: &WideInterval| wide.half_width.is_none() && (wide.reason.is_none() || wide.is_final);
         let Some(widest) = wide.iter().find(|wide| !hopeless(wide)) else { return 0 };
         let needed = widest.half_width.map_or(f64::INFINITY, |half| {
             // The half width shrinks with the root of the number of seeds. A tenth more, because another batch costs
@@ -79,7 +81,7 @@ impl StoppingRule {
 /// The wider side of an interval as a share of the value; else why there is no interval, if that is known.
 pub(crate) fn relative_half_width(estimate: Option<&Estimate>) -> Result<f64, Option<String>> {
     let estimate = estimate.ok_or(None)?;
-    let interval = estimate.interval.ok_or_else(|| estimate.note.clone())?;
+    let interval = estimate.interval.ok_or_else(|| estimate.why_no_interval())?;
     let half = (estimate.value - interval.low).max(interval.high - estimate.value);
     // Where the value is zero for every seed, the interval has no width and nothing is to be divided by.
     Ok(if half == 0.0 { 0.0 } else { half / estimate.value.abs() })
@@ -96,6 +98,8 @@ pub struct WideInterval {
     pub half_width: Option<f64>,
     /// Why there is no interval.
     pub reason: Option<String>,
+    /// Whether more seeds give none either, because seeds draw nothing.
+    pub is_final: bool,
 }
 
 /// How wide the intervals are after a batch of seeds.

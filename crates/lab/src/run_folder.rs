@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use tailcut_record::write_atomically;
 use tailcut_report::ReportError;
 use tailcut_results::{PointState, RunInfo, replace};
-use tailcut_sim::Problem;
+use tailcut_sim::{Files, Problem};
 
 use crate::error::RunError;
+use crate::inputs;
 
 /// What was run in a run folder; `example` says what would have been one.
 ///
@@ -29,7 +30,7 @@ pub fn read_info(folder: &Path, example: &str) -> Result<RunInfo, Problem> {
 ///
 /// # Errors
 /// If the folder holds something else, is in use, or cannot be written.
-pub(crate) fn lock(out: &Path, info: &RunInfo, searched: &[String]) -> Result<File, RunError> {
+pub(crate) fn lock(out: &Path, info: &RunInfo, files: &Files, searched: &[String]) -> Result<File, RunError> {
     is_for(out, info, searched)?;
     std::fs::create_dir_all(out.join("points")).map_err(|source| RunError::Io { path: out.to_owned(), source })?;
     let lock = open_lock(out)?;
@@ -39,7 +40,7 @@ pub(crate) fn lock(out: &Path, info: &RunInfo, searched: &[String]) -> Result<Fi
     }
     // A killed run may have left temporary files; the lock says that nobody writes them now.
     remove_temporary_files(out);
-    announce(out, info)?;
+    announce(out, info, files)?;
     Ok(lock)
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn lock(out: &Path, info: &RunInfo, searched: &[String]) -> Result<Fi
 ///
 /// # Errors
 /// If the folder holds something else, a whole run goes on in it, or it cannot be written.
-pub(crate) fn join(out: &Path, info: &RunInfo) -> Result<File, RunError> {
+pub(crate) fn join(out: &Path, info: &RunInfo, files: &Files) -> Result<File, RunError> {
     is_for(out, info, &[])?;
     std::fs::create_dir_all(out.join("points")).map_err(|source| RunError::Io { path: out.to_owned(), source })?;
     let lock = open_lock(out)?;
@@ -57,7 +58,7 @@ pub(crate) fn join(out: &Path, info: &RunInfo) -> Result<File, RunError> {
         let what = "is in use by a whole run or by `tailcut gather`: wait for it, or choose another --out".to_owned();
         return Err(RunError::Folder { folder: out.to_owned(), what });
     }
-    announce(out, info)?;
+    announce(out, info, files)?;
     Ok(lock)
 }
 
@@ -130,11 +131,12 @@ pub(crate) fn take_from(shared: &[PathBuf], out: &Path, key: &str) {
     let _ = all();
 }
 
-/// Writes into the folder what is run there: `run.json` and `scenario.toml`.
+/// Writes into the folder what is run there: `run.json`, copies of the files that the scenario names, and
+/// `scenario.toml`, which has a table of the copies.
 ///
 /// # Errors
 /// If one of them cannot be written.
-pub(crate) fn announce(out: &Path, info: &RunInfo) -> Result<(), RunError> {
+pub(crate) fn announce(out: &Path, info: &RunInfo, files: &Files) -> Result<(), RunError> {
     let known = out.join("run.json");
     let old = RunInfo::read(&known).ok();
     // What was written before is still there.
@@ -146,7 +148,9 @@ pub(crate) fn announce(out: &Path, info: &RunInfo) -> Result<(), RunError> {
     // A folder with points and without run.json would be refused, so that the name has to be on the disk before the
     // first point. A file system that cannot sync a folder has done what it can.
     let _ = File::open(out).and_then(|folder| folder.sync_all());
-    let scenario = format!("# {}\n# tailcut {}\n\n{}", info.command, info.version, info.scenario_toml);
+    inputs::keep(out, files)?;
+    let scenario = inputs::with_table(&info.scenario_toml, &info.inputs);
+    let scenario = format!("# {}\n# tailcut {}\n\n{scenario}", info.command, info.version);
     Ok(replace(&out.join("scenario.toml"), scenario.as_bytes())?)
 }
 

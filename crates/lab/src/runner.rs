@@ -21,6 +21,7 @@ use crate::cores::{CoreDivision, Parallelism, idle_processors};
 use crate::cpu::CpuClock;
 use crate::error::RunError;
 use crate::executor::{Executor, Task, TaskEvent, find_point};
+use crate::inputs;
 use crate::plan::{Differences, Plan, PlannedPoint};
 use crate::progress::{Failure, Progress};
 use crate::report;
@@ -101,7 +102,7 @@ pub fn run_only(
     progress: &dyn Progress,
 ) -> Result<OnlyReport, UntilError> {
     let planned = find_point(plan, key)?;
-    let _lock = run_folder::join(&options.out, &info(plan, options))?;
+    let _lock = run_folder::join(&options.out, &info(plan, options), &plan.files)?;
     let folder = options.out.join("points").join(key);
     match PointState::of(&folder) {
         PointState::Intact(_) => return Ok(OnlyReport::Reused),
@@ -150,7 +151,7 @@ impl<'a> Session<'a> {
         progress: &'a dyn Progress,
         searched: &[String],
     ) -> Result<Session<'a>, RunError> {
-        let lock = run_folder::lock(&options.out, &info(plan, options), searched)?;
+        let lock = run_folder::lock(&options.out, &info(plan, options), &plan.files, searched)?;
         Ok(Session { options, progress, _lock: lock, seen: BTreeSet::new(), failures: Vec::new(), reused: 0 })
     }
 
@@ -164,7 +165,7 @@ impl<'a> Session<'a> {
 
     /// Runs the points of `plan` that are neither finished nor have failed before.
     pub(crate) fn run(&mut self, plan: &Plan) -> Result<(), RunError> {
-        run_folder::announce(&self.options.out, &info(plan, self.options))?;
+        run_folder::announce(&self.options.out, &info(plan, self.options), &plan.files)?;
         let fresh: Vec<&PlannedPoint> =
             plan.points.iter().filter(|planned| !self.seen.contains(&planned.point.key)).collect();
         for planned in &fresh {
@@ -239,6 +240,7 @@ fn info(plan: &Plan, options: &RunOptions) -> RunInfo {
         version: version().to_owned(),
         command: options.command.clone(),
         scenario_toml: plan.effective.clone(),
+        inputs: inputs::copies(&plan.files),
         schemes: plan.schemes.clone(),
         axes: plan.axes.clone(),
         seeds: plan.seeds.clone(),

@@ -12,7 +12,7 @@ use tailcut_record::{
     Recorder, write_bursts, write_memory_series, write_ports, write_queue_series, write_queues, write_throughput,
 };
 use tailcut_report::ReportError;
-use tailcut_results::{EngineFacts, FidelityError, FlowCounts, Load, PointSummary};
+use tailcut_results::{EngineFacts, FidelityError, FlowCounts, Load, MeasuredTime, PointSummary};
 use tailcut_sim::model::ControllerCounts;
 use tailcut_sim::{Outcome, Scenario, Stall, Stopped, World};
 
@@ -174,6 +174,11 @@ fn summarise(planned: &PlannedPoint, scenario: &Scenario, outcome: &Outcome, use
         seed: point.seed,
         end: outcome.end.name().to_owned(),
         simulated_ns: outcome.ended_at.as_ps() as f64 / 1e3,
+        measured: Some(MeasuredTime {
+            from_ns: outcome.measured_from.as_ps() as f64 / 1e3,
+            until_ns: (outcome.measured_from + outcome.measured).as_ps() as f64 / 1e3,
+            sample_ns: scenario.config().record.queue_sample.as_ns_f64(),
+        }),
         flows: FlowCounts {
             total: totals.started,
             finished: totals.received,

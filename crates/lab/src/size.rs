@@ -4,6 +4,7 @@ use tailcut_base::{HostId, MTU_BYTES, Span};
 use tailcut_record::GROUP_ROWS;
 use tailcut_sim::config::Fidelity;
 use tailcut_sim::{Cut, Scenario};
+use tailcut_topology::{Quickest, Route};
 use tailcut_workload::{ClassForecast, Distribution, ParetoSizes, Sizes, Traffic, UniformSizes};
 
 /// A flow without packets takes about as long as so many packets over links.
@@ -43,7 +44,12 @@ impl Size {
         let network = scenario.network();
         // Number of links that a packet crosses, on average over the ways from the first host to each other one.
         let others = 1..network.hosts();
-        let links: usize = others.clone().map(|host| network.route(HostId(0), HostId(host)).links.len()).sum();
+        let (mut quickest, mut route) = (Quickest::new(network), Route::default());
+        let mut links = |host| {
+            quickest.route_into(HostId(0), HostId(host), &mut route);
+            route.links.len()
+        };
+        let links: usize = others.clone().map(&mut links).sum();
         let mean_links = links as f64 / others.len().max(1) as f64;
         // Each data packet is answered by an ACK, which crosses as many links: hence the factor 2.
         let packet_hops = carried(scenario) / MTU_BYTES as f64 * 2.0 * mean_links;
@@ -134,7 +140,7 @@ fn memory(scenario: &Scenario) -> f64 {
 fn active_flows(scenario: &Scenario) -> f64 {
     const FULL: f64 = 0.95;
     let (network, forecast) = (scenario.network(), scenario.forecast());
-    let busiest = forecast.links.iter().map(|(_, utilisation)| *utilisation).fold(0.0, f64::max).min(FULL);
+    let busiest = scenario.link_loads().busiest().min(FULL);
     let bytes_per_second = network.host_link().as_bps() as f64 / 8.0;
     let trips = 2.0 * network.rtt(HostId(0), HostId(network.hosts() - 1)).as_secs_f64();
     let of_class = |class: &ClassForecast| {

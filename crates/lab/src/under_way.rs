@@ -50,10 +50,10 @@ impl UnderWay {
     }
 }
 
-/// How many packets over links each point of the run `info` is expected to have, by key: none if the scenario that its
-/// folder has saved cannot be read any more.
-pub fn expected_hops(info: &RunInfo) -> BTreeMap<String, f64> {
-    let Ok(plan) = saved_plan(info) else { return BTreeMap::new() };
+/// How many packets over links each point of the run `info` in `folder` is expected to have, by key: none if the
+/// scenario that its folder has saved cannot be read any more.
+pub fn expected_hops(folder: &Path, info: &RunInfo) -> BTreeMap<String, f64> {
+    let Ok(plan) = saved_plan(folder, info) else { return BTreeMap::new() };
     let hops = |point: &Point| Some((point.key.clone(), planned(&plan, point).ok()?.size.packet_hops));
     info.points.iter().filter_map(hops).collect()
 }

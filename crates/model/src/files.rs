@@ -12,7 +12,8 @@ use crate::Invalid;
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The files that a scenario names, looked for from one folder. Each is read once, however often it is asked for, also
-/// by copies of this value: what a file holds later changes nothing.
+/// by copies of this value: what a file holds later changes nothing. They are known by their paths as the scenario has
+/// them.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     folder: PathBuf,
@@ -25,12 +26,12 @@ impl Files {
         Files { folder: folder.into(), read: Arc::default() }
     }
 
-    /// These files, which another value has read from `folder`, by their paths; others are looked for there.
+    /// These files, which were read before, by their paths as the scenario has them; others are looked for in `folder`.
     pub fn of_read(folder: impl Into<PathBuf>, read: BTreeMap<PathBuf, Arc<[u8]>>) -> Files {
         Files { folder: folder.into(), read: Arc::new(Mutex::new(read)) }
     }
 
-    /// The files that were read so far, by their paths from the working directory.
+    /// The files that were read so far, by their paths as the scenario has them.
     pub fn all_read(&self) -> BTreeMap<PathBuf, Arc<[u8]>> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -47,7 +48,7 @@ impl Files {
     pub fn read(&self, key: &str, path: &Path) -> Result<Arc<[u8]>, Invalid> {
         let full = self.folder.join(path);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bytes) = read.get(&full) {
+        if let Some(bytes) = read.get(path) {
             return Ok(Arc::clone(bytes));
         }
         let bytes: Arc<[u8]> = whole(&full)
@@ -60,7 +61,7 @@ impl Files {
                 }
             })?
             .into();
-        read.insert(full, Arc::clone(&bytes));
+        read.insert(path.to_owned(), Arc::clone(&bytes));
         Ok(bytes)
     }
 }

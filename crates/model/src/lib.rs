@@ -6,6 +6,7 @@
 //!
 //! Invariant: no policy lives here, and nothing here reads a clock.
 
+mod around;
 mod breakdown;
 mod custom;
 pub mod explicit;
@@ -24,6 +25,7 @@ mod table;
 mod way;
 mod words;
 
+pub use around::{Around, Incast};
 pub use breakdown::{Breakdown, Component};
 pub use custom::{Custom, Made};
 pub use facts::{Entry, Fact, Facts, Speaker, Thing};
@@ -33,7 +35,7 @@ pub use header::{Direction, Fields, Header};
 pub use invalid::{FileSpot, Invalid};
 pub use packet::{Arena, Flags, Kind, List, Packet, PacketId, SACK_BLOCKS, SackBlock};
 pub use permission::Permission;
-pub use registry::{Around, Build, Demand, Parameters, Seat};
+pub use registry::{Build, Demand, Parameters, Seat};
 pub use way::Way;
 pub use words::{nearest, suggest};
 

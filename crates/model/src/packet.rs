@@ -530,6 +530,13 @@ impl List {
         (self.head != PacketId::NONE).then_some(self.head)
     }
 
+    /// When the packet that came first reaches the node at the far end of its link.
+    #[inline]
+    pub fn front_arrival(&self, arena: &Arena) -> Option<Instant> {
+        // As in `pop_front`, the check of the index is that of an empty list.
+        arena.links.get(self.head.index()).map(|link| link.arrival)
+    }
+
     /// Adds a packet at the end.
     #[inline]
     pub fn push_back(&mut self, arena: &mut Arena, id: PacketId) {
@@ -547,10 +554,12 @@ impl List {
     /// Takes out the packet that came first.
     #[inline]
     pub fn pop_front(&mut self, arena: &mut Arena) -> Option<PacketId> {
-        let id = self.front()?;
+        // An empty list has no such link, so that one check is enough.
+        let id = self.head;
+        let next = arena.links.get(id.index())?.next;
         // Whether it was the last one can hardly be guessed, so nothing here depends on it: `tail` means nothing in an
         // empty list, and neither does `previous` of the packet in front.
-        self.head = arena.links[id.index()].next;
+        self.head = next;
         Some(id)
     }
 

@@ -172,6 +172,16 @@ macro_rules! register {
             }
 
             #[allow(unused_variables)]
+            fn resolve_bdp(&mut self, bdp: u64) {
+                match self {
+                    $($config::$variant(config) => $crate::Parameters::resolve_bdp(config, bdp),)+
+                    $($config::Custom(custom) => {
+                        let _: &$crate::Custom<$context, dyn $custom + Send> = custom;
+                    })?
+                }
+            }
+
+            #[allow(unused_variables)]
             fn fits(&self, around: &$crate::Around) -> Result<(), $crate::Invalid> {
                 match self {
                     $($config::$variant(config) => $crate::Parameters::fits(config, around)

@@ -24,7 +24,7 @@ mod transport;
 
 use tailcut_base::{HostId, Instant, Span};
 
-use crate::{Arena, FlowId, Header, Packet, PacketId};
+use crate::{Arena, FlowId, Header, Packet, PacketId, PathFacts};
 
 pub use agent::{Agent, AgentPort, Crossing, Looks};
 pub use memory::{Burst, HoldsMemory, Memory, Pool, PortUse};
@@ -335,6 +335,8 @@ pub trait CongestionControl {
     }
     /// The connection is one that has [learned](CongestionControl::learned) this.
     fn recall(&mut self, _learned: f64) {}
+    /// Routing has changed: the packets of the flow have this path from now on.
+    fn on_path(&mut self, _path: PathFacts) {}
     /// Loss was inferred from duplicate ACKs or SACK with `flight` bytes outstanding (RFC 5681 equation 4).
     fn on_loss(&mut self, now: Instant, window: &mut Window, flight: u64) {
         let _ = now;

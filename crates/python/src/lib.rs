@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use tailcut_lab::{Task, TaskHead, is_in_library, run_task};
+use tailcut_sim::config::dotted;
 
 use crate::executor::PythonEngines;
 use crate::problem::{error, error_of};
@@ -40,6 +41,13 @@ fn schema() -> String {
     tailcut_lab::scenario_schema().to_string()
 }
 
+/// The keys of a dotted path.
+#[pyfunction]
+fn keys(py: Python<'_>, path: &str) -> PyResult<Vec<String>> {
+    const HELP: &str = "expected keys with dots between them, such as \"workload.load\"";
+    dotted::keys(path).map_err(|what| error(py, &format!("`{path}` is not a path of keys: {what}"), Some(HELP)))
+}
+
 /// Simulates a task into a run folder; `files` are those that its scenario names, by their paths.
 #[pyfunction(name = "run_task")]
 fn run_one(py: Python<'_>, head: &str, files: Vec<(PathBuf, Vec<u8>)>, folder: PathBuf) -> PyResult<()> {
@@ -57,6 +65,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(run_one, module)?)?;
     module.add_function(wrap_pyfunction!(folder::info, module)?)?;
     module.add_function(wrap_pyfunction!(folder::finished, module)?)?;

@@ -62,6 +62,7 @@ impl Plan {
             "packet_hops": expected.packet_hops,
             "cpu_s": expected.cpu_ns / 1e9,
             "memory_bytes": expected.memory,
+            "largest_point": self.plan.in_words(&expected.largest_point.scheme, &expected.largest_point.values),
             "warnings": expected.warnings(&self.plan),
         });
         Ok(value.to_string())

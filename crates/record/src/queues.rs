@@ -77,13 +77,13 @@ impl QueueSamples {
         QueueSamples { tiers: tiers.into_iter().map(|name| (name.into(), QueueLengths::default())).collect() }
     }
 
-    /// One port of tier `tier`, an index into the tiers, has `packets` packets of `bytes` bytes together waiting.
+    /// Adds `times` samples of a port of tier `tier`, an index into the tiers, at which `packets` packets of `bytes`
+    /// bytes together waited.
     ///
     /// # Panics
     /// If there is no such tier.
-    #[inline]
-    pub fn add(&mut self, tier: usize, packets: u64, bytes: u64) {
-        self.tiers[tier].1.add_many(packets, bytes, 1);
+    pub fn add_many(&mut self, tier: usize, packets: u64, bytes: u64, times: u64) {
+        self.tiers[tier].1.add_many(packets, bytes, times);
     }
 
     /// Adds the samples of other ports, of the same tiers; samples of no tiers at all take over those of `other`.
@@ -170,7 +170,7 @@ mod tests {
         let path = folder.path().join("queues.parquet");
         let mut samples = QueueSamples::new(["leaf", "spine"]);
         for (tier, packets, bytes) in [(0, 0, 0), (0, 0, 0), (0, 65, 97_500), (1, 3, 4_500), (1, 3, 3_040), (1, 0, 0)] {
-            samples.add(tier, packets, bytes);
+            samples.add_many(tier, packets, bytes, 1);
         }
         write_queues(&path, &samples).unwrap();
         let read = read_queues(&path).unwrap();

@@ -234,7 +234,13 @@ pub fn port_columns() -> Vec<Column> {
         column("rate_bps", Integer, "bit/s", "Rate of the link."),
         column("packets", Integer, "packets", "Packets sent, of all kinds."),
         column("bytes", Integer, "B", "Bytes sent, headers included."),
-        column("utilisation", Double, "", "Share of the measured time in which the link was busy, 0 to 1."),
+        column(
+            "utilisation",
+            Double,
+            "",
+            "Share of the measurement window (`record.window`) in which the link was busy, 0 to 1; NaN if the run ended \
+             before the window began.",
+        ),
     ];
     columns.extend(DropReason::ALL.into_iter().map(|reason| Column {
         name: format!("drops_{}", reason.name()).into(),
@@ -299,7 +305,7 @@ pub const QUEUE_COLUMNS: &[Column] = &[
 ];
 
 /// Columns of `queue_series.parquet`: a row for each sample of the queue of a switch port that differs from the one
-/// before.
+/// before, from the start of the run to its end.
 pub const SERIES_COLUMNS: &[Column] = &[
     column("port", Integer, "", "Number of the output port, as in ports.parquet."),
     column("time_ns", Double, "ns", "When the sample was taken, since the start of the run."),
@@ -313,7 +319,7 @@ pub const SERIES_COLUMNS: &[Column] = &[
 ];
 
 /// Columns of `memory_series.parquet`: a row for each sample of a memory that the ports of a switch share, and of each
-/// of its ports, that differs from the one before.
+/// of its ports, that differs from the one before, from the start of the run to its end.
 pub const MEMORY_COLUMNS: &[Column] = &[
     column("switch", Integer, "", "Number of the switch."),
     nullable("port", Integer, "", "Number of the output port, as in ports.parquet; null in a row of the whole memory."),
@@ -372,7 +378,8 @@ pub const BURST_COLUMNS: &[Column] = &[
         Integer,
         "B",
         "Most bytes that would have waited if everything had been let in that came since the port was last at rest, to \
-         within a packet.",
+         within a packet. As for peak_bytes, what is left of a burst that is over counts only once the queue is short or \
+         grows again.",
     ),
     column("drops", Integer, "packets", "Packets refused since the port was last at rest."),
     column("entries", Integer, "", "Entries of what the memory had learned when it was over."),

@@ -59,6 +59,9 @@
   // ---- Rows by place ------------------------------------------------------------------------------------------------
   // A row is [group, class, metric, value, low, high, n, note].
   const G = 0, C = 1, M = 2, V = 3, LOW = 4, HIGH = 5, N = 6, NOTE = 7;
+  // The mark of a percentile of fewer values than it needs, and what it means.
+  const mark = (n, needed) => (needed && n < needed ? " †" : "");
+  const few = (row) => (row[V] === null ? "" : mark(row[N], data.metrics[row[M]].needed));
   const byKey = new Map(data.rows.map((row) => [`${row[G]}/${row[C]}/${row[M]}`, row]));
   const groupOf = new Map(data.groups.map((g, i) => [`${g.s}/${g.v.join(",")}`, i]));
   const rowAt = (scheme, values, c, m) => byKey.get(`${groupOf.get(`${scheme}/${values.join(",")}`)}/${c}/${m}`);
@@ -309,12 +312,12 @@
       fixed.forEach((one, i) => { one.wrap.hidden = i === axisAt; one.wrap.style.display = i === axisAt ? "none" : ""; });
       const values = (i) => data.axes.map((_, a) => (a === axisAt ? i : fixed[a].value));
       $("metric-meaning").textContent =
-        `${data.metrics[m].meaning} Bands and bars: 95 % intervals; one that ends in an arrow goes on.`;
+        `${data.metrics[m].meaning} Bands and bars: 95 % intervals; one that ends in an arrow goes on.${data.metrics[m].needed ? ` ${data.fewInWords}` : ""}`;
       const other = data.classes.find((_, i) => data.rows.some((row) => row[M] === m && row[C] === i && row[V] !== null));
       pointsChart(holder, state, axisAt, (s, i) => rowAt(s, values(i), c, m), {
         words: metricWords(m, c), unit: data.metrics[m].unit, log: log.checked,
         nothing: `${data.classes[c].words}: no ${data.metrics[m].words} here${other ? `; ${other.words} have one` : ""}`,
-        note: (row) => `n = ${row[N]}${row[NOTE] ? " *" : ""}`,
+        note: (row) => `n = ${row[N]}${few(row) || (row[NOTE] ? " *" : "")}`,
       });
       if (!beside) return;
       const baseline = data.schemes[data.ratios.baseline];
@@ -370,7 +373,7 @@
         return data.heat[Math.round(share * (data.heat.length - 1))];
       };
       const words = metricWords(m, c) + (over.checked ? ` over that of ${data.schemes[data.ratios.baseline]}` : "");
-      $("heat-meaning").textContent = `${withUnit(words, scale === 1 ? unit : "ms")}. ${over.checked ? "Blue is lower, red higher; in bold where the interval leaves out 1." : "The same colours for every scheme."} Point at a cell for its interval.`;
+      $("heat-meaning").textContent = `${withUnit(words, scale === 1 ? unit : "ms")}. ${over.checked ? "Blue is lower, red higher; in bold where the interval leaves out 1." : "The same colours for every scheme."} Point at a cell for its interval.${data.metrics[m].needed && !over.checked ? ` ${data.fewInWords}` : ""}`;
       holder.innerHTML = found.length ? schemes.map((s) => `<table class="map"><caption>${icon(s)} ${escaped(data.schemes[s])}</caption>` +
         `<thead><tr><th>${escaped(labelOf({ ...data.axes[dy], unit: "" }))} \\ ${escaped(labelOf({ ...data.axes[ax], unit: "" }))}</th>${columns.map((i) => `<th>${escaped(data.axes[ax].values[i])}</th>`).join("")}</tr></thead><tbody>` +
         rows.map((j) => `<tr><th>${escaped(data.axes[dy].values[j])}</th>${columns.map((i) => {
@@ -378,7 +381,7 @@
           if (!row) return "<td></td>";
           const paint = shade(row[V]), interval = row[LOW] === null ? "" : ` [${number(row[LOW] * scale)}, ${number(row[HIGH] * scale)}]`;
           const sure = over.checked && row[LOW] !== null && (row[LOW] > 1 || row[HIGH] < 1);
-          return `<td style="background:${paint};color:${black(paint) ? "#111" : "#fff"}${sure ? ";font-weight:700" : ""}" title="${escaped(number(row[V] * scale) + interval)}">${over.checked ? row[V].toFixed(2) : number(Number((row[V] * scale).toPrecision(3)))}</td>`;
+          return `<td style="background:${paint};color:${black(paint) ? "#111" : "#fff"}${sure ? ";font-weight:700" : ""}" title="${escaped(number(row[V] * scale) + interval)}">${over.checked ? row[V].toFixed(2) : number(Number((row[V] * scale).toPrecision(3))) + few(row)}</td>`;
         }).join("")}</tr>`).join("") + "</tbody></table>").join("") : `<div class="empty">no ${escaped(words)}</div>`;
     };
     rebuilds.push(draw);
@@ -417,6 +420,24 @@
         });
       });
     };
+    // Parts of the time that are set apart, with a word above each.
+    const shades = (u) => {
+      const ratio = devicePixelRatio || 1, { left, top, width, height } = u.bbox;
+      (look.shades || []).forEach(([from, to, word]) => {
+        const [a, b] = [from, to].map((x) => Math.min(left + width, Math.max(left, u.valToPos(x, "x", true))));
+        if (!(b > a)) return;
+        u.ctx.save();
+        u.ctx.fillStyle = "#eeeef6";
+        u.ctx.fillRect(a, top, b - a, height);
+        u.ctx.fillStyle = "#5f5f5f";
+        u.ctx.font = `${11 * ratio}px system-ui, sans-serif`;
+        u.ctx.textAlign = "center";
+        u.ctx.textBaseline = "top";
+        const half = u.ctx.measureText(word).width / 2 + 3 * ratio;
+        u.ctx.fillText(word, Math.max(left + half, Math.min(left + width - half, (a + b) / 2)), top + 4 * ratio);
+        u.ctx.restore();
+      });
+    };
     show(holder, state, {
       series, bands,
       scales: {
@@ -427,7 +448,7 @@
         axisLook(look.x, { ...labels, ...(look.logX ? onLog : {}) }),
         axisLook(look.y, { size: 64, ...labels, ...(look.logY ? onLog : {}) }),
       ],
-      hooks: { draw: [marks] },
+      hooks: { drawClear: [shades], draw: [marks] },
       cursor: { points: { show: false } },
     }, columns, (i) => {
       // The nearest point of each line: lines have points at other places than the pointer's.
@@ -462,7 +483,7 @@
           low: one.bins.map((bin) => bin[field][1]), high: one.bins.map((bin) => bin[field][2]),
           tip: (k) => `<td class="pale">${dash ? "median" : "99th percentile"}</td><td class="number"><b>${number(one.bins[k][field][0])}</b></td>` +
             `<td class="pale">${one.bins[k][field][1] === null ? "" : `${number(one.bins[k][field][1])} … ${number(one.bins[k][field][2])}`}</td>` +
-            `<td class="pale">${number(one.bins[k][0])} to ${number(one.bins[k][2])} KB, n = ${one.bins[k][3]}</td>`,
+            `<td class="pale">${number(one.bins[k][0])} to ${number(one.bins[k][2])} KB, n = ${one.bins[k][3]}${mark(one.bins[k][3], data.needed[field === 5 ? "p99" : "median"])}</td>`,
         })));
       linesChart(holder, state, lines, {
         x: "flow size, KB", y: `slowdown of ${data.classes[cls.value].words}`, logX: true, logY: log.checked,
@@ -485,11 +506,15 @@
       offerShown(fixed);
       const place = fixed.map((one) => one.value).join(",");
       const here = points.filter((point) => groupShown(point) && point.v.join(",") === place);
-      const lines = here.map((point) => [point, options[what.value][1](point)]).filter(([, trace]) => trace).map(([point, trace]) => ({
+      const lines = here.map((point) => [point, options[what.value][1](point)]).filter(([, trace]) => trace && trace.some((value) => value !== null)).map(([point, trace]) => ({
         s: point.s, x: trace.map((_, i) => Number((((i + 0.5) * point.bin) / 1e3).toPrecision(8))), y: trace,
         tip: (k) => `<td class="number"><b>${number(trace[k])}</b></td><td class="pale">${unit}</td>`,
       }));
-      linesChart(holder, state, lines, { x: "time, ms", y: `${options[what.value][0]}: ${words}, ${unit}`, thin: true,
+      // The measurement window of all that is shown; what is before and after it is no part of the statistics.
+      const windows = here.map((point) => point.window).filter(Boolean);
+      const from = Math.min(...windows.map((one) => one[0])), until = Math.max(...windows.map((one) => one[1])), end = Math.max(...windows.map((one) => one[2]));
+      const shades = [[0, from, "warm-up"], [until, end, "drain"]].filter(([a, b]) => windows.length && b - a > end / 1e3);
+      linesChart(holder, state, lines, { x: "time, ms", y: `${options[what.value][0]}: ${words}, ${unit}`, thin: true, shades,
         nothing: "nothing was recorded here", head: (x) => `${number(x)} ms` });
       const seeds = [...new Set(here.map((point) => point.seed))], bins = [...new Set(here.map((point) => `${number(Number(point.bin.toPrecision(2)))} µs`))];
       $(`${id}-meaning`).textContent = `${meaning} Bins of about ${bins.join(", ")}. One seed is shown, without an average: ${seeds.join(", ")}.`;
@@ -616,13 +641,13 @@
     const fill = () => {
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       let rows = data.rows.filter((row) => groupShown(data.groups[row[G]]) && (cls.value < 0 || row[C] === cls.value) && (metric.value < 0 || row[M] === metric.value))
-        .map((row) => [cells(row), row[NOTE]]);
+        .map((row) => [cells(row), row[NOTE], few(row)]);
       if (words.length) rows = rows.filter(([cells]) => { const text = cells.join(" ").toLowerCase(); return words.every((word) => text.includes(word)); });
       if (order) rows.sort((a, b) => order.sign * compare(a[0][order.at] ?? "", b[0][order.at] ?? ""));
       const first = data.axes.length + 3;
-      body.innerHTML = rows.slice(0, limit).map(([cells, note]) => `<tr>${cells.map((cell, i) => {
+      body.innerHTML = rows.slice(0, limit).map(([cells, note, isOfFew]) => `<tr>${cells.map((cell, i) => {
         const figure = i >= first && i < first + 4;
-        const text = figure ? (i === first + 3 ? String(cell) : number(cell)) : escaped(cell);
+        const text = (figure ? (i === first + 3 ? String(cell) : number(cell)) : escaped(cell)) + (i === first ? isOfFew : "");
         return `<td${figure ? ' class="number"' : ""}${note && i === first ? ` title="${escaped(note)}"` : ""}>${text}</td>`;
       }).join("")}</tr>`).join("");
       $("all-count").textContent = rows.length > limit ? `${limit} of ${rows.length} rows` : `${rows.length} rows`;

@@ -42,6 +42,17 @@ pub struct Series {
     pub points: Vec<PlotPoint>,
 }
 
+/// A part of the x axis that is shaded, with a few words above it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shade {
+    /// Where it begins.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// What it is.
+    pub words: String,
+}
+
 /// How the points of a series are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureKind {
@@ -74,6 +85,8 @@ pub struct Figure {
     pub from_zero: bool,
     /// A value of y at which a line stands for comparison, such as 1 for ratios; it is always in the picture.
     pub reference: Option<f64>,
+    /// Parts of the x axis that are set apart, such as the warm-up.
+    pub shades: Vec<Shade>,
     /// How the points are drawn.
     pub kind: FigureKind,
     /// What is drawn.

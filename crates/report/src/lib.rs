@@ -32,7 +32,7 @@ pub use annotations::{Annotations, RatiosToBaseline, SchemeRatio};
 pub use delays::{DelayBar, DelayPicture, component_words, draw_delays};
 pub use diagram::{Diagram, NetworkNode};
 pub use error::ReportError;
-pub use figure::{AxisScale, Figure, FigureKind, PlotPoint, Series};
+pub use figure::{AxisScale, Figure, FigureKind, PlotPoint, Series, Shade};
 pub use forest::{Forest, ForestMark, ForestPanel};
 pub use network_picture::{NetworkPicture, PictureLink, PictureNode};
 pub use page::SCRIPTS;

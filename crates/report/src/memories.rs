@@ -20,6 +20,8 @@ const POLICIES: usize = 12;
 struct Recorded {
     scheme: String,
     points: Vec<MemoryPoint>,
+    /// When the last sample was taken.
+    last: Instant,
 }
 
 /// The burst that is shown: the port that held the most of all, and when.
@@ -55,7 +57,11 @@ fn of_values(dir: &Path, run: &RunInfo, analysis: &Analysis, at: (usize, &Vec<St
     };
     let read = |scheme: &String| {
         let points = read_memory_series(&folder_of(scheme)?.join("memory_series.parquet")).ok()?;
-        (!points.is_empty()).then(|| Recorded { scheme: scheme.clone(), points })
+        let last = points.last()?.at;
+        let cost = costs().find(|cost| cost.scheme == *scheme && cost.seed == seed);
+        let sampled = cost.and_then(|cost| Some(cost.measured?.last_sample_ns(cost.simulated_ns)));
+        let last = sampled.map_or(last, |ns| Instant::from_ps((ns * 1e3).round() as u64));
+        Some(Recorded { scheme: scheme.clone(), points, last })
     };
     let recorded: Vec<Recorded> = run.schemes.iter().filter_map(read).take(POLICIES).collect();
     let shown = shown(&recorded)?;
@@ -77,6 +83,7 @@ fn of_values(dir: &Path, run: &RunInfo, analysis: &Analysis, at: (usize, &Vec<St
         subtitle: said.join(", "),
         ports: named.iter().map(name).collect(),
         time: (ms(shown.from), ms(shown.to)),
+        times: TIMES,
         strips: recorded.iter().map(|one| strip(one, shown, &named)).collect(),
     })
 }
@@ -86,7 +93,7 @@ fn ms(at: Instant) -> f64 {
 }
 
 /// The port that held the most under any policy, from when it held a twentieth of that until it does so no more, with a
-/// quarter of the time on both sides.
+/// quarter of the time on both sides, as long as anything was sampled.
 fn shown(recorded: &[Recorded]) -> Option<Shown> {
     let of_ports = recorded.iter().flat_map(|one| one.points.iter().map(move |point| (one, point)));
     let (most, peak) = of_ports.filter(|(_, point)| point.port.is_some()).max_by_key(|(_, point)| point.used)?;
@@ -97,11 +104,11 @@ fn shown(recorded: &[Recorded]) -> Option<Shown> {
     let begins = |before: Instant| of_port().find(|point| point.at > before).map(|point| point.at);
     let low = of_port().filter(|point| point.at < peak.at).rfind(is_low);
     let from = low.and_then(|point| begins(point.at)).unwrap_or(Instant::ZERO);
-    let last = of_port().next_back().map_or(peak.at, |point| point.at);
-    let to = of_port().filter(|point| point.at > peak.at).find(is_low).map_or(last, |point| point.at);
+    let to = of_port().filter(|point| point.at > peak.at).find(is_low).map_or(most.last, |point| point.at);
     let margin = Span::from_ps(to.saturating_since(from).as_ps() / 4);
     let from = Instant::from_ps(from.as_ps().saturating_sub(margin.as_ps()));
-    Some(Shown { switch: peak.switch, port, from, to: to + margin + Span::from_ps(1) })
+    let last = recorded.iter().map(|one| one.last).max()?;
+    Some(Shown { switch: peak.switch, port, from, to: (to + margin).min(last) + Span::from_ps(1) })
 }
 
 /// The port of the burst, and those that hold the most beside it meanwhile, under whatever policy.
@@ -137,6 +144,9 @@ fn strip(recorded: &Recorded, shown: Shown, named: &[u32]) -> Strip {
     let mut dropped_before = None;
     for at in 0..TIMES {
         let time = Instant::from_ps(shown.from.as_ps() + width / (TIMES as u64 - 1) * at as u64);
+        if time > recorded.last {
+            break;
+        }
         while let Some(point) = points.next_if(|point| point.at <= time) {
             now.insert(point.port, point);
         }
@@ -185,8 +195,12 @@ mod tests {
         ];
         let elsewhere = MemoryPoint { switch: 1, ..point(100, Some(1), 900_000, 0) };
         vec![
-            Recorded { scheme: "a".to_owned(), points },
-            Recorded { scheme: "b".to_owned(), points: vec![elsewhere, point(150, Some(9), 10_000, 0)] },
+            Recorded { scheme: "a".to_owned(), points, last: Instant::ZERO + Span::from_us(400) },
+            Recorded {
+                scheme: "b".to_owned(),
+                points: vec![elsewhere, point(150, Some(9), 10_000, 0)],
+                last: Instant::ZERO + Span::from_us(200),
+            },
         ]
     }
 
@@ -197,6 +211,10 @@ mod tests {
         assert_eq!((shown.from.as_ps(), shown.to.as_ps()), (50_000_000, 350_000_001));
         assert_eq!(busiest(&recorded(), shown), [7, 8, 9]);
         assert_eq!(super::shown(&[]), None);
+        // Nothing is drawn after the last sample.
+        let cut: Vec<Recorded> =
+            recorded().into_iter().map(|one| Recorded { last: Instant::ZERO + Span::from_us(310), ..one }).collect();
+        assert_eq!(super::shown(&cut).unwrap().to.as_ps(), 310_000_001);
     }
 
     #[test]
@@ -204,7 +222,13 @@ mod tests {
         let all = recorded();
         let shown = shown(&all).unwrap();
         let strip = strip(&all[0], shown, &[7]);
-        assert_eq!(strip.waiting.len(), 2);
+        assert_eq!((strip.waiting.len(), strip.dropped.len()), (2, TIMES));
+        let short = super::strip(&all[1], shown, &[7]);
+        let until_last = (0..TIMES as u64).filter(|at| 50_000_000 + 300_000_001 / 239 * at <= 200_000_000).count();
+        assert_eq!(
+            (short.dropped.len(), short.waiting[0].len(), short.threshold.len()),
+            (until_last, until_last, until_last)
+        );
         let at = |us: f64| ((us - 50.0) / 300.0 * (TIMES - 1) as f64).ceil() as usize;
         assert_eq!((strip.waiting[0][at(99.0) - 1], strip.waiting[0][at(102.0)]), (0.0, 1.0));
         assert_eq!((strip.waiting[0][at(302.0)], strip.waiting[1][at(302.0)]), (0.0, 0.5));

@@ -30,6 +30,14 @@ impl Picture {
         matches!(self, Picture::Strips(_)).then(|| format!("{}-moving.svg", self.name()))
     }
 
+    /// Whether the page has a chart of the same.
+    pub(crate) fn has_chart(&self) -> bool {
+        match self {
+            Picture::Figure(_) | Picture::HeatMap(_) => true,
+            Picture::Stacks(_) | Picture::Strips(_) => false,
+        }
+    }
+
     /// What it shows, in words.
     pub(crate) fn words(&self) -> String {
         let (title, subtitle) = match self {

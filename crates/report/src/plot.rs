@@ -14,6 +14,7 @@ use crate::ticks::{PlotAxis, x_axis, y_axis};
 
 const GRID: Colour = (228, 228, 228);
 const MINOR_GRID: Colour = (243, 243, 243);
+const SHADE: Colour = (238, 238, 246);
 
 /// Draws every figure as SVG and as PNG into the folder `plots/`, on all cores.
 ///
@@ -138,6 +139,10 @@ fn legend(canvas: &mut Canvas, figure: &Figure, top: f64, width: f64) -> f64 {
 
 fn axes(canvas: &mut Canvas, figure: &Figure, frame: &Frame) {
     let Frame { left, right, top, bottom, x, y } = frame;
+    for shade in &figure.shades {
+        let ends = [shade.from, shade.to].map(|value| frame.at(value, y.low).0.clamp(*left, *right));
+        canvas.polygon([(ends[0], *top), (ends[1], *top), (ends[1], *bottom), (ends[0], *bottom)], SHADE);
+    }
     let names = matches!(figure.x, AxisScale::Names(_));
     for &value in &x.minor {
         let at = frame.at(value, y.low).0;
@@ -172,6 +177,13 @@ fn axes(canvas: &mut Canvas, figure: &Figure, frame: &Frame) {
     if let Some(reference) = figure.reference {
         let at = frame.at(x.low, reference).1;
         canvas.line([(*left, at), (*right, at)], PALE_INK, 1.4);
+    }
+    for shade in &figure.shades {
+        let [from, to] = [shade.from, shade.to].map(|value| frame.at(value, y.low).0.clamp(*left, *right));
+        // Words that are wider than what they name stand beside it, inside of the frame.
+        let half = text_width(&shade.words, 10.0) / 2.0 + 3.0;
+        let middle = ((from + to) / 2.0).clamp(left + half, (right - half).max(left + half));
+        canvas.text(&shade.words, (middle, top + 4.0), 10.0, PALE_INK, Across::Center, Up::Top);
     }
     canvas.line([(*left, *bottom), (*right, *bottom)], INK, 1.0);
     canvas.line([(*left, *top), (*left, *bottom)], INK, 1.0);

@@ -4,6 +4,7 @@
 //! divided into bins, so that a page of a long run stays small: a bin shows the longest queue in it, or the mean rate.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 
 use tailcut_base::{Instant, Span};
@@ -19,11 +20,21 @@ const PORTS: usize = 6;
 pub(crate) struct QueueTraces {
     /// Length of a bin in µs.
     pub(crate) bin_us: f64,
+    /// The bins in which samples are known; the others are not shown.
+    pub(crate) known: Range<usize>,
     /// Of each bin the longest queue in KB of any port, and that of all ports together.
     pub(crate) longest: Vec<f64>,
     pub(crate) sum: Vec<f64>,
     /// The ports with the longest queues, by name, and of each bin its longest queue in KB.
     pub(crate) ports: BTreeMap<String, Vec<f64>>,
+}
+
+impl QueueTraces {
+    /// The values of a trace in the bins that are known, with the number of the bin.
+    pub(crate) fn shown<'a>(&self, trace: &'a [f64]) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        let known = self.known.clone();
+        trace.iter().copied().enumerate().filter(move |(at, _)| known.contains(at))
+    }
 }
 
 /// What arrives over time in one simulation.
@@ -44,6 +55,10 @@ pub(crate) struct RecordedPoint {
     pub(crate) values: Vec<usize>,
     /// The seed that is shown.
     pub(crate) seed: u64,
+    /// When the simulation ended, in µs.
+    pub(crate) end_us: f64,
+    /// Start and end of the measurement window in µs, if it is known.
+    pub(crate) window_us: Option<(f64, f64)>,
     pub(crate) queues: Option<QueueTraces>,
     pub(crate) arrivals: Option<ArrivalTraces>,
 }
@@ -62,15 +77,27 @@ pub(crate) fn read(dir: &Path, run: &RunInfo, analysis: &Analysis) -> Vec<Record
             |key: &&tailcut_results::Point| key.scheme == *scheme && key.values == values && key.seed == cost.seed;
         let Some(point) = run.points.iter().find(of_cost) else { continue };
         let folder = dir.join("points").join(&point.key);
-        let end = Instant::from_ps((cost.simulated_ns * 1e3) as u64);
-        let queues = queues_of(&folder, end);
+        let end = instant(cost.simulated_ns);
+        let sampled = cost.measured.map(|measured| instant(measured.last_sample_ns(cost.simulated_ns)));
+        let queues = queues_of(&folder, end, sampled);
         let arrivals = arrivals_of(&folder, end, run);
         if queues.is_some() || arrivals.is_some() {
-            let (scheme, values) = (design_point.scheme, design_point.values.clone());
-            found.push(RecordedPoint { scheme, values, seed: cost.seed, queues, arrivals });
+            found.push(RecordedPoint {
+                scheme: design_point.scheme,
+                values: design_point.values.clone(),
+                seed: cost.seed,
+                end_us: cost.simulated_ns / 1e3,
+                window_us: cost.measured.map(|measured| (measured.from_ns / 1e3, measured.until_ns / 1e3)),
+                queues,
+                arrivals,
+            });
         }
     }
     found
+}
+
+fn instant(ns: f64) -> Instant {
+    Instant::from_ps((ns * 1e3).round() as u64)
 }
 
 /// Length of the bins of something that ends at `end`.
@@ -78,7 +105,7 @@ fn bin_of(end: Instant) -> u64 {
     end.as_ps().div_ceil(BINS as u64).max(1)
 }
 
-fn queues_of(folder: &Path, end: Instant) -> Option<QueueTraces> {
+fn queues_of(folder: &Path, end: Instant, sampled: Option<Instant>) -> Option<QueueTraces> {
     let points = read_queue_series(&folder.join("queue_series.parquet")).ok()?;
     // The samples of an empty network are an empty file; its ports are not known, and nothing is drawn.
     let ports = read_ports(&folder.join("ports.parquet")).ok()?;
@@ -86,13 +113,26 @@ fn queues_of(folder: &Path, end: Instant) -> Option<QueueTraces> {
         let row = ports.iter().find(|row| row.port == port);
         row.map_or_else(|| format!("port {port}"), |row| format!("{}->{}", row.owner, row.peer))
     };
-    Some(queue_traces(&points, end, name))
+    Some(queue_traces(&points, end, sampled, name))
 }
 
-/// The traces of changes of queues, which are in the order of time.
-fn queue_traces(points: &[QueuePoint], end: Instant, name: impl Fn(u32) -> String) -> QueueTraces {
+/// The traces of changes of queues, which are in the order of time. They were sampled from the start of the run to the
+/// last sample; where that is not known, from the first change to the last one.
+fn queue_traces(
+    points: &[QueuePoint],
+    end: Instant,
+    sampled: Option<Instant>,
+    name: impl Fn(u32) -> String,
+) -> QueueTraces {
     let end = points.last().map_or(end, |last| end.max(last.at));
     let bin = bin_of(end);
+    let bin_at = |at: Instant| ((at.as_ps() / bin) as usize).min(BINS - 1);
+    let known = match (sampled, points) {
+        (Some(last), _) => 0..bin_at(last) + 1,
+        (None, [first, .., last]) => bin_at(first.at)..bin_at(last.at) + 1,
+        (None, [only]) => bin_at(only.at)..bin_at(only.at) + 1,
+        (None, []) => 0..0,
+    };
     let mut peaks: BTreeMap<u32, u64> = BTreeMap::new();
     for point in points {
         let peak = peaks.entry(point.port).or_default();
@@ -144,6 +184,7 @@ fn queue_traces(points: &[QueuePoint], end: Instant, name: impl Fn(u32) -> Strin
     let in_kb = |bytes: Vec<u64>| bytes.into_iter().map(|bytes| bytes as f64 / 1e3).collect();
     QueueTraces {
         bin_us: bin as f64 / 1e6,
+        known,
         longest: in_kb(longest),
         sum: in_kb(sum),
         ports: traces.into_iter().map(|(port, trace)| (name(port), in_kb(trace))).collect(),
@@ -197,19 +238,30 @@ mod tests {
             point(4, 9, 1_000),
             point(9, 9, 0),
         ];
-        let traces = queue_traces(&points, end, |port| format!("p{port}"));
-        assert_eq!((traces.bin_us, traces.longest.len()), (1.0, BINS));
+        let traces = queue_traces(&points, end, Some(end), |port| format!("p{port}"));
+        assert_eq!((traces.bin_us, traces.longest.len(), traces.known.clone()), (1.0, BINS, 0..BINS));
         assert_eq!(traces.longest[..11], [0.0, 0.0, 3.0, 3.0, 3.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0]);
         // At 4 µs the one queue has gone when the other is shorter: never were there 4 KB together.
         assert_eq!(traces.sum[..6], [0.0, 0.0, 5.0, 5.0, 5.0, 1.0]);
         assert_eq!(traces.ports["p9"][..6], [0.0, 0.0, 2.0, 2.0, 2.0, 1.0]);
         assert_eq!(traces.ports.len(), 3);
+        // What was not sampled is not known: after the last sample, and outside of the changes if nothing says more.
+        let known = |sampled: Option<u64>| {
+            let sampled = sampled.map(|us| Instant::ZERO + Span::from_us(us));
+            let traces = queue_traces(&points, end, sampled, |port| format!("p{port}"));
+            assert_eq!(
+                traces.shown(&traces.longest).next(),
+                Some((traces.known.start, traces.longest[traces.known.start]))
+            );
+            traces.known
+        };
+        assert_eq!((known(Some(200)), known(Some(0)), known(None)), (0..201, 0..1, 2..10));
     }
 
     #[test]
     fn of_many_ports_those_with_the_longest_queues_are_shown() {
         let points: Vec<QueuePoint> = (0..20).map(|port| point(1, port, u64::from(port) * 100)).collect();
-        let traces = queue_traces(&points, Instant::ZERO, |port| format!("p{port:02}"));
+        let traces = queue_traces(&points, Instant::ZERO, None, |port| format!("p{port:02}"));
         assert_eq!(traces.ports.keys().collect::<Vec<_>>(), ["p14", "p15", "p16", "p17", "p18", "p19"]);
         assert_eq!(traces.longest.last(), Some(&1.9), "samples behind the end belong to the last bin");
     }

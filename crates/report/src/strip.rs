@@ -21,10 +21,12 @@ pub(crate) struct Strips {
     pub(crate) ports: Vec<String>,
     /// When the strips begin and end, in ms.
     pub(crate) time: (f64, f64),
+    /// How many times there are from the one to the other.
+    pub(crate) times: usize,
     pub(crate) strips: Vec<Strip>,
 }
 
-/// What waits under one policy, at as many times as there are in all.
+/// What waits under one policy, at the times of all strips as long as it was sampled.
 pub(crate) struct Strip {
     pub(crate) scheme: String,
     /// What waits in each of the named ports, and last in all others, in MB, at each time.
@@ -77,9 +79,10 @@ impl Strips {
 
     /// Draws a strip into the rectangle from `left`, `top` on.
     fn strip(&self, canvas: &mut Canvas, strip: &Strip, (left, top): (f64, f64), (width, height): (f64, f64)) {
+        // A strip ends with its samples.
         let (times, scale) = (strip.dropped.len(), self.top() * 1.3);
         let bottom = top + height;
-        let x = |at: usize| left + width * at as f64 / (times.saturating_sub(1)).max(1) as f64;
+        let x = |at: usize| left + width * at as f64 / (self.times.saturating_sub(1)).max(1) as f64;
         let y = |value: f64| bottom - height * (value / scale).min(1.0);
         let mut below = vec![0.0; times];
         for (index, port) in strip.waiting.iter().enumerate() {
@@ -160,6 +163,7 @@ mod tests {
             subtitle: String::new(),
             ports: vec!["leaf0->host3".to_owned()],
             time: (1.0, 2.0),
+            times: 3,
             strips: ["dt", "edt", "fab", "smartbuf"].map(strip).into(),
         });
         assert_eq!(strips.moving().as_deref(), Some("memory-moving.svg"));

@@ -1,5 +1,6 @@
 //! Metrics, sets of flows and swept parameters in words, as titles and axes have them.
 
+use tailcut_base::dotted;
 use tailcut_results::number::{numeric, significant};
 use tailcut_results::table::short_path;
 use tailcut_results::{ALL, Axis, RunInfo, describe};
@@ -156,8 +157,8 @@ pub(crate) fn with_unit(words: &str, of: &str) -> String {
 /// `setting.traffic`; the last two parts of its path where they say enough, and never the same as another one.
 pub(crate) fn axis(run: &RunInfo, path: &str) -> String {
     let words = |path: &str| {
-        let parts: Vec<&str> =
-            path.split('.').filter(|part| !["workload", "setting", "topology"].contains(part)).collect();
+        let is_told = |key: &String| !["workload", "setting", "topology"].contains(&key.as_str());
+        let parts: Vec<String> = dotted::keys(path).unwrap_or_default().into_iter().filter(is_told).collect();
         parts[parts.len().saturating_sub(2)..].join(" ").replace('_', " ")
     };
     let own = words(path);

@@ -4,8 +4,9 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use tailcut_record::RecordError;
-use tailcut_results::number::slug;
-use tailcut_results::{Analysis, ClassTable, Measurements, MissingPoint, OutputFolder, Row, RunInfo, csv, table};
+use tailcut_results::{
+    Analysis, ClassTable, Measurements, MissingPoint, OutputFolder, Row, RunInfo, csv, file_part, table,
+};
 
 use crate::annotations::Annotations;
 use crate::canvas::write_moving;
@@ -56,8 +57,9 @@ pub fn write_results(
     files.write("summary.csv", &csv::summary(run, &analysis.rows))?;
     let tables = table::tables(run, &analysis);
     for table in &tables {
-        files.write(&format!("tables/{}.txt", slug(&table.class)), &table.text)?;
-        files.write(&format!("tables/{}.csv", slug(&table.class)), &table.csv)?;
+        let name = file_part(&table.class);
+        files.write(&format!("tables/{name}.txt"), &table.text)?;
+        files.write(&format!("tables/{name}.csv"), &table.csv)?;
     }
     let recorded = recorded::read(dir, run, &analysis);
     let material = Material { run, analysis: &analysis, recorded: &recorded, ratios: annotations.ratio_index() };

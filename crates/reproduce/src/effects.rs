@@ -1,12 +1,15 @@
 //! The effects of the factors of a study, as ratios: measured, as a table, and as a picture.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 use tailcut_report::html::escaped;
 use tailcut_report::{Forest, ForestMark, ForestPanel, ReportError};
 use tailcut_results::number::significant;
-use tailcut_results::{Measurements, ResultsError, RunInfo};
+use tailcut_results::stats::FEW_IN_WORDS;
+use tailcut_results::table::FEW_BEHIND;
+use tailcut_results::{Measurements, ResultsError, RunInfo, is_of_few};
 
 use crate::experiment::{Experiment, FigureForm, FigureSpec};
 use crate::factorial::{Analysis, Observation, analyse};
@@ -58,6 +61,8 @@ pub struct EffectTable {
     pub coordinate: String,
     /// The effects: by quantity, then by the coordinate.
     pub rows: Vec<EffectRow>,
+    /// The quantities that are percentiles of fewer values in some run than they need, with how few; not in its CSV.
+    pub few: BTreeMap<String, u64>,
 }
 
 /// Where the effects of the figure number `at` stand in the folder of their experiment.
@@ -101,7 +106,7 @@ fn table(
 ) -> EffectTable {
     let study = run.study;
     let coordinate = figure.x.clone().unwrap_or_default();
-    let mut table = EffectTable { coordinate: coordinate.clone(), rows: Vec::new() };
+    let mut table = EffectTable { coordinate: coordinate.clone(), ..EffectTable::default() };
     let path = study.coordinates.get(&coordinate).unwrap_or(&coordinate);
     let axes = &run.measurements.axes;
     let Some(at) = axes.iter().position(|axis| axis.path == *path) else {
@@ -117,6 +122,9 @@ fn table(
             undrawn.push(format!("the study does not measure \"{quantity}\""));
             continue;
         };
+        if let Some(fewest) = fewest(measure, by_seed) {
+            table.few.insert(quantity.clone(), fewest);
+        }
         for value in &axes[at].values {
             let observations = observations(measure, (at, value), run, by_seed);
             match analyse(study.factors.len(), &observations) {
@@ -139,6 +147,23 @@ fn table(
         }
     }
     table
+}
+
+/// How few values some run has of a quantity, if that is a percentile and they are fewer than it needs.
+fn fewest(measure: &MeasureDefinition, by_seed: &[(u64, Measurements)]) -> Option<u64> {
+    let metric = measure.metric.as_deref()?;
+    let of_run = |measurements: &Measurements| {
+        let places = measurements
+            .schemes
+            .iter()
+            .flat_map(|scheme| measurements.values_of(scheme).into_iter().map(move |values| (scheme.clone(), values)));
+        let n = |(scheme, values): (String, Vec<String>)| {
+            Some(measurements.get(&scheme, &values, &measure.class, metric)?.n)
+        };
+        places.filter_map(n).min()
+    };
+    let fewest = by_seed.iter().filter_map(|(_, measurements)| of_run(measurements)).min()?;
+    is_of_few(metric, fewest).then_some(fewest)
 }
 
 /// The logarithm of a quantity in each combination and under each seed, at one value of the axis with this index.
@@ -227,7 +252,11 @@ impl EffectTable {
         let mut lines = text.lines();
         let coordinate = lines.next().and_then(|line| line.strip_prefix("# coordinate: ")).ok_or("no coordinate")?;
         let rows = lines.skip(1).map(|line| row(line).ok_or_else(|| format!("`{line}` is no effect")));
-        Ok(EffectTable { coordinate: coordinate.to_owned(), rows: rows.collect::<Result<_, _>>()? })
+        Ok(EffectTable {
+            coordinate: coordinate.to_owned(),
+            rows: rows.collect::<Result<_, _>>()?,
+            few: BTreeMap::new(),
+        })
     }
 
     /// The quantities, in their order.
@@ -294,7 +323,7 @@ impl EffectTable {
             let _ = write!(
                 html,
                 "<div class=\"scroll\"><table class=\"data\"><thead><tr><th>{}</th>{heads}</tr></thead><tbody>",
-                escaped(quantity)
+                escaped(&format!("{quantity}{}", if self.few.contains_key(quantity) { FEW_BEHIND } else { "" }))
             );
             for effect in self.effects().into_iter().chain([""]) {
                 let cell = |at: &&str| match self.find(quantity, at, effect) {
@@ -307,6 +336,9 @@ impl EffectTable {
                 let _ = write!(html, "<tr><td>{}</td>{cells}</tr>", escaped(name));
             }
             html.push_str("</tbody></table></div>\n");
+            if let Some(fewest) = self.few.get(quantity) {
+                let _ = writeln!(html, "<p>{} Some run has {fewest}.</p>", escaped(FEW_IN_WORDS));
+            }
         }
         html
     }
@@ -373,7 +405,7 @@ mod tests {
         )
         .unwrap();
         let rows = rows(&analysis, &["A", "B"], "drops, all", "0.4");
-        let table = EffectTable { coordinate: "load".to_owned(), rows };
+        let table = EffectTable { coordinate: "load".to_owned(), rows, ..EffectTable::default() };
         // A doubles without B and makes eight of one with it: four times on average, and four times as much with B.
         assert_eq!(table.find("drops, all", "0.4", "A").unwrap().text(), "4");
         assert_eq!(table.find("drops, all", "0.4", "B").unwrap().text(), "2");

@@ -81,7 +81,7 @@ impl<'a> StudyEvidence<'a> {
     /// What `measure` says itself, at a design point.
     fn measured_at(&self, place: DesignPoint, measure: &MeasureDefinition) -> Result<Sample, String> {
         let (scheme, values) = &place;
-        match (&measure.metric, &measure.convergence, &measure.flows) {
+        let sample = match (&measure.metric, &measure.convergence, &measure.flows) {
             (Some(metric), None, None) => self.statistic(scheme, values, &measure.class, metric),
             (None, Some(convergence), None) => self.converged(scheme, values, &measure.class, convergence),
             (None, None, Some(quantity)) => {
@@ -92,13 +92,27 @@ impl<'a> StudyEvidence<'a> {
                     FlowQuantity::OptimalMean(rate) => flows::optimal_mean(&measured, *rate),
                     FlowQuantity::OptimalDeadlines(rate) => flows::optimal_deadlines(&measured, *rate),
                     FlowQuantity::FasterThan(other) => {
-                        let other = (self.design.scheme(other)?, place.1);
+                        let other = (self.design.scheme(other)?, values.clone());
                         flows::faster_than(&measured, &self.flows(&other, &measure.class)?)
                     }
                 }
             }
             _ => Err("this quantity has no single value".to_owned()),
-        }
+        }?;
+        // What seeds draw nothing for does not depend on them.
+        let nothing_drawn = |scheme: &str| self.run.measurements.nothing_drawn(scheme, values);
+        let other_is_drawn = match &measure.flows {
+            Some(FlowQuantity::FasterThan(other)) => nothing_drawn(&self.design.scheme(other)?).is_none(),
+            _ => false,
+        };
+        Ok(match nothing_drawn(scheme).filter(|_| !other_is_drawn) {
+            None => sample,
+            Some(why) => {
+                let note = sample.note.unwrap_or_else(|| why.to_owned());
+                let note = if note.ends_with(why) { note } else { format!("{note}; {why}") };
+                Sample { interval: None, by_seed: Vec::new(), note: Some(note), ..sample }
+            }
+        })
     }
 
     /// For each measured flow of a class that is complete under both subjects, its FCT under the first over that under
@@ -153,9 +167,13 @@ impl<'a> StudyEvidence<'a> {
         (0..self.design.points.len()).filter(|&at| fits(&self.design.points[at])).collect()
     }
 
-    /// The simulations of a scheme with these values of the axes, one for each seed.
+    /// The simulations of a scheme with these values of the axes, one for each seed that counts: of those that repeat
+    /// each other, because seeds draw nothing, the one with the smallest seed.
     fn replications(&self, scheme: &str, values: &[String]) -> impl Iterator<Item = &Point> {
-        self.run.info.points.iter().filter(move |point| point.scheme == scheme && point.values == values)
+        let seeds = self.run.measurements.flows(scheme, values);
+        let counts = move |point: &&Point| seeds.iter().any(|(seed, _)| *seed == point.seed);
+        let of_scheme = move |point: &&Point| point.scheme == scheme && point.values == values;
+        self.run.info.points.iter().filter(of_scheme).filter(counts)
     }
 
     fn statistic(&self, scheme: &str, values: &[String], class: &str, metric: &str) -> Result<Sample, String> {

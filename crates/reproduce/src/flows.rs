@@ -7,7 +7,7 @@ use tailcut_base::{BitRate, Instant, Span};
 use tailcut_claims::Sample;
 use tailcut_record::{FlowRow, read_flows};
 use tailcut_results::ALL;
-use tailcut_results::stats::{Estimate, ratio, sectioned};
+use tailcut_results::stats::{Estimate, mean, sectioned};
 use tailcut_workload::optimal::{self, Job};
 
 /// A quantity of the measured flows of a class.
@@ -161,10 +161,10 @@ fn pairs<'a>(seeds: &'a Seeds, others: &'a Seeds) -> Result<Vec<Pair<'a>>, Strin
 
 /// A sum over another one, with what each seed contributes.
 fn of_sums(seeds: &Seeds, parts: &[(f64, f64)], none: &str) -> Result<Sample, String> {
-    let found = ratio(parts).ok_or_else(|| none.to_owned())?;
+    let found = mean(parts).ok_or_else(|| none.to_owned())?;
     let out = |at: usize| {
         let rest = parts.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, part)| *part);
-        ratio(&rest.collect::<Vec<_>>()).map(|rest| rest.value)
+        mean(&rest.collect::<Vec<_>>()).map(|rest| rest.value)
     };
     let without: Vec<Option<f64>> = if parts.len() > 1 { (0..parts.len()).map(out).collect() } else { Vec::new() };
     // What a single seed contributes is all of it.

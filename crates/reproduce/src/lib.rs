@@ -10,6 +10,7 @@
 //! Verdicts are stored with the digests of their simulations, so that [`standings`] can tell which still hold.
 
 mod analytic;
+mod coverage;
 mod design;
 mod distribution;
 mod effects;
@@ -43,6 +44,7 @@ use tailcut_claims::{Claim, Judgement, Verdict, judge};
 use tailcut_report::ReportError;
 use tailcut_results::OutputFolder;
 
+use coverage::Coverage;
 use evidence::StudyEvidence;
 use measured::Measured;
 
@@ -95,11 +97,26 @@ pub fn judged(experiment: &Experiment, run: &StudyRun<'_>, known: &BTreeMap<Stri
         let subjects = std::iter::once(&claim.subject).chain(&claim.baseline).map(String::as_str);
         let measures = claim.measures().into_iter().filter_map(|measure| run.study.measures.get(&measure.name()));
         let evidence = StudyEvidence::about(run, subjects, measures);
-        let judgement = judge(claim, &evidence, &|id| known.get(id).copied());
+        let judged = || judge(claim, &evidence, &|id| known.get(id).copied());
+        let judgement = match run.study.changes.as_ref().map(|changes| changes.coverage(claim, run.study, run.plan)) {
+            None => judged(),
+            Some(Coverage::Lacking(reason)) => Judgement::not_run(claim, &reason),
+            Some(Coverage::Changed(differences)) => judged().of_changed_setting(&differences),
+            // What is made of other claims is judged by the verdicts of this run alone.
+            Some(Coverage::Same) => match claim.parts.iter().find(|id| is_not_judged(&known, id)) {
+                Some(part) => Judgement::not_run(claim, &format!("Its part {part} is not judged by this run")),
+                None => judged(),
+            },
+        };
         known.insert(claim.id.clone(), judgement.verdict);
         judgements.insert(claim.id.as_str(), judgement);
     }
     claims.iter().filter_map(|claim| judgements.remove(claim.id.as_str())).collect()
+}
+
+/// Whether there is no verdict on a claim.
+fn is_not_judged(known: &BTreeMap<String, Verdict>, id: &str) -> bool {
+    known.get(id).is_none_or(|verdict| *verdict == Verdict::NotRun)
 }
 
 /// Judges the claims of an experiment by a run of its study, draws its pictures and writes its page to `out`. `known`

@@ -77,11 +77,11 @@ impl<'a> Measured<'a> {
                         continue;
                     };
                     match sample(subject, at) {
-                        Ok(sample) => drawn.push(PlotPoint::new(
-                            number * figure.x_times,
-                            sample.value,
-                            sample.interval.map(|interval| (interval.low, interval.high)),
-                        )),
+                        Ok(sample) => {
+                            let interval = sample.interval.map(|interval| (interval.low, interval.high));
+                            let plotted = PlotPoint::new(number * figure.x_times, sample.value, interval);
+                            drawn.push(PlotPoint { is_noted: sample.thin, ..plotted });
+                        }
                         Err(reason) => self.undrawn.push(format!("{subject}, {}: {reason}", words(point(at), None))),
                     }
                 }

@@ -29,10 +29,10 @@ pub fn only_for_claims(plan: &Plan, study: &Study, claims: &[&Claim]) -> Plan {
 }
 
 /// A number for a subject at a sweep point, in whatever is measured.
-type Made<'a> = &'a dyn Fn((&str, usize)) -> f64;
+pub(crate) type Made<'a> = &'a dyn Fn((&str, usize)) -> f64;
 
 /// The design points that a claim is judged by, if it hears these numbers.
-fn needed_for(claim: &Claim, plan: &Plan, study: &Study, value: Made<'_>) -> BTreeSet<DesignPoint> {
+pub(crate) fn needed_for(claim: &Claim, plan: &Plan, study: &Study, value: Made<'_>) -> BTreeSet<DesignPoint> {
     let subjects = std::iter::once(&claim.subject).chain(&claim.baseline).map(String::as_str);
     let measures = claim.measures().into_iter().filter_map(|measure| study.measures.get(&measure.name()));
     let design = Design::about(study, &plan.schemes, &plan.axes, subjects, measures);

@@ -125,7 +125,7 @@ fn verdicts(body: &mut String, judgements: &[Judgement]) {
                 escaped(&claim.metric),
                 escaped(&judgement.published),
                 escaped(&judgement.measured_text()),
-                escaped(judgement.verdict.name()),
+                escaped(judgement.verdict_text()),
                 escaped(&judgement.reason),
             )
         })

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use tailcut_report::{AxisScale, Figure, FigureKind, ReportError, draw_figures};
 use tailcut_results::OutputFolder;
-use tailcut_results::number::slug;
 
 use crate::effects::EffectTable;
 use crate::experiment::{Experiment, FigureForm};
@@ -32,13 +31,13 @@ pub(crate) fn draw(
     draw_figures(&figures, files, &|| false)?;
     for (at, table) in effects.iter().enumerate() {
         // Of several pictures the first is the one that is stored.
-        let name = if at == 0 { slug(&experiment.id) } else { format!("{}-effects-{}", slug(&experiment.id), at + 1) };
+        let name = if at == 0 { experiment.id.clone() } else { format!("{}-effects-{}", experiment.id, at + 1) };
         table.forest(title).draw(&name, files)?;
     }
     if experiment.figure.iter().any(|figure| figure.form == FigureForm::Network) {
         match run.plan.points.first().map(|point| point.scenario()) {
             Some(Ok(scenario)) => {
-                let name = format!("{}-network", slug(&experiment.id));
+                let name = format!("{}-network", experiment.id);
                 network::diagram(scenario.network(), title).draw(&name, files)?;
             }
             _ => undrawn.push("the network could not be made".to_owned()),
@@ -67,6 +66,7 @@ fn figure(name: String, title: &str, panel: Panel<'_>) -> Figure {
         y: if figure.log && is_positive { AxisScale::Log } else { AxisScale::Linear },
         from_zero: !is_distribution,
         reference: None,
+        shades: Vec::new(),
         kind: if is_distribution { FigureKind::Steps } else { FigureKind::Points },
         series,
     }

@@ -3,9 +3,12 @@
 use tailcut_claims::Sample;
 use tailcut_results::stats::{Estimate, Interval, Method, SeedValues, quotient};
 
+/// A sample as an estimate. What does not depend on seeds is exact, unless it is too thin.
 fn estimate(sample: &Sample) -> Estimate {
     let Sample { value, interval, note, thin, .. } = sample.clone();
-    Estimate { value, interval, note, thin, without: Vec::new() }
+    let exact = (sample.by_seed.is_empty() && !thin).then(|| Interval::around(value, 0.0));
+    let interval = interval.or(exact);
+    Estimate { note, thin, ..Estimate::new(value, interval) }
 }
 
 /// A ratio of two quantities of the same flows, by seed where both have it.
@@ -17,9 +20,14 @@ pub(crate) fn divided(above: &Sample, below: &Sample) -> Result<Sample, String> 
         return Err("it would be divided by zero".to_owned());
     }
     let value = above.value / below.value;
-    let of = |seed: u64| below.by_seed.iter().find(|known| known.0 == seed).map(|known| known.1);
+    // What does not depend on seeds is the same under each of the other side's.
+    let of = |side: &Sample, seed: u64| match side.by_seed.as_slice() {
+        [] => Some(side.value),
+        seeds => seeds.iter().find(|known| known.0 == seed).map(|known| known.1),
+    };
+    let seeds = if above.by_seed.is_empty() { &below.by_seed } else { &above.by_seed };
     let pairs: Vec<(u64, f64, f64)> =
-        above.by_seed.iter().filter_map(|&(seed, above)| Some((seed, above, of(seed)?))).collect();
+        seeds.iter().filter_map(|&(seed, _)| Some((seed, of(above, seed)?, of(below, seed)?))).collect();
     let (of_above, of_below): (Vec<f64>, Vec<f64>) = pairs.iter().map(|&(_, above, below)| (above, below)).unzip();
     let (over, under) = (estimate(above), estimate(below));
     let (over, under) = (SeedValues { all: &over, seeds: &of_above }, SeedValues { all: &under, seeds: &of_below });

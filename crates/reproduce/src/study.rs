@@ -1,12 +1,16 @@
 //! A study: one scenario at two scales, from which several figures and tables of a document are made.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
+use tailcut_base::dotted;
 use tailcut_lab::{Plan, RunArguments};
 use tailcut_sim::config::{from_tree, suggest};
+use tailcut_sim::pinned::pinned;
 use tailcut_sim::{Networks, Problem, Tree, Value};
 
+use crate::coverage::Changes;
 use crate::measure::MeasureDefinition;
 use crate::reading::{Open, Other, Reading};
 use crate::scale::Scale;
@@ -51,6 +55,7 @@ struct Keys {
     factors: Vec<Factor>,
     #[serde(default)]
     open: Vec<Open>,
+    overload: Option<String>,
 }
 
 /// A scheme that is another one with a difference: what a reading changes in the other one, it changes in this one too.
@@ -65,12 +70,11 @@ pub struct Variant {
 }
 
 /// Takes out what stands at a dotted path, and the tables that are empty without it.
-fn forget(tree: &mut Tree, path: &str) {
-    let Some((key, below)) = path.split_once('.') else {
-        tree.take(path);
-        return;
-    };
-    if let Some(mut table) = tree.take(key) {
+fn forget(tree: &mut Tree, keys: &[String]) {
+    let Some((key, below)) = keys.split_first() else { return };
+    if let Some(mut table) = tree.take(key)
+        && !below.is_empty()
+    {
         forget(&mut table, below);
         if let (Value::Table(entries), false) = (&mut tree.value, table.entries().is_empty()) {
             entries.push((key.to_owned(), table));
@@ -85,7 +89,7 @@ fn with_variants(set: Tree, variants: &BTreeMap<String, Variant>) -> Tree {
     let of_variants = variants.iter().filter_map(|(name, variant)| {
         let mut changes = of_scheme(&variant.of)?.clone();
         for path in &variant.but {
-            forget(&mut changes, path);
+            forget(&mut changes, &dotted::keys(path).unwrap_or_default());
         }
         (!changes.entries().is_empty()).then_some((name.as_str(), changes))
     });
@@ -113,12 +117,16 @@ pub struct Study {
     pub factors: Vec<Factor>,
     /// The choices that the document leaves open, with what is taken and what else it allows.
     pub open: Vec<Open>,
+    /// Why a link may be overloaded, if one may.
+    pub overload: Option<String>,
     /// Schemes that are another one with a difference, here or in a study that is built on this one.
     variants: BTreeMap<String, Variant>,
     /// The layers of the scenario: that of the study which all are built on is the lowest.
     scenario: Vec<Tree>,
     /// The layers of each scale, likewise.
     scales: [Vec<Tree>; 2],
+    /// What a run of it changes; `None` if it runs as it is.
+    pub(crate) changes: Option<Arc<Changes>>,
 }
 
 impl Study {
@@ -195,9 +203,11 @@ impl Study {
             measures: keys.measures,
             factors: keys.factors,
             open: keys.open,
+            overload: keys.overload,
             variants: keys.variants,
             scenario,
             scales,
+            changes: None,
         })
     }
 
@@ -217,12 +227,20 @@ impl Study {
     fn layers(&self, scale: Scale, reading: &Reading) -> Result<Vec<Tree>, Problem> {
         let taken = self.taken(reading)?;
         let layers = self.scenario.iter().chain(&self.scales[scale as usize]);
-        Ok(layers.chain(taken.into_iter().filter_map(|other| other.set.as_ref())).cloned().collect())
+        let layers = layers.chain(taken.into_iter().filter_map(|other| other.set.as_ref())).cloned();
+        // PINNED: results are stored of these values.
+        Ok(pinned().into_iter().chain(layers).collect())
     }
 
-    /// Refuses a plan of this study, read so, with a link that is offered more than it carries: results there grow with
-    /// the length of the run, and say nothing of a scheme.
+    /// Refuses a plan of this study, read so, with an overloaded link, unless the study says why one may be: results
+    /// there grow with the length of the run, and say nothing of a scheme.
+    ///
+    /// # Errors
+    /// If a link is overloaded, or a scenario cannot be.
     pub fn refuse_overload(&self, reading: &Reading, plan: &Plan) -> Result<(), Problem> {
+        if self.overload.is_some() {
+            return Ok(());
+        }
         let mut seen = Vec::new();
         let mut networks = Networks::default();
         for planned in &plan.points {
@@ -238,7 +256,7 @@ impl Study {
                      what it carries",
                     self.name
                 ))
-                .help("expected less load, or `workload.allow_overload = true` in the study if it is meant"));
+                .help("expected less load, or `overload = \"the reason\"` in the study"));
             }
         }
         Ok(())
@@ -251,6 +269,22 @@ impl Study {
     pub fn read_as(mut self, reading: &Reading) -> Result<Study, Problem> {
         let measures: Vec<_> = self.taken(reading)?.into_iter().flat_map(|other| other.measures.clone()).collect();
         self.measures.extend(measures);
+        Ok(self)
+    }
+
+    /// The study as a run of the plan `own` under a reading changes it by `arguments`. Only claims whose simulations
+    /// stay the same are judged by such a run.
+    ///
+    /// # Errors
+    /// If the study as it is cannot be planned.
+    pub fn changed_by(
+        mut self,
+        scale: Scale,
+        reading: &Reading,
+        own: &Plan,
+        arguments: &RunArguments,
+    ) -> Result<Study, Problem> {
+        self.changes = Changes::of(&self, scale, reading, own, arguments)?.map(Arc::new);
         Ok(self)
     }
 

@@ -11,8 +11,8 @@ use crate::design_points;
 use crate::error::ResultsError;
 use crate::flow_set::{FlowSet, FlowSetKind};
 use crate::measurements::Measurements;
-use crate::point::EngineFacts;
-use crate::replication::Replication;
+use crate::point::{EngineFacts, MeasuredTime};
+use crate::repeats::Replications;
 use crate::run::{MissingPoint, RunInfo};
 use crate::statistics::{FlowSetStatistics, Row};
 use crate::warnings::WarningFacts;
@@ -45,6 +45,8 @@ pub struct PointCost {
     pub end: String,
     /// Simulated time in ns.
     pub simulated_ns: f64,
+    /// What was measured when; `None` in results that are older than this.
+    pub measured: Option<MeasuredTime>,
     /// Flows that started.
     pub flows: u64,
     /// What it cost.
@@ -94,7 +96,7 @@ impl Analysis {
         let mut bounds = SizeBounds::default();
         analysis.missing = design_points::visit(dir, run, stop, |scheme, values, replications| {
             let statistics: Vec<FlowSetStatistics> =
-                analysis.sets.iter().map(|set| FlowSetStatistics::of(set, replications)).collect();
+                analysis.sets.iter().map(|set| replications.statistics(set)).collect();
             measurements.add(run, scheme, values, replications, &statistics);
             for (set, statistics) in analysis.sets.iter().zip(&statistics) {
                 if set.kind == FlowSetKind::All {
@@ -104,14 +106,14 @@ impl Analysis {
             facts.add_points(replications);
             let slowdown = analysis.sets.iter().map(|set| match set.kind {
                 FlowSetKind::Size { .. } => Vec::new(),
-                _ => bounds.bins(values, set, replications),
+                _ => replications.bins(&mut bounds, values, set),
             });
             let slowdown = slowdown.collect();
             analysis.add(run, scheme, values, replications, statistics, slowdown);
         })?;
         measurements.set_missing(&analysis.missing);
         analysis.measurements = measurements;
-        analysis.warnings = facts.warnings(run, analysis.missing.len());
+        analysis.warnings = facts.warnings(run, analysis.missing.len(), analysis.measurements.repeats());
         Ok(analysis)
     }
 
@@ -120,7 +122,7 @@ impl Analysis {
         run: &RunInfo,
         scheme: usize,
         values: &[usize],
-        replications: &[Replication],
+        replications: &Replications,
         statistics: Vec<FlowSetStatistics>,
         slowdown: Vec<Vec<SizeBin>>,
     ) {
@@ -149,16 +151,17 @@ impl Analysis {
             fct.push(Curve::of_sorted(&statistics.fcts));
         }
         let mut queues = Histogram::new();
-        for one in replications {
-            queues.merge(&one.queues);
+        replications.iter().for_each(|one| queues.merge(&one.queues));
+        for summary in replications.summaries() {
             self.costs.push(PointCost {
                 scheme: run.schemes[scheme].clone(),
                 values: texts.clone(),
-                seed: one.summary.seed,
-                end: one.summary.end.clone(),
-                simulated_ns: one.summary.simulated_ns,
-                flows: one.summary.flows.total,
-                engine: one.summary.engine.clone(),
+                seed: summary.seed,
+                end: summary.end.clone(),
+                simulated_ns: summary.simulated_ns,
+                measured: summary.measured,
+                flows: summary.flows.total,
+                engine: summary.engine.clone(),
             });
         }
         let queue = Curve::of_histogram(&queues);

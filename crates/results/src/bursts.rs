@@ -81,7 +81,7 @@ pub(crate) fn statistics(replications: &[Replication], out: &mut Collector) {
             let values = one.bursts.iter().filter(|seen| seen.measured).filter_map(value);
             values.fold((0.0, 0.0), |sum, value| (sum.0 + value, sum.1 + 1.0))
         };
-        stats::ratio(&replications.iter().map(sums).collect::<Vec<_>>())
+        stats::mean(&replications.iter().map(sums).collect::<Vec<_>>())
     };
     if bursts > 0 {
         out.push("burst_peak_mean", mean(&|seen| Some(seen.burst.peak as f64)), bursts);

@@ -44,16 +44,26 @@ impl Collector {
     /// A statistic that is a lower bound if there is a note `bound` that says so.
     pub(crate) fn bounded(&mut self, metric: &str, mut estimate: Option<Estimate>, n: u64, bound: &Option<String>) {
         if let (Some(estimate), Some(bound)) = (estimate.as_mut(), bound) {
-            add_note(estimate, bound);
+            estimate.add_note(bound);
         }
         self.push(metric, estimate, n);
+    }
+
+    /// Adds why there is no interval to every statistic so far that has several seeds or batches, and says nothing yet.
+    pub(crate) fn say_why_there_is_no_interval(&mut self) {
+        for estimate in self.statistics.iter_mut().filter_map(|statistic| statistic.estimate.as_mut()) {
+            let is_of_parts = estimate.without.len() > 1;
+            if let (None, None, true) = (estimate.interval, &estimate.note, is_of_parts) {
+                estimate.note = estimate.why_no_interval();
+            }
+        }
     }
 
     /// Adds a note to every statistic so far for whose metric there is one.
     pub(crate) fn note_by_metric(&mut self, note: impl Fn(&str) -> Option<String>) {
         for Statistic { metric, estimate, .. } in &mut self.statistics {
             if let (Some(estimate), Some(note)) = (estimate.as_mut(), note(metric)) {
-                add_note(estimate, &note);
+                estimate.add_note(&note);
             }
         }
     }
@@ -61,14 +71,9 @@ impl Collector {
     /// Adds a note to every statistic so far.
     pub(crate) fn note_all(&mut self, note: &str) {
         for estimate in self.statistics.iter_mut().filter_map(|statistic| statistic.estimate.as_mut()) {
-            add_note(estimate, note);
+            estimate.add_note(note);
         }
     }
-}
-
-fn add_note(estimate: &mut Estimate, note: &str) {
-    let note = estimate.note.take().map_or_else(|| note.to_owned(), |known| format!("{known}; {note}"));
-    estimate.note = Some(note);
 }
 
 /// A number that was counted, not estimated: it has no interval.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::error::ResultsError;
+use crate::repeats::Replications;
 use crate::replication::{NoResults, Replication};
 use crate::run::{MissingPoint, Point, RunInfo, value_indices};
 
@@ -10,8 +11,8 @@ use crate::run::{MissingPoint, Point, RunInfo, value_indices};
 pub(crate) type DesignIndex = (usize, Vec<usize>);
 
 /// Reads the points of `run` in the run folder `dir`, and gives `visit` the index of every design point that has a
-/// finished point, with its replications in the order of their seeds. Only the flows of one design point are in memory
-/// at a time. Returns the points without results.
+/// finished point, with its replications in the order of their seeds: runs that repeat each other count once. Only the
+/// flows of one design point are in memory at a time. Returns the points without results.
 ///
 /// # Errors
 /// [`ResultsError::Stopped`] if `stop` says so; it is asked before each point.
@@ -19,7 +20,7 @@ pub(crate) fn visit(
     dir: &Path,
     run: &RunInfo,
     stop: &dyn Fn() -> bool,
-    mut visit: impl FnMut(usize, &[usize], &[Replication]),
+    mut visit: impl FnMut(usize, &[usize], &Replications),
 ) -> Result<Vec<MissingPoint>, ResultsError> {
     let mut missing = Vec::new();
     for design_point in all(run) {
@@ -36,8 +37,7 @@ pub(crate) fn visit(
             }
         }
         if !replications.is_empty() {
-            replications.sort_by_key(|one| one.summary.seed);
-            visit(design_point.0, &design_point.1, &replications);
+            visit(design_point.0, &design_point.1, &Replications::of(replications));
         }
     }
     for point in run.points.iter().filter(|point| index_of(run, point).is_none()) {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::stats::needed;
+
 /// What was simulated instead of every packet in the whole network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -91,15 +93,22 @@ impl FidelityError {
     pub fn sentence(&self) -> String {
         let (level, of) = (self.level.begins(), &self.of);
         match self.measured {
-            Some(MeasuredError { flows, mean, p99, slowdown_p99 }) => format!(
-                "{level}: against packets the mean FCT is off by {}, its 99th percentile by {} and that of slowdowns by {} \
-                 ({of}; {flows} flows)",
-                percent(mean),
-                percent(p99),
-                percent(slowdown_p99)
-            ),
+            Some(MeasuredError { flows, mean, p99, slowdown_p99 }) => {
+                let few = if flows < needed(990) { ", so that percentiles are the maximum or near it" } else { "" };
+                format!(
+                    "{level}: against packets the mean FCT is off by {}, its 99th percentile by {} and that of slowdowns \
+                     by {} ({of}; {flows} flows{few})",
+                    percent(mean),
+                    percent(p99),
+                    percent(slowdown_p99)
+                )
+            }
             None => format!(
-                "{level}: how far its numbers are from packets was not measured ({of}); --fidelity both measures it"
+                "{level}: how far its numbers are from packets was not measured ({of}); --fidelity {} measures it",
+                match self.level {
+                    Level::Flow => "both",
+                    Level::Links => "links-both",
+                }
             ),
         }
     }

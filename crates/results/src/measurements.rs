@@ -13,6 +13,7 @@ use crate::collector::Statistic;
 use crate::design_points;
 use crate::error::ResultsError;
 use crate::flow_set::FlowSet;
+use crate::repeats::{Repeats, Replications};
 use crate::replication::Replication;
 use crate::run::{Axis, MissingPoint, RunInfo, value_indices};
 use crate::statistics::FlowSetStatistics;
@@ -48,13 +49,16 @@ pub struct Measurements {
     /// By the scheme and the swept values.
     design_points: BTreeMap<(String, Vec<String>), MeasuredPoint>,
     missing: Vec<MissingPoint>,
+    repeats: Repeats,
 }
 
 /// What was measured at one design point.
 #[derive(Clone, Debug, PartialEq)]
 struct MeasuredPoint {
-    /// For each seed a fingerprint of its flows.
+    /// For each seed that counts a fingerprint of its flows.
     flows: Vec<(u64, u64)>,
+    /// That all runs are identical, if they are several.
+    nothing_drawn: Option<String>,
     /// The statistics of each set of flows, by the name of the metric, in the order of `classes`.
     sets: Vec<BTreeMap<String, Measurement>>,
 }
@@ -69,8 +73,7 @@ impl Measurements {
         let sets = FlowSet::of_run(run);
         let mut measurements = Measurements::new(run, &sets);
         measurements.missing = design_points::visit(dir, run, stop, |scheme, values, replications| {
-            let pooled: Vec<FlowSetStatistics> =
-                sets.iter().map(|set| FlowSetStatistics::of(set, replications)).collect();
+            let pooled: Vec<FlowSetStatistics> = sets.iter().map(|set| replications.statistics(set)).collect();
             measurements.add(run, scheme, values, replications, &pooled);
         })?;
         Ok(measurements)
@@ -88,6 +91,16 @@ impl Measurements {
         &self.missing
     }
 
+    /// That seeds draw nothing at a design point, if there are several runs and all are identical.
+    pub fn nothing_drawn(&self, scheme: &str, values: &[String]) -> Option<&str> {
+        self.design_point(scheme, values)?.nothing_drawn.as_deref()
+    }
+
+    /// Where runs repeat each other, because seeds draw nothing.
+    pub fn repeats(&self) -> &Repeats {
+        &self.repeats
+    }
+
     /// The swept values at which a scheme has results, in the order of the axes.
     pub fn values_of(&self, scheme: &str) -> Vec<Vec<String>> {
         let mut all: Vec<&Vec<String>> =
@@ -103,7 +116,8 @@ impl Measurements {
         found.into_iter().flat_map(|metrics| metrics.keys().map(String::as_str)).collect()
     }
 
-    /// For each seed of a design point a fingerprint of its measured flows: their sizes, ends, classes and starts.
+    /// For each seed of a design point that counts a fingerprint of its measured flows: their sizes, ends, classes and
+    /// starts. Of seeds whose runs repeat each other the smallest counts.
     /// Equal fingerprints mean equal flows.
     pub fn flows(&self, scheme: &str, values: &[String]) -> &[(u64, u64)] {
         self.design_point(scheme, values).map_or(&[], |point| &point.flows)
@@ -134,16 +148,18 @@ impl Measurements {
         run: &RunInfo,
         scheme: usize,
         values: &[usize],
-        replications: &[Replication],
+        replications: &Replications,
         pooled: &[FlowSetStatistics],
     ) {
         let measured = pooled.iter().map(|pooled| by_seed(replications, pooled)).collect();
         let flows = replications.iter().map(|one| (one.summary.seed, fingerprint_of_flows(one))).collect();
         let key = (run.schemes[scheme].clone(), run.value_texts(values));
-        self.design_points.insert(key, MeasuredPoint { flows, sets: measured });
-        for one in replications {
-            if !self.versions.contains(&one.summary.engine.version) {
-                self.versions.push(one.summary.engine.version.clone());
+        self.design_points
+            .insert(key, MeasuredPoint { flows, nothing_drawn: replications.nothing_drawn(), sets: measured });
+        self.repeats.add(replications);
+        for summary in replications.summaries() {
+            if !self.versions.contains(&summary.engine.version) {
+                self.versions.push(summary.engine.version.clone());
             }
         }
     }
@@ -175,7 +191,7 @@ pub fn measure_one(
     let set = sets.iter().find(|set| set.name == class);
     let mut found = Vec::new();
     design_points::visit(dir, run, stop, |scheme, values, replications| {
-        let all = set.map(|set| FlowSetStatistics::of(set, replications).all);
+        let all = set.map(|set| replications.statistics(set).all);
         let statistic = all.into_iter().flatten().find(|statistic| statistic.metric == metric);
         found.push(MetricAtDesignPoint {
             scheme: run.schemes[scheme].clone(),

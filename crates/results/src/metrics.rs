@@ -1,5 +1,7 @@
 //! The table of all statistics: the only place where their names, units and meanings are written down.
 
+use crate::stats::needed;
+
 /// A statistic that results have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
@@ -385,6 +387,25 @@ pub fn is_counted(name: &str) -> bool {
     COUNTED.contains(&name) || describe(name).is_some_and(|metric| metric.name == "load_<where>_offered")
 }
 
+/// The quantile that the metric `name` is of the values that its `n` counts, in thousandths; `None` if it is none.
+pub fn permille(name: &str) -> Option<u32> {
+    let (of, permille) = name.trim_end_matches("_bytes").trim_end_matches("_busy").rsplit_once("_p")?;
+    let permille = match permille {
+        "50" => 500,
+        "95" => 950,
+        "99" => 990,
+        "999" => 999,
+        _ => return None,
+    };
+    // Of each port it is a percentile, and of the ports a mean.
+    (of != "sink_queue").then_some(permille)
+}
+
+/// Whether the metric `name` of `n` values is a percentile of fewer than it needs: the maximum or near it.
+pub fn is_of_few(name: &str, n: u64) -> bool {
+    n > 0 && permille(name).is_some_and(|permille| n < needed(permille))
+}
+
 /// Unit of the metric `name`.
 pub(crate) fn unit(name: &str) -> &'static str {
     describe(name).expect("every statistic is in the table of metrics").unit
@@ -412,6 +433,37 @@ mod tests {
         assert_eq!(name("delay_timeout_mean"), Some("delay_<component>_mean"));
         assert_eq!(name("delay_last_ack_slowest"), Some("delay_<component>_slowest"));
         assert_eq!(name("nothing"), None);
+    }
+
+    #[test]
+    fn percentiles_are_known_by_their_names() {
+        let found: Vec<&str> = METRICS.iter().map(|m| m.name).filter(|name| permille(name).is_some()).collect();
+        let said = |metric: &&Metric| {
+            let is = |words: &str| metric.meaning.to_lowercase().starts_with(words);
+            (is("median") || metric.meaning.contains("th percentile of the") || is("99th percentile of"))
+                && metric.name != "sink_queue_p99"
+                && !metric.name.starts_with("multi")
+        };
+        assert_eq!(found, METRICS.iter().filter(said).map(|metric| metric.name).collect::<Vec<_>>());
+        assert_eq!(
+            ["fct_p50", "fct_p999", "queue_p99_bytes", "leaf_queue_p99_busy"].map(permille),
+            [Some(500), Some(999), Some(990), Some(990)]
+        );
+    }
+
+    /// By counting how many of `n` values lie above the nearest rank, the slow way.
+    #[test]
+    fn a_percentile_of_few_values_has_fewer_than_ten_above_it() {
+        for (name, permille) in [("fct_p50", 500), ("fct_p95", 950), ("qct_p99", 990), ("fct_p999", 999)] {
+            for n in (1..1200).chain([9_990, 9_999, 10_000, 10_001]) {
+                let above = n - (1..=n).find(|rank| rank * 1000 >= n * permille).unwrap();
+                // At the bound ten values lie above exactly; between multiples the share of values decides.
+                assert_eq!(is_of_few(name, n), n * (1000 - permille) < 10_000, "{name} of {n}");
+                assert!(!is_of_few(name, n) || above < 10, "{name} of {n}: {above} above");
+            }
+            assert!(!is_of_few(name, 0), "nothing has no percentile");
+        }
+        assert!(!is_of_few("fct_mean", 1) && !is_of_few("sink_queue_p99", 3));
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub struct PointSummary {
     pub end: String,
     /// Simulated time in ns.
     pub simulated_ns: f64,
+    /// What was measured when; `None` in results that are older than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<MeasuredTime>,
     /// Numbers of flows.
     pub flows: FlowCounts,
     /// Offered and realised loads by where they are counted: `edge`, `core`, `fabric`.
@@ -50,6 +53,26 @@ pub struct PointSummary {
     pub files: BTreeMap<String, FileSeal>,
 }
 
+/// When one simulation was measured, in ns since its start.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredTime {
+    /// Start of the measurement window, over which utilisations and queues of ports are taken.
+    pub from_ns: f64,
+    /// End of the measurement window.
+    pub until_ns: f64,
+    /// Time between two samples of what is recorded over time: from the start of the run, and counted anew from the
+    /// start of the window.
+    pub sample_ns: f64,
+}
+
+impl MeasuredTime {
+    /// When the last sample was taken of a run that ended at this time in ns.
+    pub fn last_sample_ns(&self, end_ns: f64) -> f64 {
+        let since = if self.from_ns <= end_ns { self.from_ns } else { 0.0 };
+        since + ((end_ns - since) / self.sample_ns).floor() * self.sample_ns
+    }
+}
+
 /// Numbers of flows of one simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowCounts {
@@ -75,7 +98,7 @@ pub struct Load {
 pub struct EngineFacts {
     /// Packets over links: the unit of work.
     pub packet_hops: u64,
-    /// Events taken from the calendar.
+    /// What happened: packet-hops, starts of flows, timers and calls. It does not depend on the number of threads.
     pub events: u64,
     /// CPU time in ns of all its threads. Waiting for each other is included, writing rows is not. Where simulations of
     /// several threads ran side by side, it is the simulation's share, by threads, of that of the whole process.
@@ -93,6 +116,16 @@ pub struct EngineFacts {
 }
 
 impl PointSummary {
+    /// Whether another run of the same design point came to the same, as far as its summary tells. The seed, and what
+    /// the run cost, do not count.
+    pub(crate) fn has_outcome_of(&self, other: &PointSummary) -> bool {
+        let of = |one: &PointSummary| (one.engine.digest.clone(), one.engine.packet_hops, one.simulated_ns, one.flows);
+        of(self) == of(other)
+            && self.measured == other.measured
+            && (&self.end, &self.loads, &self.drops) == (&other.end, &other.loads, &other.drops)
+            && (&self.controller, &self.placement) == (&other.controller, &other.placement)
+    }
+
     /// Reads `summary.json`.
     ///
     /// # Errors

@@ -59,8 +59,8 @@ pub(crate) fn statistics(set: &FlowSet, replications: &[Replication], out: &mut 
         }
         several => several.iter().map(|rows| QuerySums::of(rows.iter().copied())).collect(),
     };
-    let ratio = |above: fn(&QuerySums) -> f64, below: fn(&QuerySums) -> f64| {
-        stats::ratio(&parts.iter().map(|sums| (above(sums), below(sums))).collect::<Vec<_>>())
+    let mean = |above: fn(&QuerySums) -> f64, below: fn(&QuerySums) -> f64| {
+        stats::mean(&parts.iter().map(|sums| (above(sums), below(sums))).collect::<Vec<_>>())
     };
     let mut times: Vec<Vec<f64>> =
         queries.iter().map(|rows| rows.iter().filter_map(|row| row.qct().map(us)).collect()).collect();
@@ -68,13 +68,13 @@ pub(crate) fn statistics(set: &FlowSet, replications: &[Replication], out: &mut 
     let complete = pooled.len() as u64;
     let incomplete = all - complete;
     let bound = (incomplete > 0).then(|| format!("a lower bound: {incomplete} of {all} queries are incomplete"));
-    out.bounded("qct_mean", ratio(|s| s.qct_us, |s| s.complete), complete, &bound);
+    out.bounded("qct_mean", mean(|s| s.qct_us, |s| s.complete), complete, &bound);
     for (name, permille) in [("qct_p50", 500), ("qct_p99", 990), ("qct_p999", 999)] {
         out.bounded(name, stats::quantile(&times, &pooled, permille, "queries"), complete, &bound);
     }
     let deadlines = parts.iter().map(|sums| sums.deadlines).sum::<f64>() as u64;
     if deadlines > 0 {
-        out.share("query_deadline_met", ratio(|s| s.met, |s| s.deadlines), deadlines);
+        out.share("query_deadline_met", mean(|s| s.met, |s| s.deadlines), deadlines);
     }
     out.push("queries", Some(counted(all as f64)), replications.len() as u64);
     (all, incomplete)

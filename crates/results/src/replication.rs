@@ -87,6 +87,43 @@ const HOSTS: &str = "host";
 const LEAVES: &str = "leaf";
 
 impl Replication {
+    /// Whether another run of the same design point is this one again: everything is equal that statistics are made of.
+    pub(crate) fn is_repeated_by(&self, other: &Replication) -> bool {
+        let Replication {
+            summary,
+            flows,
+            queries,
+            bursts,
+            queues,
+            leaf_queues_busy,
+            queues_bytes,
+            demotions,
+            drops_fabric,
+            drops_nic,
+            sent_nic,
+            by_tiers,
+            pauses,
+            aggregator_queues_p99,
+            lossy_ports,
+            max_utilisation,
+            min_core_utilisation,
+            core_imbalance,
+            to_aggregators,
+            to_others,
+        } = self;
+        summary.has_outcome_of(&other.summary)
+            && (demotions, drops_fabric, drops_nic, sent_nic)
+                == (&other.demotions, &other.drops_fabric, &other.drops_nic, &other.sent_nic)
+            && (by_tiers, pauses) == (&other.by_tiers, &other.pauses)
+            && (max_utilisation, min_core_utilisation, core_imbalance)
+                == (&other.max_utilisation, &other.min_core_utilisation, &other.core_imbalance)
+            && (to_aggregators, to_others) == (&other.to_aggregators, &other.to_others)
+            && (aggregator_queues_p99, lossy_ports) == (&other.aggregator_queues_p99, &other.lossy_ports)
+            && (queues, leaf_queues_busy, queues_bytes) == (&other.queues, &other.leaf_queues_busy, &other.queues_bytes)
+            && (queries, bursts) == (&other.queries, &other.bursts)
+            && flows == &other.flows
+    }
+
     /// Reads a point of the run in the run folder `dir`.
     ///
     /// # Errors
@@ -123,13 +160,16 @@ impl Replication {
         let drops = |of_hosts: bool| {
             ports.iter().filter(|port| (port.tier == HOSTS) == of_hosts).map(|port| port.drops.total()).sum()
         };
-        let lossy = ports.iter().filter(|port| port.tier != HOSTS).map(|port| (port.utilisation, port.drops.total()));
+        // A run that ended before its measurement window began has no utilisations.
+        let busy_ports: &[PortRow] = if ports.iter().all(|port| port.utilisation.is_finite()) { &ports } else { &[] };
+        let lossy =
+            busy_ports.iter().filter(|port| port.tier != HOSTS).map(|port| (port.utilisation, port.drops.total()));
         let mut queries = read_queries_of(&folder.join("queries.parquet"), run)?;
         let aggregator_ports: Vec<&PortRow> = ports_to_aggregators(&queries, &ports).collect();
         let aggregator_queues_p99 =
             aggregator_ports.iter().filter_map(|port| port.queue.map(|queue| queue.p99_bytes as f64)).collect();
-        let to_aggregators = carried(aggregator_ports.iter().copied());
-        let to_hosts = carried(ports.iter().filter(|port| port.tier != HOSTS && port.peer.starts_with(HOSTS)));
+        let to_aggregators = carried(ports_to_aggregators(&queries, busy_ports));
+        let to_hosts = carried(busy_ports.iter().filter(|port| port.tier != HOSTS && port.peer.starts_with(HOSTS)));
         let bursts = bursts::read(&folder.join("bursts.parquet"), &ports, &queries)?;
         queries.retain(|row| row.measured);
         let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
@@ -155,9 +195,9 @@ impl Replication {
             pauses: pauses::by_tiers(&ports),
             aggregator_queues_p99,
             lossy_ports: lossy.filter(|&(_, drops)| drops > 0).collect(),
-            max_utilisation: ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp),
-            min_core_utilisation: min_core_utilisation(&ports),
-            core_imbalance: core_imbalance(&ports),
+            max_utilisation: busy_ports.iter().map(|port| port.utilisation).max_by(f64::total_cmp),
+            min_core_utilisation: min_core_utilisation(busy_ports),
+            core_imbalance: core_imbalance(busy_ports),
             to_aggregators,
             to_others: (to_hosts.0 - to_aggregators.0, to_hosts.1 - to_aggregators.1),
         })

@@ -1,5 +1,6 @@
 //! What was run: the schemes, the swept parameters, the seeds and every point.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,9 @@ pub struct RunInfo {
     pub command: String,
     /// The effective scenario.
     pub scenario_toml: String,
+    /// The copies of the files that the scenario names: their paths below the run folder, by the paths in the scenario.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs: BTreeMap<String, String>,
     /// Names of the schemes, in the order in which they are shown.
     pub schemes: Vec<String>,
     /// The swept parameters.

@@ -47,6 +47,13 @@ impl FileSeal {
     }
 }
 
+/// The hash by which content is called: XXH3 with 128 bits, in hexadecimal digits.
+pub fn content_hash(bytes: &[u8]) -> String {
+    let mut hasher = Xxh3::new();
+    hasher.write(bytes);
+    digits(&hasher)
+}
+
 fn digits(hasher: &Xxh3) -> String {
     format!("{:032x}", hasher.finish_128())
 }

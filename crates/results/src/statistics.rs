@@ -9,6 +9,7 @@ use tailcut_record::{Component, FlowRow};
 use crate::collector::{Collector, Statistic, counted, pool, us};
 use crate::flow_set::{FlowSet, FlowSetKind};
 use crate::flows::{Delays, FlowSums, arrived};
+use crate::metrics::is_of_few;
 use crate::replication::Replication;
 use crate::stats::{self, BATCHED_FLOWS, BATCHES};
 use crate::{network, queries};
@@ -36,6 +37,13 @@ pub struct Row {
     pub unit: &'static str,
     /// What the value needs to be read with.
     pub note: Option<String>,
+}
+
+impl Row {
+    /// Whether it is a percentile of fewer values than it needs, and is shown with [`crate::table::FEW_BEHIND`].
+    pub fn is_of_few(&self) -> bool {
+        self.value.is_some() && is_of_few(&self.metric, self.n)
+    }
 }
 
 /// The statistics of one set of flows at one design point.
@@ -91,38 +99,41 @@ impl FlowSetStatistics {
         let ratio = |above: fn(&FlowSums) -> f64, below: fn(&FlowSums) -> f64| {
             stats::ratio(&parts.iter().map(|sums| (above(sums), below(sums))).collect::<Vec<_>>())
         };
+        let mean = |above: fn(&FlowSums) -> f64, flows: fn(&FlowSums) -> f64| {
+            stats::mean(&parts.iter().map(|sums| (above(sums), flows(sums))).collect::<Vec<_>>())
+        };
         let per_run =
             |get: fn(&FlowSums) -> f64| stats::ratio(&by_seed.iter().map(|sums| (get(sums), 1.0)).collect::<Vec<_>>());
         let fct = |permille| stats::quantile(&fcts, &fct_pool, permille, "flows");
         let slowdown = |permille| stats::quantile(&slowdowns, &slowdown_pool, permille, "flows");
 
-        out.bounded("fct_mean", ratio(|s| s.fct_us, |s| s.finished), finished, &bound);
+        out.bounded("fct_mean", mean(|s| s.fct_us, |s| s.finished), finished, &bound);
         for (metric, permille) in [("fct_p50", 500), ("fct_p95", 950), ("fct_p99", 990), ("fct_p999", 999)] {
             out.bounded(metric, fct(permille), finished, &bound);
         }
         let acknowledged = total(|sums| sums.acknowledged) as u64;
-        out.push("ack_fct_mean", ratio(|s| s.ack_fct_us, |s| s.acknowledged), acknowledged);
-        out.push("ideal_mean", ratio(|s| s.ideal_us, |s| s.finished), finished);
-        out.bounded("slowdown_mean", ratio(|s| s.slowdown, |s| s.finished), finished, &bound);
+        out.push("ack_fct_mean", mean(|s| s.ack_fct_us, |s| s.acknowledged), acknowledged);
+        out.push("ideal_mean", mean(|s| s.ideal_us, |s| s.finished), finished);
+        out.bounded("slowdown_mean", mean(|s| s.slowdown, |s| s.finished), finished, &bound);
         out.bounded("slowdown_p50", slowdown(500), finished, &bound);
         out.bounded("slowdown_p99", slowdown(990), finished, &bound);
-        out.push("goodput_mean", ratio(|s| s.goodput, |s| s.finished), finished);
-        out.push("goodput_aggregate", ratio(|s| s.bits / 1e3, |s| s.fct_us), finished);
+        out.push("goodput_mean", mean(|s| s.goodput, |s| s.finished), finished);
+        out.push("goodput_aggregate", mean(|s| s.bits / 1e3, |s| s.fct_us), finished);
         // Flows of different seeds never competed with each other: each seed has an index, and this is their mean.
         let jain: Vec<(f64, f64)> = by_seed.iter().filter_map(FlowSums::jain).map(|index| (index, 1.0)).collect();
         out.share("goodput_jain", stats::ratio(&jain), jain.len() as u64);
         let (queries, incomplete_queries) = queries::statistics(set, replications, &mut out);
         let deadlines = total(|sums| sums.deadlines) as u64;
         if deadlines > 0 {
-            out.share("deadline_met", ratio(|s| s.met, |s| s.deadlines), deadlines);
+            out.share("deadline_met", mean(|s| s.met, |s| s.deadlines), deadlines);
         }
         let permitted = total(|sums| sums.permitted) as u64;
         if permitted > 0 {
-            out.bounded("waited_mean", ratio(|s| s.waited_us, |s| s.permitted), permitted, &bound);
-            out.share("waited_share", ratio(|s| s.waited_share, |s| s.permitted), permitted);
-            out.bounded("stopped_mean", ratio(|s| s.stopped_us, |s| s.permitted), permitted, &bound);
-            out.share("stopped_share", ratio(|s| s.stopped_share, |s| s.permitted), permitted);
-            out.bounded("preemptions_mean", ratio(|s| s.preemptions, |s| s.permitted), permitted, &bound);
+            out.bounded("waited_mean", mean(|s| s.waited_us, |s| s.permitted), permitted, &bound);
+            out.share("waited_share", mean(|s| s.waited_share, |s| s.permitted), permitted);
+            out.bounded("stopped_mean", mean(|s| s.stopped_us, |s| s.permitted), permitted, &bound);
+            out.share("stopped_share", mean(|s| s.stopped_share, |s| s.permitted), permitted);
+            out.bounded("preemptions_mean", mean(|s| s.preemptions, |s| s.permitted), permitted, &bound);
         }
         delays(set, replications, &parts, stats::nearest_rank(&fct_pool, 990), &mut out);
         let runs = replications.len() as u64;
@@ -137,7 +148,7 @@ impl FlowSetStatistics {
             out.share("lossy_flows_per_drop", ratio(|s| s.lossy, |s| s.drops), dropped);
         }
         if redropped > 0 {
-            out.push("fct_mean_redropped", ratio(|s| s.redropped_fct_us, |s| s.redropped), redropped);
+            out.push("fct_mean_redropped", mean(|s| s.redropped_fct_us, |s| s.redropped), redropped);
         }
         out.push("retransmissions", per_run(|s| s.retransmissions), runs);
         out.share("retransmitted_share", ratio(|s| s.retransmissions, |s| s.sent), sent);
@@ -158,6 +169,7 @@ impl FlowSetStatistics {
         if let Some(error) = replications.iter().find_map(|one| one.summary.fidelity.as_ref()) {
             out.note_by_metric(|metric| error.note(metric));
         }
+        out.say_why_there_is_no_interval();
         FlowSetStatistics {
             all: out.statistics,
             fcts: fct_pool,
@@ -181,7 +193,7 @@ fn delays(set: &FlowSet, replications: &[Replication], parts: &[FlowSums], p99: 
         for component in Component::ALL {
             let pairs: Vec<(f64, f64)> =
                 sums.iter().map(|sums| (sums.components_us[component as usize], sums.flows)).collect();
-            out.push(&format!("delay_{}_{of}", component.name()), stats::ratio(&pairs), n(sums));
+            out.push(&format!("delay_{}_{of}", component.name()), stats::mean(&pairs), n(sums));
         }
     };
     components(&all, "mean", out);
@@ -193,7 +205,7 @@ fn delays(set: &FlowSet, replications: &[Replication], parts: &[FlowSums], p99: 
     };
     let slowest: Vec<Delays> = replications.iter().map(slowest).collect();
     let fcts: Vec<(f64, f64)> = slowest.iter().map(|sums| (sums.fct_us, sums.flows)).collect();
-    out.push("fct_mean_slowest", stats::ratio(&fcts), n(&slowest));
+    out.push("fct_mean_slowest", stats::mean(&fcts), n(&slowest));
     components(&slowest, "slowest", out);
 }
 

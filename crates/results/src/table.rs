@@ -1,12 +1,14 @@
 //! Tables of the headline statistics: for the terminal, at most 120 columns wide, and as CSV.
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use tailcut_base::dotted;
 
 use crate::analysis::{Analysis, DesignPoint};
 use crate::csv::{self, AxisNumbers, CsvTable};
 use crate::number::{aligned, with_interval};
 use crate::run::RunInfo;
 use crate::statistics::Row;
+use crate::stats::FEW_IN_WORDS;
 use crate::text::wrapped;
 
 /// The headline statistics of one set of flows.
@@ -94,11 +96,16 @@ pub fn headlines(analysis: &Analysis, set: usize) -> Vec<(&'static str, &'static
     shown.copied().filter(|(metric, _)| has(metric)).collect()
 }
 
-/// A statistic as the terminal shows it: a dash without a value, a star if it has a note.
+/// A statistic as the terminal shows it: a dash without a value, a mark if it is of few values, else a star if it has a
+/// note.
 fn cell(row: Option<&Row>) -> String {
     let Some((row, value)) = row.and_then(|row| Some((row, row.value?))) else { return "-".into() };
     let text = cell_of(row, value);
-    if row.note.is_some() { format!("{text} *") } else { text }
+    match row.is_of_few() {
+        true => format!("{text}{FEW_BEHIND}"),
+        false if row.note.is_some() => format!("{text} *"),
+        false => text,
+    }
 }
 
 /// A value with its interval; a space separates them where there are both.
@@ -114,9 +121,8 @@ pub fn cell_of(row: &Row, value: f64) -> String {
 
 /// The last part of a dotted path, or the whole path if another axis ends in the same part.
 pub fn short_path<'a>(run: &'a RunInfo, path: &'a str) -> &'a str {
-    let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
-    let alone = run.axes.iter().filter(|axis| last(&axis.path) == last(path)).count() == 1;
-    if alone { last(path) } else { path }
+    let alone = run.axes.iter().filter(|axis| dotted::last(&axis.path) == dotted::last(path)).count() == 1;
+    if alone { dotted::last(path) } else { path }
 }
 
 fn text(run: &RunInfo, analysis: &Analysis, set: usize) -> String {
@@ -165,8 +171,21 @@ pub fn values_of<'a>(run: &'a RunInfo, point: &'a DesignPoint) -> impl Iterator<
 /// The notes of the statistics that are shown, each once.
 fn notes(analysis: &Analysis, set: usize, shown: &[(&str, &str)]) -> String {
     let rows = analysis.design_points.iter().flat_map(|point| analysis.rows_of(point, set));
-    let shown = rows.filter(|row| shown.iter().any(|(metric, _)| *metric == row.metric));
-    list_of_notes(shown.filter_map(|row| row.note.as_deref()).collect())
+    let shown: Vec<&Row> = rows.filter(|row| shown.iter().any(|(metric, _)| *metric == row.metric)).collect();
+    let few = if shown.iter().any(|row| row.is_of_few()) { meaning_of_few() } else { String::new() };
+    few + &list_of_notes(shown.iter().filter_map(|row| row.note.as_deref()).collect())
+}
+
+/// The mark of few values, as it stands behind a number.
+pub const FEW_BEHIND: &str = " †";
+
+/// What the mark of few values means, below a table for the terminal that has it.
+pub fn meaning_of_few() -> String {
+    wrapped(FEW_IN_WORDS, WIDTH)
+        .iter()
+        .enumerate()
+        .map(|(at, line)| format!("{}{line}\n", if at == 0 { "" } else { "  " }))
+        .collect()
 }
 
 /// Notes below a table for the terminal: each once, in lines with stars.

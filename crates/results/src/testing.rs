@@ -93,6 +93,7 @@ pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
             seed: 1,
             end: String::new(),
             simulated_ns: 1.0,
+            measured: None,
             flows: FlowCounts::default(),
             loads: BTreeMap::from([("edge".to_owned(), Load { offered: Some(0.5), realised: 0.48 })]),
             drops: BTreeMap::from([("port_full".to_owned(), 7)]),

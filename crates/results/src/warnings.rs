@@ -1,13 +1,13 @@
 //! What a reader of results should know before believing them.
 
-use crate::replication::Replication;
+use crate::repeats::{Repeats, Replications};
 use crate::run::RunInfo;
 use crate::statistics::FlowSetStatistics;
 
 /// The facts that warnings are made from.
 #[derive(Default)]
 pub(crate) struct WarningFacts {
-    /// Seeds of the design point that has the fewest; `None` before the first one.
+    /// Seeds of the design point that has the fewest, of those where no run repeats another; `None` if there is none.
     fewest_seeds: Option<usize>,
     points: usize,
     flows: u64,
@@ -28,11 +28,13 @@ impl WarningFacts {
     }
 
     /// Adds the replications of a design point.
-    pub(crate) fn add_points(&mut self, replications: &[Replication]) {
-        let seeds = replications.len();
-        self.fewest_seeds = Some(self.fewest_seeds.map_or(seeds, |fewest| fewest.min(seeds)));
-        self.points += seeds;
-        for warning in replications.iter().flat_map(|one| &one.summary.warnings) {
+    pub(crate) fn add_points(&mut self, replications: &Replications) {
+        let runs = replications.summaries().count();
+        if replications.len() == runs {
+            self.fewest_seeds = Some(self.fewest_seeds.map_or(runs, |fewest| fewest.min(runs)));
+        }
+        self.points += runs;
+        for warning in replications.summaries().flat_map(|summary| &summary.warnings) {
             match self.of_points.iter_mut().find(|(known, _)| known == warning) {
                 Some((_, points)) => *points += 1,
                 None => self.of_points.push((warning.clone(), 1)),
@@ -40,12 +42,13 @@ impl WarningFacts {
         }
     }
 
-    /// The warnings about `run`, of which `missing` points have no results.
-    pub(crate) fn warnings(self, run: &RunInfo, missing: usize) -> Vec<String> {
+    /// The warnings about `run`, of which `missing` points have no results and runs repeat each other so often.
+    pub(crate) fn warnings(self, run: &RunInfo, missing: usize, repeats: &Repeats) -> Vec<String> {
         let mut warnings = Vec::new();
         if missing > 0 {
             warnings.push(format!("{missing} of {} points have no results", run.points.len()));
         }
+        warnings.extend(repeats.warning());
         match self.fewest_seeds {
             Some(1) => warnings.push(
                 "one seed: intervals come from within one simulation and do not know what another seed would do; \

@@ -3,22 +3,14 @@
 //! At equal times the class decides, then the entity, then the rest: a NIC becomes free before packets land, packets
 //! land before control events, control events come before timers of hosts, these before those of switches, then come
 //! messages of the controller, what hosts take in late, and, where classes are paused, ports of switches that become
-//! free and pause frames. An entity has at most one event of a class and flow
-//! pending at a time, so no counter is needed to tell two apart; two messages of one moment are alike as events, and
-//! taken in their order. The entity is numbered over the whole network, so that the order does not depend on how it is
-//! cut between threads; where the entity stands in its part is told by the low half, which decides nothing.
+//! free and pause frames. Of landings, the order drawn for each decides before the port. An entity has at most one
+//! event of a class and flow pending at a time, so no counter is needed to tell two apart; two messages of one moment
+//! are alike as events, and taken in their order. The entity is numbered over the whole network, so that the order
+//! does not depend on how it is cut between threads; where the entity stands in its part is told by the low half,
+//! which decides nothing.
 
 use tailcut_base::{HostId, PortId, SwitchId};
 use tailcut_model::FlowId;
-
-/// Where the link behind a port ends, by the number in the tables of its part.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    /// At this switch.
-    Switch(u32),
-    /// At this host.
-    Host(u32),
-}
 
 /// An event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +18,7 @@ pub(crate) enum Event {
     /// An interface of a host is free, and the host has more to send by it.
     Free(HostId, u8),
     /// The first packet in flight behind a port reaches the far end.
-    Land(PortId, End),
+    Land(PortId),
     /// The time in which results are measured begins.
     MeasureFrom,
     /// The next flow of the workload starts.
@@ -72,25 +64,13 @@ const NEXT_FLOW: u64 = 2;
 const MEASURE_UNTIL: u64 = 3;
 const SAMPLE: u64 = 4;
 
-/// Set in the low half of a landing that is at a host.
-const AT_HOST: u32 = 1 << 31;
-
-impl End {
-    fn low(self) -> u32 {
-        match self {
-            End::Switch(switch) => switch,
-            End::Host(host) => host | AT_HOST,
-        }
-    }
-}
-
 impl Event {
     /// The calendar's key: 4 bits of class, 28 of entity, 32 of what the event needs to know.
     #[inline]
     pub(crate) fn key(self) -> u64 {
         let (class, entity, low) = match self {
             Event::Free(host, nic) => (FREE, u64::from(host.0), u32::from(nic)),
-            Event::Land(port, end) => (LAND, u64::from(port.0), end.low()),
+            Event::Land(port) => (LAND, 0, port.0),
             Event::MeasureFrom => (CONTROL, MEASURE_FROM, 0),
             Event::NextFlow => (CONTROL, NEXT_FLOW, 0),
             Event::MeasureUntil => (CONTROL, MEASURE_UNTIL, 0),
@@ -107,33 +87,19 @@ impl Event {
         class << CLASS_SHIFT | entity << ENTITY_SHIFT | u64::from(low)
     }
 
-    /// Port and end of a landing, by its key.
+    /// The port of a landing, by its key.
     #[inline]
-    pub(crate) fn landing(key: u64) -> Option<(PortId, End)> {
-        if key >> CLASS_SHIFT != LAND {
-            return None;
-        }
-        let low = key as u32;
-        let end = if low & AT_HOST == 0 { End::Switch(low) } else { End::Host(low & !AT_HOST) };
-        Some((PortId((key >> ENTITY_SHIFT & ENTITY_MASK) as u32), end))
-    }
-
-    /// The key of a landing behind a port where `order` decides, of which 28 bits count, before the number of the port.
-    #[inline]
-    pub(crate) fn tied_landing(port: PortId, order: u32) -> u64 {
-        LAND << CLASS_SHIFT | (u64::from(order) & ENTITY_MASK) << ENTITY_SHIFT | u64::from(port.0)
-    }
-
-    /// The port of such a key; `None` if the event is no landing.
-    #[inline]
-    pub(crate) fn port_of_tied(key: u64) -> Option<PortId> {
+    pub(crate) fn landing(key: u64) -> Option<PortId> {
         (key >> CLASS_SHIFT == LAND).then_some(PortId(key as u32))
     }
 
+    /// The bits of the key of a landing that decide before the number of its port. They are 0 in [`Event::key`].
+    pub(crate) const LANDING_ORDER: u64 = ENTITY_MASK << ENTITY_SHIFT;
+
     #[inline]
     pub(crate) fn of_key(key: u64) -> Event {
-        if let Some((port, end)) = Event::landing(key) {
-            return Event::Land(port, end);
+        if let Some(port) = Event::landing(key) {
+            return Event::Land(port);
         }
         let (entity, low) = ((key >> ENTITY_SHIFT & ENTITY_MASK) as u32, key as u32);
         match key >> CLASS_SHIFT {
@@ -168,8 +134,8 @@ mod tests {
             Event::Free(HostId(1), 0),
             Event::Free(HostId(1), 7),
             Event::Free(HostId((1 << 28) - 1), 0),
-            Event::Land(PortId(0), End::Host((1 << 30) - 1)),
-            Event::Land(PortId(7), End::Switch(0)),
+            Event::Land(PortId(0)),
+            Event::Land(PortId(7)),
             Event::Change(0),
             Event::Change(9),
             Event::MeasureFrom,
@@ -189,5 +155,21 @@ mod tests {
         for event in events {
             assert_eq!(Event::of_key(event.key()), event);
         }
+    }
+
+    #[test]
+    fn the_order_of_a_landing_decides_before_its_port_and_never_before_the_class() {
+        let keys = [
+            Event::Free(HostId((1 << 28) - 1), 7).key(),
+            Event::Land(PortId(9)).key(),
+            Event::Land(PortId(8)).key() | 1 << ENTITY_SHIFT,
+            Event::Land(PortId(3)).key() | Event::LANDING_ORDER,
+            Event::Change(0).key(),
+        ];
+        assert!(keys.is_sorted_by(|a, b| a < b));
+        assert_eq!(
+            keys[1..4].iter().map(|&key| Event::of_key(key)).collect::<Vec<_>>(),
+            [9, 8, 3].map(|port| Event::Land(PortId(port)))
+        );
     }
 }

@@ -33,6 +33,10 @@ pub(crate) struct Outages {
     of_port: BTreeMap<PortId, Vec<Outage>>,
     changes: Vec<(Instant, Change)>,
     routers: Vec<Router>,
+    /// When which router counts.
+    routes: Vec<(Instant, usize)>,
+    /// The router of the network without a failure, if it counts again at some moment.
+    as_built: Option<usize>,
 }
 
 /// Entries of all routers together: two gigabytes of them.
@@ -124,7 +128,14 @@ impl Outages {
         }
         // The routes of a moment come after its failures and repairs.
         changes.sort_by_key(|(at, change)| (*at, matches!(change, Change::Route(_))));
-        Ok(Outages { of_port, changes, routers: routers.into_iter().map(|(_, router)| router).collect() })
+        let route = |(at, change): &(Instant, Change)| match change {
+            Change::Route(number) => Some((*at, *number)),
+            _ => None,
+        };
+        let routes = changes.iter().filter_map(route).collect();
+        let as_built = routers.iter().position(|(dead, _)| dead.is_empty());
+        let routers = routers.into_iter().map(|(_, router)| router).collect();
+        Ok(Outages { of_port, changes, routers, routes, as_built })
     }
 
     /// Whether anything ever fails.
@@ -142,9 +153,39 @@ impl Outages {
         &self.changes
     }
 
+    /// From when on the ways of which router are taken.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = (Instant, usize)> {
+        self.changes.iter().filter_map(|(at, change)| match change {
+            Change::Route(number) => Some((*at, *number)),
+            _ => None,
+        })
+    }
+
     /// The router of this number.
     pub(crate) fn router(&self, number: usize) -> &Router {
         &self.routers[number]
+    }
+
+    /// The router that counts at a moment; `None` if it is that of the network as it is built.
+    pub(crate) fn router_at(&self, now: Instant) -> Option<&Router> {
+        let before = self.routes.partition_point(|(at, _)| *at <= now);
+        let (_, number) = *self.routes.get(before.checked_sub(1)?)?;
+        (self.as_built != Some(number)).then(|| &self.routers[number])
+    }
+
+    /// Whether routing is that of the network as it is built from one moment to another.
+    pub(crate) fn is_routed_as_built(&self, from: Instant, until: Instant) -> bool {
+        let is_as_built = |&(_, number): &(Instant, usize)| self.as_built == Some(number);
+        let first = self.routes.partition_point(|(at, _)| *at < from);
+        let before = first.checked_sub(1).map(|before| &self.routes[before]);
+        before.is_none_or(is_as_built)
+            && self.routes[first..].iter().take_while(|(at, _)| *at <= until).all(is_as_built)
+    }
+
+    /// Whether routing does not change from one moment to another.
+    pub(crate) fn is_routed_alike(&self, from: Instant, until: Instant) -> bool {
+        let first = self.routes.partition_point(|(at, _)| *at < from);
+        self.routes.get(first).is_none_or(|(at, _)| *at > until)
     }
 
     /// Whether the link behind the port is down at some moment from `from` to `until`, at which it is up again not

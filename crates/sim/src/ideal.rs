@@ -19,8 +19,9 @@ use tailcut_workload::optimal::{self, Job};
 use tailcut_workload::{Realised, Workload};
 
 use crate::config::{Fidelity, IdealConfig};
+use crate::ideals::Ideals;
 use crate::outcome::Times;
-use crate::scenario::with_deadline;
+use crate::window::Window;
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
 
 /// In which order the link serves flows.
@@ -45,12 +46,8 @@ pub(crate) struct OneLink;
 
 /// The flows of a workload, in the order of their starts, with deadlines that depend on the network.
 fn flows(network: &Network, mut workload: Workload) -> Vec<FlowSpec> {
-    let mut route = Route::default();
-    let next = || {
-        workload
-            .next_with_slack()
-            .map(|(spec, slack)| with_deadline(network, IdealConfig::default(), spec, slack, &mut route))
-    };
+    let mut ideals = Ideals::new(network, IdealConfig::default());
+    let next = || workload.next_with_slack().map(|(spec, slack)| ideals.with_deadline(spec, slack));
     std::iter::from_fn(next).collect()
 }
 
@@ -164,11 +161,12 @@ impl Simulator for OneLink {
         let (flows, complete) =
             serve(scenario.network(), scenario.workload(), order).expect("the scenario was checked");
         let mut realised = Realised::new(&scenario.host_links());
+        let mut ideals = Ideals::new(scenario.network(), IdealConfig::default());
         let (mut route, mut digest, mut ended_at) = (Route::default(), 0u64, Instant::ZERO);
         for ((nth, mut spec), served) in (0u32..).zip(flows.iter().cloned()).zip(complete) {
             let flow = FlowId(nth);
-            scenario.network().route_into(spec.src, spec.dst, &mut route);
-            let alone = route.ideal_fct(spec.size);
+            ideals.quickest.route_into(spec.src, spec.dst, &mut route);
+            let alone = ideals.time(&spec);
             spec.path = route.facts();
             recorder.start(flow, &spec, alone);
             realised.add(&spec);
@@ -189,7 +187,7 @@ impl Simulator for OneLink {
             peak_bytes: (flows.capacity() * size_of::<FlowSpec>()) as u64,
             digest: mix64(digest),
         };
-        let times = Times::of(&flows, ended_at);
+        let times = Times::of(Window::of(scenario.config()), &flows, ended_at);
         Outcome::of_flows(EndReason::Finished, times, recorder, &realised, Vec::new(), engine)
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tailcut_base::dotted;
 use tailcut_model::{Files, Invalid};
 use tailcut_topology::{Network, NetworkConfig, TopologyConfig};
 
@@ -54,7 +55,7 @@ fn built(config: &Config, files: &Files) -> Result<Network, Invalid> {
     let network = config.topology.build(files).map_err(|e| e.within("topology"))?;
     let mut network = network.with_links(&config.network).map_err(|e| e.within("network"))?;
     for (name, change) in &config.link {
-        let ports = links_named(&network, name).map_err(|e| e.within(&format!("link.{name}")))?;
+        let ports = links_named(&network, name).map_err(|e| e.within(&dotted::join("link", name)))?;
         ports.into_iter().for_each(|port| network.change_link(port, change.rate, change.delay));
     }
     network.route_by(&config.network).map_err(|e| e.within("network"))?;

@@ -12,6 +12,7 @@ use tailcut_workload::{Loads, Realised};
 
 use crate::stall::Stall;
 use crate::trace::Trace;
+use crate::window::Window;
 
 /// Why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +52,9 @@ impl EndReason {
 pub struct Engine {
     /// Packets that crossed a link, counted once for each link.
     pub packet_hops: u64,
-    /// Events taken from the calendar.
+    /// What happened, however the network is cut into parts: packet-hops, starts of flows, timers, calls of agents,
+    /// messages of the controller, packets that hosts take in late, and what pauses need. Samples are not counted, and
+    /// neither are interfaces that become free, for which the calendar of some parts has an event and of others none.
     pub events: u64,
     /// Events that were pending, the mean over all events. It depends on the parts into which a network is cut, because
     /// between them nobody knows what is on its way.
@@ -95,9 +98,10 @@ pub struct Outcome {
     pub end: EndReason,
     /// When the last packet landed.
     pub ended_at: Instant,
-    /// Start of the measured time: the first flow that counts.
+    /// Start of the measurement window: if `record.window` does not say otherwise, that of the first flow that counts.
     pub measured_from: Instant,
-    /// Length of the measured time: until the last flow arrived.
+    /// Length of the measurement window: if `record.window` does not say otherwise, until the last arrival if any flows
+    /// are generated, and until the end of the run if all are listed.
     pub measured: Span,
     /// A row for each flow, in the order of their numbers.
     pub flows: FlowColumns,
@@ -105,9 +109,9 @@ pub struct Outcome {
     pub queries: Vec<QueryRow>,
     /// A row for each port.
     pub ports: Vec<PortRow>,
-    /// Queue lengths sampled over all switch ports.
+    /// Queue lengths sampled over all switch ports in the measurement window.
     pub queues: QueueSamples,
-    /// The same over time, by time and port; empty if that is not recorded.
+    /// The same over time from the start of the run to its end, by time and port; empty if that is not recorded.
     pub queue_series: Vec<QueuePoint>,
     /// The memories that ports of a switch share over time, by time, switch and port; empty if that is not recorded.
     pub memory_series: Vec<MemoryPoint>,
@@ -135,17 +139,21 @@ pub(crate) struct Times {
     pub(crate) ended_at: Instant,
     /// Start of the first flow that counts.
     pub(crate) measured_from: Instant,
+    /// End of the measurement window.
+    pub(crate) measured_until: Instant,
     /// Start of the last flow.
     pub(crate) last_start: Instant,
 }
 
 impl Times {
-    /// The times of a run whose flows are all known, in the order of their starts.
-    pub(crate) fn of(flows: &[FlowSpec], ended_at: Instant) -> Times {
+    /// The times of a run with this measurement window whose flows are all known, in the order of their starts.
+    pub(crate) fn of(window: Window, flows: &[FlowSpec], ended_at: Instant) -> Times {
+        let last_start = flows.last().map_or(Instant::ZERO, |spec| spec.start);
         Times {
             ended_at,
+            measured_until: if window.ends_with_run() { ended_at } else { last_start },
             measured_from: flows.iter().find(|spec| spec.measured).map_or(Instant::ZERO, |spec| spec.start),
-            last_start: flows.last().map_or(Instant::ZERO, |spec| spec.start),
+            last_start,
         }
     }
 }
@@ -169,7 +177,7 @@ impl Outcome {
             end,
             ended_at: times.ended_at,
             measured_from: times.measured_from,
-            measured: times.last_start.saturating_since(times.measured_from),
+            measured: times.measured_until.saturating_since(times.measured_from),
             flows: records.flows,
             queries: records.queries,
             ports,

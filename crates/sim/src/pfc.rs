@@ -1,6 +1,6 @@
 //! What a scenario with priority flow control must be like, and what is probably not meant by it.
 
-use tailcut_base::{HostId, Instant, MTU_BYTES, PortId, Seeds};
+use tailcut_base::{HostId, Instant, MTU_BYTES, PortId, ScaledBytes, Seeds, bdp_bytes, dotted};
 use tailcut_fabric::{Counts, Pfc, PortConfig};
 use tailcut_model::seat::{PathChoice, Ways};
 use tailcut_model::{FlowId, Invalid, Kind, Packet, Thing};
@@ -29,7 +29,9 @@ pub(crate) fn check(config: &Config, network: &Network) -> Result<(), Invalid> {
     let said = |pfc: &Pfc| (pfc.mask(), pfc.counts, pfc.ideal);
     let all = &config.port.all;
     for (name, port) in config.port.each() {
-        let key = |key: &str| name.map_or_else(|| format!("port.{key}"), |name| format!("port.{name}.{key}"));
+        let key = |key: &str| {
+            name.map_or_else(|| format!("port.{key}"), |name| format!("{}.{key}", dotted::join("port", name)))
+        };
         if port.pfc.as_ref().map(said) != Some(said(first)) {
             let message = "pauses go from hop to hop, and the ports do not agree on `classes`, `counts` and `ideal`";
             return Err(
@@ -141,10 +143,16 @@ pub(crate) fn warnings(scenario: &Scenario) -> Vec<String> {
     }
     if pfc.mask().count_ones() == u32::from(config.port.all.classes) {
         let nothing = "holds for no class: all are paused rather than dropped";
-        let mut above = PortConfig::default().limit;
+        let usual = PortConfig::default().limit;
+        let rtt = scenario.longest_path().rtt;
+        let is_usual = |limit: ScaledBytes| {
+            let rates = || network.ports().iter().map(|port| port.rate).chain([network.host_link()]);
+            limit == usual || rates().any(|rate| limit == usual.at(bdp_bytes(rate, rtt)).into())
+        };
+        let mut above = usual;
         for (name, port) in config.port.each() {
-            if port.limit != above {
-                let table = name.map_or_else(|| "port".to_owned(), |name| format!("port.{name}"));
+            if port.limit != above && !is_usual(port.limit) {
+                let table = name.map_or_else(|| "port".to_owned(), |name| dotted::join("port", name));
                 warnings.push(format!("`{table}.limit` is {}, and {nothing}", port.limit));
             }
             above = config.port.all.limit;

@@ -1,24 +1,26 @@
 //! A scenario that cannot be wrong: built from a configuration, checked, ready to run.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use tailcut_base::{Bytes, HostId, PortId, Seeds, Span, SwitchId};
+use tailcut_base::{Bytes, HostId, PortId, Seeds, Span, SwitchId, bdp_bytes};
 use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
-use tailcut_model::{Demand, Facts, Files, FlowSpec, Invalid, Seat, Thing, suggest};
+use tailcut_model::{Demand, Facts, Files, Invalid, Seat, Thing};
 use tailcut_record::Throughput;
-use tailcut_topology::{Network, Node, Route};
+use tailcut_topology::Network;
 use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
 
-use crate::config::{self, Completion, Config, Fidelity, IdealConfig, NicConfig, Problem};
+use crate::around::LongestPath;
+use crate::config::{self, Completion, Config, Failures, Fidelity, IdealConfig, Problem};
 use crate::controller::{Control, ControllerContext};
-use crate::failures::{Outages, link_help};
+use crate::failures::Outages;
 use crate::flow_level::{self, FlowLevel};
 use crate::ideal::{self, OneLink};
+use crate::link_loads::LinkLoads;
 use crate::links::{self, Links};
 use crate::networks::Networks;
 use crate::placed::Placed;
-use crate::{PacketLevel, Simulator, around, hosts, pfc, switch_links, together};
+use crate::tables::{HOST_TIER, Tables, reads_host_tier};
+use crate::{PacketLevel, Simulator, around, equal_starts, hosts, pfc, together, window};
 
 /// One simulation, checked.
 ///
@@ -57,19 +59,10 @@ pub struct Scenario {
     facts: Facts,
     outages: Outages,
     tables: Tables,
+    longest: LongestPath,
+    link_loads: OnceLock<LinkLoads>,
     /// Its applications as they were placed, if that was asked for, and the configuration that asked.
     placed: Option<Box<(Placed, Config)>>,
-}
-
-/// Which named table of settings holds for which port and switch, by its place in the list.
-#[derive(Debug, Default)]
-struct Tables {
-    port_of_tier: Vec<Option<usize>>,
-    port: BTreeMap<PortId, usize>,
-    switch_of_tier: Vec<Option<usize>>,
-    switch: BTreeMap<SwitchId, usize>,
-    /// Ports of fat links, of switches and of hosts that have queues: their buffer is that of several ports.
-    fat: BTreeMap<PortId, PortConfig>,
 }
 
 /// What models may ask about the traffic.
@@ -88,21 +81,6 @@ impl Demand for Offer {
     fn equal_parts(&self, cap: u64, parts: usize) -> Vec<u64> {
         self.sizes.equal_parts(cap, parts)
     }
-}
-
-/// A flow with its deadline, if that is so many times what the flow would take in an empty network.
-pub(crate) fn with_deadline(
-    network: &Network,
-    ideal: IdealConfig,
-    mut spec: FlowSpec,
-    slack: Option<f64>,
-    route: &mut Route,
-) -> FlowSpec {
-    if let Some(slack) = slack {
-        network.route_into(spec.src, spec.dst, route);
-        spec.deadline = Some(Span::from_secs_f64(ideal.fct(route, spec.size).as_secs_f64() * slack));
-    }
-    spec
 }
 
 impl Scenario {
@@ -156,7 +134,10 @@ impl Scenario {
     /// Checks a configuration without a placement.
     fn checked(mut config: Config, seed: u64, files: Files, networks: &mut Networks) -> Result<Scenario, Invalid> {
         let network = networks.of(&config, &files)?;
-        let tables = Tables::new(&config, &network)?;
+        let longest = around::longest_path(&network);
+        let tables = Tables::new(&mut config, &network, longest.rtt)?;
+        let of_host = bdp_bytes(longest.rate, longest.rtt);
+        config.host.seats_mut().into_iter().for_each(|(_, seat)| seat.resolve_bdp(of_host));
         let places = host_links(&network);
         let workload = Workload::new(&config.workload, &places, Seeds::new(seed), &files)?;
         // What depends on the traffic is looked up here: no model knows the workload.
@@ -164,11 +145,8 @@ impl Scenario {
         for (path, seat) in config.seats_mut() {
             seat.resolve(&demand).map_err(|e| e.within(&path))?;
         }
-        for (name, port) in config.port.each() {
-            port.validate().map_err(|e| named(e, "port", name))?;
-        }
-        if let NicConfig::Queue(queue) = &config.nic {
-            queue.validate().map_err(|e| e.within("queue").within("nic"))?;
+        for (path, port) in tables.settings(&config) {
+            port.validate().map_err(|e| e.within(&path))?;
         }
         hosts::check(&config.host, &network)?;
         let facts = config.facts();
@@ -186,13 +164,26 @@ impl Scenario {
         }
         let forecast = workload.forecast().clone();
         check_throughput(&config, forecast.duration)?;
+        window::check(&config, forecast.duration)?;
         if config.fidelity.is_packet() {
             check_samples(&config, forecast.duration, network.ports().len())?;
         }
         let classes = workload.classes().to_vec();
         let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
-        let scenario =
-            Scenario { config, network, seed, files, forecast, classes, facts, outages, tables, placed: None };
+        let scenario = Scenario {
+            config,
+            network,
+            seed,
+            files,
+            forecast,
+            classes,
+            facts,
+            outages,
+            tables,
+            longest,
+            link_loads: OnceLock::new(),
+            placed: None,
+        };
         let around = around::of(&scenario);
         for (path, seat, _) in scenario.config.seats() {
             seat.fits(&around).map_err(|e| e.within(&path))?;
@@ -221,7 +212,7 @@ impl Scenario {
     /// One of its links in a network of its own, with this configuration and these draws. It has no tables for tiers
     /// and no failures, and its flows are not those of the workload.
     pub(crate) fn of_link(&self, network: Network, config: Config, seed: u64) -> Scenario {
-        let tiers = vec![None; network.tiers().len()];
+        let tables = Tables::without_names(&network);
         Scenario {
             config,
             network: Arc::new(network),
@@ -231,7 +222,9 @@ impl Scenario {
             classes: self.classes.clone(),
             facts: self.facts.clone(),
             outages: Outages::default(),
-            tables: Tables { port_of_tier: tiers.clone(), switch_of_tier: tiers, ..Tables::default() },
+            tables,
+            longest: self.longest,
+            link_loads: OnceLock::new(),
             placed: None,
         }
     }
@@ -271,13 +264,13 @@ impl Scenario {
 
     /// What a port of a switch does.
     pub fn port_config(&self, port: PortId) -> &PortConfig {
-        self.tables.fat.get(&port).unwrap_or_else(|| self.tables.config_of_port(&self.config, &self.network, port))
+        self.tables.config_of_port(&self.config, &self.network, port).unwrap_or(&self.config.port.all)
     }
 
     /// What an interface of a host does with packets that wait in it, if any ever do: those that its host hands over,
     /// or those that it passes on.
     pub fn nic_config(&self, nic: PortId) -> Option<&PortConfig> {
-        self.tables.fat.get(&nic).or_else(|| nic_config(&self.config, &self.network))
+        self.tables.config_of_port(&self.config, &self.network, nic)
     }
 
     /// What the ports of a switch have in common.
@@ -324,6 +317,16 @@ impl Scenario {
     pub fn pfc_room(&self, port: PortId) -> u64 {
         let pfc = self.port_config(port).pfc.as_ref();
         pfc.map_or(0, |pfc| pfc.room(&pfc::links_into(self, port)))
+    }
+
+    /// Settings of ports by the path of their table.
+    pub(crate) fn port_settings(&self) -> Vec<(String, &PortConfig)> {
+        self.tables.settings(&self.config)
+    }
+
+    /// The longest path of the idle network.
+    pub(crate) fn longest_path(&self) -> LongestPath {
+        self.longest
     }
 
     /// When which links are down.
@@ -403,68 +406,63 @@ impl Scenario {
         let (rtt, bdp) = (around.rtt, around.bdp);
         if around.port_room < bdp {
             warnings.push(format!(
-                "the buffer of a port, {}, is below the bandwidth-delay product of {bdp} B ({} x {rtt})",
-                Bytes(around.port_room),
-                self.network.host_link()
+                "the buffer of a port, {}, is below the bandwidth-delay product of {} ({} x {})",
+                Bytes(around.port_room).rounded(),
+                Bytes(bdp).rounded(),
+                self.longest.rate,
+                rtt.rounded()
             ));
         }
-        warnings.extend(config.seats().into_iter().flat_map(|(_, seat, _)| seat.warnings(&around)));
+        let of_ports = |path: &str| path.starts_with("port.") || path.starts_with("nic.queue.");
+        let seats = config.seats().into_iter().filter(|(path, ..)| !of_ports(path));
+        warnings.extend(seats.flat_map(|(_, seat, _)| seat.warnings(&around)));
+        for port in self.tables.kinds(config, &self.network) {
+            let settings = self.tables.config_of_port(config, &self.network, port).expect("packets wait there");
+            let around = around::of_port(self, &around, port, settings);
+            let said = settings.seats().into_iter().flat_map(|(_, seat, _)| seat.warnings(&around));
+            said.for_each(|warning| warnings.extend((!warnings.contains(&warning)).then_some(warning)));
+        }
         warnings.extend(together::warnings(&self.facts));
         warnings.extend(pfc::warnings(self));
+        warnings.extend(equal_starts::warning(self));
         if config.port.of(HOST_TIER).is_some() && !reads_host_tier(config, &self.network) {
             warnings.push(format!(
                 "`[port.{HOST_TIER}]` changes nothing: it is for hosts that pass packets on, where `[nic]` says nothing"
             ));
         }
-        let sample = config.record.queue_sample;
-        if sample > self.forecast.duration && self.forecast.duration > Span::ZERO {
-            warnings.push(format!(
-                "queues are sampled each {sample}, and flows arrive for {}: hardly a sample counts",
-                self.forecast.duration
-            ));
-        }
+        warnings.extend(window::warning(config, self.forecast.duration));
         warnings
     }
 
-    /// Of the links between switches above the racks, from each tier to another: their name, and what the mean one is
-    /// offered as a fraction of what it carries, found from hosts that were drawn.
-    pub fn offered_between_tiers(&self) -> Vec<(String, f64)> {
-        switch_links::offered(self).tiers.into_iter().map(|tier| (tier.name, tier.load)).collect()
+    /// What each link is offered.
+    ///
+    /// # Panics
+    /// If the workload cannot be, which was checked.
+    pub fn link_loads(&self) -> &LinkLoads {
+        self.link_loads.get_or_init(|| {
+            let seeds = Seeds::new(self.seed);
+            let offered = Workload::offered(&self.config.workload, &self.host_links(), seeds, &self.files);
+            let offered = offered.expect("the same workload was made before");
+            if self.config.failures.drawn.is_none() {
+                return LinkLoads::of(&self.network, &self.outages, &offered);
+            }
+            let listed = Failures { drawn: None, ..self.config.failures.clone() };
+            let listed = Outages::new(&listed, &self.network, seeds, self.forecast.duration);
+            LinkLoads::of(&self.network, &listed.expect("they were checked with the others"), &offered)
+        })
     }
 
-    /// Links that are offered more than they carry, with how many times more; none if that is allowed. Of links between
-    /// switches it is the mean from one tier to another, or the worst one if no such mean tells of it.
+    /// Links that are overloaded, with how many times what they carry they are offered, the worst of each kind; none if
+    /// that is allowed. [`LinkLoads`] says what an overload is.
     pub fn overloaded(&self) -> Vec<(String, f64)> {
         if self.config.workload.allow_overload {
             return Vec::new();
         }
-        let mut over: Vec<(String, f64)> =
-            self.forecast.links.iter().filter(|(_, utilisation)| *utilisation > 1.0).cloned().collect();
-        let switch_links::Offered { tiers, worst } = switch_links::offered(self);
-        over.extend(tiers.into_iter().filter(|tier| tier.at_least > 1.0).map(|tier| (tier.name, tier.load)));
-        // One link says nothing more where all like it were named.
-        if over.is_empty() {
-            over.extend(worst.map(|link| (link.name, link.load)));
-        }
+        let over = self.link_loads().kinds().iter().filter_map(|kind| kind.overload.as_ref());
+        let mut over: Vec<(String, f64)> = over.map(|(link, times)| (format!("the {link}"), *times)).collect();
         over.sort_by(|a, b| b.1.total_cmp(&a.1));
         over
     }
-}
-
-/// What the interfaces of hosts do with packets that wait in them, if any ever do.
-fn nic_config<'a>(config: &'a Config, network: &Network) -> Option<&'a PortConfig> {
-    match &config.nic {
-        NicConfig::Queue(queue) => Some(queue),
-        NicConfig::Pull(_) if reads_host_tier(config, network) => {
-            Some(config.port.of(HOST_TIER).unwrap_or(&config.port.all))
-        }
-        NicConfig::Pull(_) => None,
-    }
-}
-
-/// Whether a table for the tier of hosts means anything.
-fn reads_host_tier(config: &Config, network: &Network) -> bool {
-    matches!(config.nic, NicConfig::Pull(_)) && network.relays()
 }
 
 /// Refuses models that count on ways which this network does not have.
@@ -491,9 +489,6 @@ fn check_ways(network: &Network, facts: &Facts) -> Result<(), Invalid> {
     Ok(())
 }
 
-/// The name under which `[port.NAME]` means the interfaces of hosts that pass packets on.
-const HOST_TIER: &str = "host";
-
 /// What is wrong with a table `key`, or the named one below it.
 fn named(invalid: Invalid, key: &str, name: Option<&str>) -> Invalid {
     match name {
@@ -502,110 +497,12 @@ fn named(invalid: Invalid, key: &str, name: Option<&str>) -> Invalid {
     }
 }
 
-impl Tables {
-    fn new(config: &Config, network: &Network) -> Result<Tables, Invalid> {
-        let tier = |name: &str| network.tiers().iter().position(|tier| tier == name);
-        let mut tables = Tables {
-            port_of_tier: vec![None; network.tiers().len()],
-            switch_of_tier: vec![None; network.tiers().len()],
-            ..Tables::default()
-        };
-        for (at, (name, _)) in config.port.named.iter().enumerate() {
-            if let Some(tier) = tier(name) {
-                tables.port_of_tier[tier] = Some(at);
-            } else if name != HOST_TIER {
-                let ports = network.ports_named(name);
-                if ports.is_empty() {
-                    return Err(unknown("port", name, PortConfig::KEYS, network));
-                }
-                if ports.iter().all(|&port| matches!(network.ports()[port].owner, Node::Host(_))) {
-                    return Err(of_a_host(name));
-                }
-                ports.into_iter().for_each(|port| _ = tables.port.insert(port, at));
-            }
-        }
-        for (at, (name, _)) in config.switch.named.iter().enumerate() {
-            match (tier(name), network.switch_named(name)) {
-                (Some(tier), _) => tables.switch_of_tier[tier] = Some(at),
-                (None, Some(switch)) => _ = tables.switch.insert(switch, at),
-                (None, None) => return Err(unknown("switch", name, SwitchConfig::KEYS, network)),
-            }
-        }
-        for (port, spec) in network.ports().iter_enumerated() {
-            let Some(links) = network.extra_links(port).filter(|&links| links > 1) else { continue };
-            let one = match spec.owner {
-                Node::Switch(_) => Some(tables.config_of_port(config, network, port)),
-                Node::Host(_) => nic_config(config, network),
-            };
-            if let Some(one) = one {
-                let limit = Bytes(one.limit.0.saturating_mul(u64::from(links)));
-                tables.fat.insert(port, PortConfig { limit, ..one.clone() });
-            }
-        }
-        Ok(tables)
-    }
-
-    fn config_of_port<'a>(&self, config: &'a Config, network: &Network, port: PortId) -> &'a PortConfig {
-        self.of_port(network, port).map_or(&config.port.all, |at| &config.port.named[at].1)
-    }
-
-    fn of_port(&self, network: &Network, port: PortId) -> Option<usize> {
-        if let Some(&at) = self.port.get(&port) {
-            return Some(at);
-        }
-        match network.ports()[port].owner {
-            Node::Switch(switch) => self.port_of_tier[network.switches()[switch].tier.index()],
-            Node::Host(_) => None,
-        }
-    }
-
-    fn of_switch(&self, network: &Network, switch: SwitchId) -> Option<usize> {
-        let of_tier = self.switch_of_tier[network.switches()[switch].tier.index()];
-        self.switch.get(&switch).copied().or(of_tier)
-    }
-}
-
-/// A named table that means nothing.
-fn unknown(key: &str, name: &str, own: &[&str], network: &Network) -> Invalid {
-    let invalid = Invalid::new(format!("{key}.{name}"), format!("the network has no tier and no {key} of this name"));
-    if key == "port" && (name.contains("->") || name.contains("--")) {
-        return invalid.help(link_help(network, name, |port| matches!(network.ports()[port].owner, Node::Switch(_))));
-    }
-    let tiers = network.tiers().iter().map(String::as_str);
-    let known: Vec<&str> = tiers.chain(own.iter().copied()).collect();
-    invalid.help(suggest(name, &known))
-}
-
-/// A table of one port that would change nothing: interfaces of hosts are all alike.
-fn of_a_host(name: &str) -> Invalid {
-    Invalid::new(format!("port.{name}"), "this is the interface of a host, and those have no tables of their own")
-        .help("expected a port of a switch; `[nic]`, or `[port.host]` if hosts pass packets on, is for all hosts")
-}
-
-/// What the links of hosts carry that have more than those of the topology, in bit/s.
-fn wider(network: &Network) -> BTreeMap<u32, u64> {
-    let rate = |host: HostId| {
-        let nics = network.nics(host).map(|nic| network.ports()[PortId(nic)].rate.as_bps());
-        nics.fold(0, u64::saturating_add)
-    };
-    network.hosts_with_extra_links().map(|host| (host.0, rate(host))).collect()
-}
-
 fn host_links(network: &Network) -> HostLinks {
-    let rack_of: Vec<u32> = (0..network.hosts()).map(|host| network.rack_of(HostId(host))).collect();
-    let leaves_elsewhere =
-        |host: u32| rack_of[host as usize] == Network::NO_RACK || network.nics(HostId(host)).len() > 1;
-    let bps = |rack: u32| network.uplinks_of_rack(rack).map(|port| network.ports()[port].rate.as_bps()).sum::<u64>();
-    let mut rack_uplinks: Vec<u64> = (0..network.racks()).map(bps).collect();
-    if rack_uplinks.contains(&0) || (0..network.hosts()).any(leaves_elsewhere) {
-        rack_uplinks.clear();
-    }
     HostLinks {
+        rack_of: (0..network.hosts()).map(|host| network.rack_of(HostId(host))).collect(),
         host_link: network.host_link(),
-        wider: wider(network),
         uplinks: network.uplink_capacity_bps(),
-        rack_of,
-        rack_uplinks,
+        nodes: network.nodes().cloned(),
     }
 }
 

@@ -59,7 +59,7 @@ impl Scheme {
         let usual = Tree::layered([&*SEATS_BY_DEFAULT, &self.defaults]);
         let mut seats = Tree::table();
         for path in SEATS_OF_A_SCHEME {
-            if path.split('.').try_fold(&self.identity, Tree::get).is_none() {
+            if self.identity.at(path).is_none() {
                 let (table, seat) = path.split_once('.').expect("it is a path of two keys");
                 let usual = usual.nearest(path);
                 let model = usual.as_str().or(usual.entries().first().map(|(model, _)| model.as_str()));

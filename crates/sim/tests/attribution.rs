@@ -87,22 +87,24 @@ fn two_flows_wait_for_each_other_in_a_port_or_in_their_host() {
     assert_eq!(queue, [alone.clone(), with(QueueHost)]);
 }
 
-// Longer than what stands beside a packet has room for.
+// Longer than what stands beside a packet has room for. The hosts' numbers say who waits for whom.
 #[test]
 fn long_links_and_long_queues_add_up_too() {
-    let text = bottleneck(3, "1Mbps", "5ms") + &listed(&[(0, 3, MSS, 0), (1, 3, MSS, 0), (2, 3, MSS, 0)]);
+    let text = "run.ties = \"numbered\"\n".to_owned()
+        + &bottleneck(3, "1Mbps", "5ms")
+        + &listed(&[(0, 3, MSS, 0), (1, 3, MSS, 0), (2, 3, MSS, 0)]);
     let alone = vec![(Transmission, 2 * 12_000 * US), (Propagation, 2 * 5_000 * US)];
     let behind = |packets: u64| vec![alone[0], alone[1], (QueueLeafDown, packets * 12_000 * US)];
     assert_eq!(of("tcp", &text), [alone.clone(), behind(1), behind(2)]);
 }
 
-// Ports hold a packet beside the one that is being sent: of three that come at once, the last is dropped, and sent
-// again 10 ms after it was sent first.
+// Ports hold a packet beside the one that is being sent: of three that come at once, the last by number is dropped, and
+// sent again 10 ms after it was sent first.
 #[test]
 fn a_lost_packet_waits_for_its_timer() {
     let flows = [(0, 3, MSS, 0), (1, 3, MSS, 0), (2, 3, MSS, 0)];
     let text = format!(
-        "host.transport.tcp.min_rto = \"10ms\"\nport.limit = \"1500B\"\n{}{}",
+        "run.ties = \"numbered\"\nhost.transport.tcp.min_rto = \"10ms\"\nport.limit = \"1500B\"\n{}{}",
         bottleneck(3, "10Gbps", "1us"),
         listed(&flows)
     );

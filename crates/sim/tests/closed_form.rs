@@ -309,13 +309,14 @@ fn flows_from_many_senders_share_a_bottleneck_exactly() {
 }
 
 // Ideal shortest job first, unlimited priorities: flows of 1, 2 and 3 units that start together end after 1, 3 and 6.
+// The first packets meet by number, so that the smallest flow's is sent first.
 #[test]
 fn the_smallest_flow_ends_first_under_ideal_shortest_job_first() {
     const UNIT: u64 = 100;
     // The senders are faster than the bottleneck, so that the next packet of the smallest flow always waits there.
     let text = bottleneck(3, "40Gbps", "2us")
         + "receiver_link = { rate = \"10Gbps\", delay = \"2us\" }\n\
-           [port]\nlimit = \"4MB\"\n[host.transport.tcp]\ninitial_window = 400\n";
+           [port]\nlimit = \"4MB\"\n[host.transport.tcp]\ninitial_window = 400\n[run]\nties = \"numbered\"\n";
     let flows = [(0, 3, UNIT * 1460, 0), (1, 3, 2 * UNIT * 1460, 0), (2, 3, 3 * UNIT * 1460, 0)];
     for scheme in ["sjf@full", "srpt"] {
         let outcome = run(scheme, &(text.clone() + &listed(&flows)), 1);
@@ -334,7 +335,9 @@ fn a_lost_last_packet_costs_exactly_one_timeout() {
     let flows = [(2, 3, 7300, 0), (1, 3, 1460, 3_800), (0, 3, 1460, 4_800)];
     for (scheme, min_rto) in [("tcp", 10_000), ("dctcp", 10_000), ("tcp", 300)] {
         let text = bottleneck(3, "10Gbps", "1us")
-            + &format!("[port]\nlimit = \"1500B\"\n[host.transport.tcp]\nmin_rto = \"{min_rto}us\"\n")
+            + &format!(
+                "[run]\nties = \"numbered\"\n[port]\nlimit = \"1500B\"\n[host.transport.tcp]\nmin_rto = \"{min_rto}us\"\n"
+            )
             + &listed(&flows);
         let outcome = run(scheme, &text, 1);
         let row = &rows(&outcome)[0];

@@ -13,7 +13,7 @@ use tailcut_model::{Custom, FlowId, FlowSpec, Packet, PacketId, Thing};
 use tailcut_record::{QueueSamples, Recorder};
 use tailcut_sim::controller::{ControllerConfig, ControllerContext};
 use tailcut_sim::{Config, EndReason, Engine, Outcome, PacketLevel, Scenario, Simulator, Stopped, World};
-use tailcut_topology::Route;
+use tailcut_topology::{Headers, Quickest};
 use tailcut_workload::Realised;
 
 /// How long a message takes, and the controller over each.
@@ -181,7 +181,7 @@ impl Simulator for Idle {
     ) -> Result<Outcome, Stopped> {
         let mut workload = scenario.workload();
         let mut realised = Realised::new(&scenario.host_links());
-        let mut route = Route::default();
+        let mut quickest = Quickest::new(scenario.network());
         let (mut ended_at, mut last, mut count) = (Instant::ZERO, Instant::ZERO, 0);
         while let Some((spec, _)) = workload.next_with_slack() {
             if progress(spec.start).is_break() {
@@ -189,8 +189,7 @@ impl Simulator for Idle {
             }
             let flow = FlowId(count);
             count += 1;
-            scenario.network().route_into(spec.src, spec.dst, &mut route);
-            let ideal = route.ideal_fct(spec.size);
+            let ideal = quickest.ideal(spec.src, spec.dst, spec.size, Headers::default());
             recorder.start(flow, &spec, ideal);
             realised.add(&spec);
             let end = spec.start + ideal;

@@ -119,11 +119,12 @@ fn what_was_granted_to_a_flow_that_is_cut_off_is_given_to_others() {
 }
 
 /// The link to the receiver is down for 3 ms of the 24 that two flows take: what was sent at line rate is lost, all of
-/// it is sent again, and the end is later by that and a timeout.
+/// it is sent again, and the end is later by that and a timeout. The first host's flow is the first to be accepted.
 #[test]
 fn explicit_rates_go_on_after_a_failure_of_the_bottleneck() {
     let flows = listed(&[(0, 2, 1_460_000, 0), (1, 2, 1_460_000, 0)]);
-    let text = |failure: &str| format!("{}{failure}{flows}", bottleneck(2, "1Gbps", "5us"));
+    let numbered = "run.ties = \"numbered\"\n";
+    let text = |failure: &str| format!("{numbered}{}{failure}{flows}", bottleneck(2, "1Gbps", "5us"));
     let failure = "[failures]\nlist = [{ link = \"switch0->host2\", at = \"5ms\", for = \"3ms\" }]\n";
     for scheme in ["rcp", "d3", "pdq"] {
         let last = |text: &str| *fcts(&run(scheme, text, 1)).iter().max().unwrap();

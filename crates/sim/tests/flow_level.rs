@@ -203,11 +203,11 @@ fn a_flow_by_itself_takes_its_ideal_time_and_what_its_transport_takes() {
 }
 
 /// Query aggregation: flows that begin together share a link under RCP, and are served one by one under PDQ. Packets
-/// take a little longer.
+/// take a little longer. They ask in the order of their sizes, as fluids do.
 #[test]
 fn packets_take_about_as_long() {
     let flows: Vec<(u32, u32, u64, u64)> = (0..8).map(|nth| (nth, 8, 100_000 * u64::from(nth + 1), 0)).collect();
-    let text = format!("{}{}", bottleneck(8, "1Gbps", "10us"), listed(&flows));
+    let text = format!("run.ties = \"numbered\"\n{}{}", bottleneck(8, "1Gbps", "10us"), listed(&flows));
     for scheme in ["rcp", "pdq", "srpt", "dctcp"] {
         let (packets, fluids) = (mean_fct(&run(scheme, &text, 1)), mean_fct(&fluid(scheme, &text, 1)));
         let error = fluids / packets - 1.0;

@@ -16,6 +16,11 @@ fn homa(keys: &str) -> String {
     format!("[host.transport.homa]\n{keys}\n")
 }
 
+/// RTTbytes of seven packets, whatever the network, and these keys.
+fn seven(keys: &str) -> String {
+    homa(&format!("rtt_bytes = \"10KB\"\n{keys}"))
+}
+
 // A lone message takes the ideal time if all of it is unscheduled, or else if its RTTbytes, in whole packets with their
 // headers, are no less than the bandwidth-delay product: then the grant for each packet comes before the one before has
 // left.
@@ -55,10 +60,10 @@ fn a_message_alone_takes_the_ideal_time_between_racks_of_other_rates_too() {
 
 #[test]
 fn nothing_is_said_of_a_short_message_but_that_it_came() {
-    let outcome = run("homa", &(star(2) + &listed(&[(0, 1, 5_000, 0)])), 1);
+    let outcome = run("homa", &(star(2) + &seven("") + &listed(&[(0, 1, 5_000, 0)])), 1);
     assert_eq!((port(&outcome, "host0", "switch0").packets, port(&outcome, "host1", "switch0").packets), (4, 1));
     // Seven packets come unasked; each of those that come but the last seven lets one go.
-    let outcome = run("homa", &(star(2) + &listed(&[(0, 1, 100_000, 0)])), 1);
+    let outcome = run("homa", &(star(2) + &seven("") + &listed(&[(0, 1, 100_000, 0)])), 1);
     let packets = 100_000u64.div_ceil(1460);
     let said = port(&outcome, "host1", "switch0");
     assert_eq!((port(&outcome, "host0", "switch0").packets, said.packets), (packets, packets - 7 + 1));
@@ -73,7 +78,7 @@ fn messages_to_one_receiver_end_in_the_order_of_their_sizes_and_fill_its_link() 
     let flows: Vec<_> = (0..6).map(|src| (src, 6, sizes[src as usize], u64::from(src))).collect();
     // With more at a time, what was granted at first and in a low class would lie in the way of its own message.
     for overcommit in [1, 2, 4] {
-        let levels = homa(&format!("cutoffs = []\novercommit = {overcommit}"));
+        let levels = seven(&format!("cutoffs = []\novercommit = {overcommit}"));
         let outcome = run("homa", &(bottleneck(6, "10Gbps", "1us") + &levels + &listed(&flows)), 1);
         let ends = fcts(&outcome);
         let mut order: Vec<usize> = (0..6).collect();
@@ -92,7 +97,7 @@ fn the_queue_of_a_receiver_holds_what_is_unasked_and_what_is_granted() {
     // Queues are sampled until the last arrival.
     flows.push((0, 8, 1, 6_000_000));
     let longest = |overcommit: u64| {
-        let levels = homa(&format!("cutoffs = []\novercommit = {overcommit}"));
+        let levels = seven(&format!("cutoffs = []\novercommit = {overcommit}"));
         let record = "[record]\nqueue_sample = \"1us\"\n";
         let outcome = run("homa", &(bottleneck(8, "10Gbps", "1us") + &levels + record + &listed(&flows)), 1);
         assert_eq!(outcome.totals.drops.total(), 0);
@@ -106,7 +111,7 @@ fn the_queue_of_a_receiver_holds_what_is_unasked_and_what_is_granted() {
 
 /// The longest queue, in bytes, of a receiver of these flows of so many senders, with the settings of Homa.
 fn longest_queue(senders: u32, settings: &str, flows: &[(u32, u32, u64, u64)]) -> u64 {
-    let text = bottleneck(senders, "10Gbps", "1us") + &homa(settings) + "[record]\nqueue_sample = \"500ns\"\n";
+    let text = bottleneck(senders, "10Gbps", "1us") + &seven(settings) + "[record]\nqueue_sample = \"500ns\"\n";
     let outcome = run("homa", &(text + &listed(flows)), 1);
     assert_eq!(outcome.totals.drops.total(), 0);
     outcome.ports.iter().filter_map(|port| port.queue).map(|queue| queue.max_bytes).max().unwrap()
@@ -141,7 +146,7 @@ fn overcommitment_bounds_the_queue_of_messages_of_two_round_trips() {
 fn incast_control_bounds_the_queue_of_an_incast() {
     let query = |settings: &str| {
         let text = star(401)
-            + &homa(&format!("cutoffs = []\novercommit = 4\n{settings}"))
+            + &seven(&format!("cutoffs = []\novercommit = 4\n{settings}"))
             + "[port]\nlimit = \"8MB\"\n[record]\nqueue_sample = \"500ns\"\n[workload]\nflows = 400\nwarmup = 0.0\n\
                [workload.traffic.incast]\nrate = 1000.0\nsizes.fixed = \"32KB\"\n\
                incast = { degree = 400, aggregators = 1 }\n[workload.traffic.last]\n\
@@ -213,8 +218,9 @@ fn levels_follow_the_sizes_of_the_workload() {
 fn warnings_are_about_the_transport_that_runs() {
     let flows = listed(&[(0, 1, 5_000, 0)]);
     let warnings = |text: &str| scenario("homa", &(P3.to_owned() + text + &flows), 1).warnings();
-    let [few] = &warnings("")[..] else { panic!("{:?}", warnings("")) };
-    assert!(few.contains("rtt_bytes") && few.contains("bandwidth-delay product"), "{few}");
+    assert!(warnings("").is_empty(), "what follows the network fits it");
+    let few = warnings(&homa("rtt_bytes = \"10KB\""));
+    assert!(few.len() == 1 && few[0].contains("rtt_bytes") && few[0].contains("bandwidth-delay product"), "{few:?}");
     assert!(warnings(&homa("rtt_bytes = \"72pkt\"")).is_empty());
     let soon = warnings(&homa("rtt_bytes = \"72pkt\"\nresend = \"80us\""));
     assert!(soon.len() == 1 && soon[0].starts_with("resend, 80"), "{soon:?}");

@@ -97,3 +97,37 @@ fn a_sink_sends_updates_if_and_only_if_the_degree_changes() {
     let told = updates(".uniform = { min = 50, max = 80 }");
     assert!(told > 0, "workers that are asked again hear of the new degree");
 }
+
+/// Two hundred endless flows whose packets are all marked: each keeps the packets of the smallest window on the way, of
+/// which the links hold 14 KB, an idle round trip at 25 Gb/s. An ACK with ECN echo that opened the window would double
+/// them with a floor of one (RFC 3168, section 6.1.2).
+#[test]
+fn where_every_packet_is_marked_each_flow_of_dctcp_keeps_its_smallest_window() {
+    const FLOWS: u32 = 200;
+    let network =
+        format!("[topology.star]\nhosts = {}\nhost_link = {{ rate = \"25Gbps\", delay = \"1us\" }}\n", FLOWS + 1);
+    let mut flows: Vec<_> = (0..FLOWS).map(|src| (src, FLOWS, 20_000_000, 37 * u64::from(src))).collect();
+    // Queues are sampled until the last flow begins.
+    flows.push((0, 1, 1, 12_000_000));
+    // A window that opens again on echoes holds one or two packets, and mostly two.
+    for (congestion, floor, grow, packets, within) in [
+        ("dctcp", 1, false, 1, 3_000),
+        ("dctcp", 2, false, 2, 3_000),
+        ("dctcp", 1, true, 2, 6_000),
+        ("l2dct", 1, false, 1, 3_000),
+        ("d2tcp", 1, false, 1, 3_000),
+    ] {
+        let text = format!(
+            "port.limit = \"4MB\"\nport.marker.step.threshold = \"65pkt\"\nrun.drain = \"1us\"\n\
+             record = {{ queue_sample = \"20us\", queue_series = true }}\n\
+             host.congestion.{congestion} = {{ floor = {floor}, grow_on_ece = {grow} }}\n{network}{}",
+            listed(&flows)
+        );
+        let outcome = run("dctcp", &text, 1);
+        // Samples that repeat the one before are left out: the last one is that of the end.
+        let last = port(&outcome, "switch0", &format!("host{FLOWS}")).port;
+        let queue = outcome.queue_series.iter().rfind(|sample| sample.port == last).expect("it is sampled").bytes;
+        let expected = u64::from(FLOWS * packets * 1_500) - 14_000;
+        assert!(queue.abs_diff(expected) <= within, "{congestion} {floor} {grow}: {queue} B, not {expected} B");
+    }
+}

@@ -1,14 +1,14 @@
 //! However a network is cut between threads, the run is the same to the last bit.
 
 use crate::common::cases::{Case, cases, config};
-use crate::common::{P1, scenario, slytherin_mix};
+use crate::common::{P1, SMALL, scenario, slytherin_mix};
 use proptest::prelude::*;
 use tailcut_record::Recorder;
 use tailcut_sim::{Cut, Outcome, Scenario, World};
 
-/// Everything that a run leaves but what it cost: memory, and events, of which a NIC needs more if its link is cut.
+/// Everything that a run leaves but what it cost in memory.
 fn facts(outcome: &Outcome) -> impl PartialEq + std::fmt::Debug + use<> {
-    let engine = (outcome.engine.digest, outcome.engine.packet_hops);
+    let engine = (outcome.engine.digest, outcome.engine.packet_hops, outcome.engine.events);
     let times = (outcome.end, outcome.ended_at, outcome.measured_from, outcome.measured);
     let rows: (Vec<_>, Vec<_>) = (outcome.flows.rows().collect(), outcome.queries.clone());
     let counts = (outcome.totals, outcome.control_drops, outcome.queues.clone());
@@ -91,5 +91,15 @@ fn a_cut_leaves_racks_whole_and_gives_each_part_its_share() {
         // 10 us, and the 32 ns of a header at 10 Gb/s.
         let lookahead = cut.lookahead(network).map(|lookahead| lookahead.as_ps());
         assert_eq!(lookahead, (parts > 1).then_some(10_032_000));
+    }
+}
+
+/// A small run on its own thread and on several: what happened is counted alike.
+#[test]
+fn events_are_as_many_on_any_number_of_threads() {
+    for scheme in ["tcp", "dctcp", "homa", "pdq", "icon"] {
+        let scenario = scenario(scheme, &(SMALL.to_owned() + &slytherin_mix(0.6, "2ms")), 1);
+        let events = |threads| World::new(&scenario, Recorder::new()).with_threads(threads).run().engine.events;
+        assert_eq!([events(2), events(4)], [events(1); 2], "{scheme}");
     }
 }

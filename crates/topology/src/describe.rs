@@ -1,10 +1,12 @@
-//! What a network is, in words: its tiers, and what sets it apart from a tree of equal switches.
+//! What a network is, in numbers and words: its oversubscription, its tiers, and what sets it apart from a tree of
+//! equal switches.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tailcut_base::{BitRate, HostId, PortId, Span, SwitchId};
 
-use crate::network::{Network, Node};
+use crate::network::{Network, Node, PortSpec};
 
 /// Host numbers as they are listed: not all of them where there are many.
 fn hosts_in_words(hosts: &[HostId]) -> String {
@@ -28,6 +30,37 @@ fn links_in_words(counts: &BTreeSet<usize>) -> String {
 }
 
 impl Network {
+    /// The largest oversubscription of any switch: the rate of the links below it over the rate of those above. Below
+    /// are hosts and switches of lower tiers, above switches of higher ones; of a rack's switch without higher ones all
+    /// switches are above. Above 1 more can arrive from below than can leave upward. Links beside those of the topology
+    /// to hosts do not count. `None` if there is one switch only.
+    pub fn oversubscription(&self) -> Option<f64> {
+        let ratio = |switch: SwitchId| {
+            let tier = self.switches()[switch].tier;
+            // To hosts, and to switches of lower, the same and higher tiers.
+            let [mut hosts, mut lower, mut same, mut higher] = [0.0; 4];
+            for port in self.switch_ports(switch).map(PortId).filter(|&port| self.extra_links(port).is_none()) {
+                let PortSpec { peer, rate, .. } = self.ports()[port];
+                let sum = match peer {
+                    Node::Host(_) => &mut hosts,
+                    Node::Switch(peer) => match self.switches()[peer].tier.cmp(&tier) {
+                        Ordering::Less => &mut lower,
+                        Ordering::Equal => &mut same,
+                        Ordering::Greater => &mut higher,
+                    },
+                };
+                *sum += rate.as_bps() as f64;
+            }
+            let (down, up) = match (hosts > 0.0, lower > 0.0 && higher > 0.0) {
+                (_, true) => (hosts + lower, higher),
+                (true, false) => (hosts, lower + same + higher),
+                (false, false) => return None,
+            };
+            (up > 0.0).then_some(down / up)
+        };
+        self.switches().ids().filter_map(ratio).max_by(f64::total_cmp)
+    }
+
     /// A line for each tier of switches, from the hosts up: how many there are, and the links of each. Links beside
     /// those of the topology are not counted.
     pub fn tiers_in_words(&self) -> Vec<String> {

@@ -398,24 +398,20 @@ impl Network {
         self.extra.as_ref().and_then(|extra| extra.bundles.get(&port).copied())
     }
 
-    /// Whether a host has links beside those of the topology.
-    pub(crate) fn has_further_links(&self, host: HostId) -> bool {
-        self.extra.is_some() && self.nics(host).any(|nic| self.extra_links(PortId(nic)).is_some())
-    }
-
     /// Whether some switch sends packets of some hosts another way than those of others.
     pub fn has_static_routes(&self) -> bool {
         self.extra.as_ref().is_some_and(|extra| !extra.rules.fixed.is_empty())
     }
 
+    /// The pairs of hosts whose packets static routes are for, each once.
+    pub fn statically_routed(&self) -> BTreeSet<(HostId, HostId)> {
+        let fixed = self.extra.iter().flat_map(|extra| extra.rules.fixed.keys());
+        fixed.map(|&(_, src, dst)| (src, dst)).collect()
+    }
+
     /// Whether some hosts are known by the address of their link with their leaf.
     pub fn has_leaf_addresses(&self) -> bool {
         self.extra.as_ref().is_some_and(|extra| !extra.rules.at_leaf.is_empty())
-    }
-
-    /// Whether the ways to this host are of different lengths.
-    pub(crate) fn has_leaf_address(&self, host: HostId) -> bool {
-        self.extra.as_ref().is_some_and(|extra| extra.rules.at_leaf.contains_key(&host))
     }
 
     /// How ways are looked for.

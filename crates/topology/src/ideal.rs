@@ -14,7 +14,7 @@ use tailcut_base::{BitRate, HEADER_BYTES, MSS_BYTES, MTU_BYTES, Span, packets};
 use tailcut_model::PathFacts;
 
 /// One link of a route.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Hop {
     /// Its rate.
     pub rate: BitRate,
@@ -23,7 +23,7 @@ pub struct Hop {
 }
 
 /// The links from one host to another, in order.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Route {
     /// The links.
     pub links: Vec<Hop>,
@@ -124,19 +124,36 @@ pub fn fct_floor(links: &[Hop], size: u64) -> Span {
     if links.len() < 2 {
         return ideal_fct(links, size);
     }
-    let (full_packets, last_bytes) = split(size);
-    let delay: Span = links.iter().map(|link| link.delay).sum();
-    let end = links.len() - 1;
-    let (mut first, mut between, mut at_last) = (TxTimes::ZERO, TxTimes::ZERO, TxTimes::ZERO);
-    for (i, tx) in tx_times(links, last_bytes).enumerate() {
-        let part = match i {
-            0 => &mut first,
-            _ if i == end => &mut at_last,
-            _ => &mut between,
+    let (end, delay) = (links.len() - 1, links.iter().map(|link| link.delay).sum::<Span>());
+    let (inner, mut known) = (&links[1..end], None);
+    let between = |bytes: u64| {
+        // Neighbours often have one rate.
+        let time = |link: &Hop| match known {
+            Some((rate, of, time)) if (rate, of) == (link.rate, bytes) => time,
+            _ => {
+                let time = link.rate.tx_time(bytes);
+                known = Some((link.rate, bytes, time));
+                time
+            }
         };
-        part.full += tx.full;
-        part.last += tx.last;
-    }
+        Some(delay + inner.iter().map(time).sum())
+    };
+    floor_between(links[0].rate, between, links[end].rate, size).expect("each packet takes a time between")
+}
+
+/// As [`fct_floor`], where a packet of so many bytes on the wire takes at least the time `between` from the end of its
+/// first link to the beginning of its last one, with the delays of all links; `None` if no packet comes there.
+pub(crate) fn floor_between(
+    first: BitRate,
+    mut between: impl FnMut(u64) -> Option<Span>,
+    last: BitRate,
+    size: u64,
+) -> Option<Span> {
+    let (full_packets, last_bytes) = split(size);
+    let times = |of: &mut dyn FnMut(u64) -> Option<Span>| Some(TxTimes { full: of(MTU_BYTES)?, last: of(last_bytes)? });
+    let between = times(&mut between)?;
+    let first = times(&mut |bytes| Some(first.tx_time(bytes)))?;
+    let at_last = times(&mut |bytes| Some(last.tx_time(bytes)))?;
 
     // When the last packet reaches the last link, and how many full packets do so no later.
     let last_ready = first.full * full_packets + first.last + between.last;
@@ -159,11 +176,135 @@ pub fn fct_floor(links: &[Hop], size: u64) -> Span {
         from_full(no_later + 1, Span::ZERO);
         from_full(full_packets, Span::ZERO);
     }
-    delay + floor
+    Some(floor)
 }
 
-impl TxTimes {
-    const ZERO: TxTimes = TxTimes { full: Span::ZERO, last: Span::ZERO };
+/// How far a flow has come on a path: all of it on which its time depends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Progress {
+    full_packets: u64,
+    last_bytes: u64,
+    /// Headers before the data, and when one of them would be here.
+    headers: u64,
+    header: Span,
+    delay: Span,
+    /// What a full packet took on all links.
+    sum: Span,
+    /// What it took on the slowest of them.
+    longest: Span,
+    /// When the last packet has left the last link, without delays.
+    last_left: Span,
+}
+
+impl Progress {
+    /// A flow of `size` payload bytes, after so many packets of a header, at its beginning.
+    pub(crate) fn new(size: u64, headers: u64) -> Progress {
+        let (full_packets, last_bytes) = split(size);
+        let [header, delay, sum, longest, last_left] = [Span::ZERO; 5];
+        Progress { full_packets, last_bytes, headers, header, delay, sum, longest, last_left }
+    }
+
+    /// After one more link.
+    pub(crate) fn over(mut self, link: Hop) -> Progress {
+        self.delay += link.delay;
+        self.header += link.delay + link.rate.tx_time(HEADER_BYTES);
+        if self.full_packets > 0 {
+            let full = link.rate.tx_time(MTU_BYTES);
+            self.sum += full;
+            self.longest = self.longest.max(full);
+            self.last_left = self.last_left.max(self.sum + self.longest * (self.full_packets - 1));
+        }
+        self.last_left += link.rate.tx_time(self.last_bytes);
+        self
+    }
+
+    /// Whether the flow is no later than `other` after any further links.
+    pub(crate) fn is_no_later(&self, other: &Progress) -> bool {
+        self.delay + self.last_left <= other.delay + other.last_left
+            && self.delay + self.sum <= other.delay + other.sum
+            && self.longest <= other.longest
+            && (self.headers == 0 || self.header <= other.header)
+    }
+
+    /// The time of the flow, if this is the end of its path.
+    pub(crate) fn time(&self) -> Span {
+        self.delay + self.last_left + self.header * self.headers
+    }
+
+    /// A time that is not undercut if a packet as long as the last one takes at least `rest` from here on.
+    pub(crate) fn with_last(&self, rest: impl FnOnce(u64) -> Option<Span>) -> Option<Span> {
+        Some(self.time() + rest(self.last_bytes)?)
+    }
+
+    /// A time that is not undercut if a full packet takes at least `rest` from here on, and one as long as the last one
+    /// as well on the last link; zero if there is no full packet.
+    pub(crate) fn with_full(&self, rest: impl FnOnce(u64, u64) -> Option<Span>) -> Option<Span> {
+        if self.full_packets == 0 {
+            return Some(Span::ZERO);
+        }
+        let full = self.delay + self.sum + self.longest * (self.full_packets - 1);
+        Some(full + self.header * self.headers + rest(MTU_BYTES, self.last_bytes)?)
+    }
+}
+
+/// A flow whose packets are spread over links side by side, which each of them takes once.
+pub(crate) struct Spread {
+    full_packets: u64,
+    last_bytes: u64,
+    /// For each link what a packet takes on it, and elsewhere at least.
+    links: Vec<(TxTimes, TxTimes)>,
+}
+
+impl Spread {
+    /// A flow of `size` payload bytes, without links.
+    pub(crate) fn new(size: u64) -> Spread {
+        let (full_packets, last_bytes) = split(size);
+        Spread { full_packets, last_bytes, links: Vec::new() }
+    }
+
+    /// Adds a link. A packet of so many bytes on the wire takes at least `elsewhere` beside it; `None` if none can.
+    pub(crate) fn add(&mut self, rate: BitRate, elsewhere: impl Fn(u64) -> Option<Span>) {
+        let times =
+            |of: &dyn Fn(u64) -> Option<Span>| Some(TxTimes { full: of(MTU_BYTES)?, last: of(self.last_bytes)? });
+        let own = times(&|bytes| Some(rate.tx_time(bytes)));
+        self.links.extend(own.zip(times(&elsewhere)));
+    }
+
+    /// The least time in which the links can carry all packets, each link one at a time.
+    pub(crate) fn least(&self) -> Span {
+        let Some((own, elsewhere)) = self.links.first() else { return Span::ZERO };
+        // All on the first link is enough, and so is any longer time.
+        let most = own.full * self.full_packets + own.last + elsewhere.full.max(elsewhere.last);
+        let (mut too_short, mut enough) = (0, most.as_ps());
+        if self.are_carried_in(0) {
+            return Span::ZERO;
+        }
+        while enough - too_short > 1 {
+            let middle = too_short + (enough - too_short) / 2;
+            if self.are_carried_in(middle) {
+                enough = middle;
+            } else {
+                too_short = middle;
+            }
+        }
+        Span::from_ps(enough)
+    }
+
+    /// Whether so many picoseconds may suffice.
+    fn are_carried_in(&self, ps: u64) -> bool {
+        let full = |own: &TxTimes, taken: Span| ps.checked_sub(taken.as_ps()).map(|left| left / own.full.as_ps());
+        let all: u128 =
+            self.links.iter().map(|(own, elsewhere)| u128::from(full(own, elsewhere.full).unwrap_or(0))).sum();
+        // The last packet goes over one of them.
+        self.links.iter().any(|(own, elsewhere)| {
+            let beside = full(own, own.last + elsewhere.last.min(elsewhere.full));
+            let before = full(own, elsewhere.full).unwrap_or(0);
+            let is_in_time = own.last + elsewhere.last <= Span::from_ps(ps);
+            beside.is_some_and(|beside| {
+                is_in_time && all - u128::from(before) + u128::from(beside) >= u128::from(self.full_packets)
+            })
+        })
+    }
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod ideal;
 mod link_level;
 mod network;
 pub mod path;
+mod quickest;
 mod route;
 mod wiring;
 
@@ -25,4 +26,5 @@ pub use ideal::{Hop, Route, fct_floor, ideal_fct};
 pub use link_level::{LinkLevel, Rest, TwoWay};
 pub use network::{Network, Node, NodeName, PortName, PortSpec, SwitchInfo, Tier};
 pub use path::{Path, PathConfig, PathContext};
+pub use quickest::{Headers, Quickest};
 pub use route::{LeafSpine, NextHops, Router, RoutingTable, Rule};

@@ -1,20 +1,23 @@
 //! A network as the simulator uses it: immutable, every port with its two ends.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
-use tailcut_base::{BitRate, HEADER_BYTES, HostId, Id, IdVec, MTU_BYTES, PortId, Span, SwitchId};
+use rustc_hash::FxHashMap;
+use tailcut_base::{BitRate, HostId, Id, IdVec, PortId, Span, SwitchId};
 
 use tailcut_model::Invalid;
 
 use crate::extra::Extra;
 use crate::ideal::{Hop, Route};
-use crate::route::{NextHops, Router, RoutingTable};
+use crate::quickest::Quickest;
+use crate::route::{Router, RoutingTable};
 use crate::wiring::{Ports, Wiring};
 
 /// One end of a link.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Node {
     /// A server.
     Host(HostId),
@@ -95,6 +98,8 @@ pub struct Network {
     is_irregular: bool,
     uplink_capacity_bps: Option<u64>,
     remarks: Vec<String>,
+    /// The host of each node, where a file numbers hosts and switches together.
+    nodes: Option<Arc<[Option<HostId>]>>,
 }
 
 impl Network {
@@ -141,8 +146,9 @@ impl Network {
             is_irregular: false,
             uplink_capacity_bps,
             remarks,
+            nodes: None,
         };
-        network.is_irregular = !is_computed && network.has_unequal_ways();
+        network.is_irregular = !is_computed && !network.has_links_of_one_kind() && network.has_unequal_ways();
         Ok(network)
     }
 
@@ -184,8 +190,7 @@ impl Network {
         let racks = (0..self.hosts).map(|host| self.rack_of(HostId(host))).collect();
         self.rack_of = Some(racks);
         self.router = router;
-        self.is_irregular |=
-            self.has_static_routes() || self.has_leaf_addresses() || self.has_unequal_ways_further_on();
+        self.is_irregular |= self.has_static_routes() || self.has_leaf_addresses() || self.has_unequal_ways();
     }
 
     /// Lets hosts pass on what is not for them; the ways are to be looked for.
@@ -204,6 +209,17 @@ impl Network {
         &self.remarks
     }
 
+    /// Keeps how the topology's file numbers its nodes: the host that each of them is, or `None` for a switch.
+    pub(crate) fn set_nodes(&mut self, nodes: Vec<Option<HostId>>) {
+        self.nodes = Some(nodes.into());
+    }
+
+    /// The host that each node of the topology's file is, if the file numbers hosts and switches together, as HPCC's
+    /// does; `None` for a switch.
+    pub fn nodes(&self) -> Option<&Arc<[Option<HostId>]>> {
+        self.nodes.as_ref()
+    }
+
     /// Changes the link behind a port, in this direction alone.
     pub fn change_link(&mut self, port: PortId, rate: Option<BitRate>, delay: Option<Span>) {
         let spec = &mut self.ports[port];
@@ -212,44 +228,33 @@ impl Network {
         self.is_irregular = true;
     }
 
-    /// Whether some node has a choice between links of different rates or delays.
-    fn has_unequal_ways(&self) -> bool {
-        let link = |port: PortId| (self.ports[port].rate, self.ports[port].delay);
-        let differ = |hops: NextHops| {
-            (1..hops.count).any(|i| link(self.router.port(hops, i)) != link(self.router.port(hops, 0)))
+    /// Whether all links into switches are alike, and all into hosts that may be chosen between, so that paths of as
+    /// many links are.
+    pub(crate) fn has_links_of_one_kind(&self) -> bool {
+        let chosen = |spec: &&PortSpec| match (spec.owner, spec.peer) {
+            (Node::Switch(_), Node::Switch(_)) => true,
+            // The only link of a host is on all of its paths.
+            (Node::Host(host), _) | (_, Node::Host(host)) => self.nics(host).len() > 1,
         };
-        // A host with one link is reached by one port: between such links there is no choice. In most networks the
-        // others of a node are alike, and nothing is to be looked up.
-        let has_several_kinds = |node: &Node| {
-            let is_choice = |&port: &PortId| match self.ports[port].peer {
-                Node::Switch(_) => true,
-                Node::Host(host) => self.nics(host).len() > 1,
-            };
-            let mut choices = self.ports_of(*node).map(PortId).filter(is_choice).map(link);
-            choices.next().is_some_and(|first| choices.any(|other| other != first))
+        let of_kind = |is_host: bool| {
+            let mut links =
+                self.ports.iter().filter(chosen).filter(move |spec| matches!(spec.peer, Node::Host(_)) == is_host);
+            let first = links.next().map(|spec| (spec.rate, spec.delay));
+            links.all(|spec| Some((spec.rate, spec.delay)) == first)
         };
-        let nodes = self.switches.ids().map(Node::Switch).chain(self.many_linked().map(Node::Host));
-        let nodes: Vec<Node> = nodes.filter(has_several_kinds).collect();
-        // All hosts of a rack are reached alike, and so is a host with several links by itself.
-        let mut targets =
-            (0..self.hosts).map(HostId).filter(|&host| self.nics(host).len() > 1 || self.is_first_of_rack(host));
-        targets.any(|host| {
-            nodes.iter().any(|&node| match node {
-                Node::Switch(switch) => differ(self.router.next_hops(switch, host)),
-                Node::Host(at) => at != host && differ(self.router.next_hops_of_host(at, host)),
-            })
-        })
+        !self.relays && of_kind(false) && of_kind(true)
     }
 
-    /// As [`Network::has_unequal_ways`], with everything that follows the next link: where ways to one host are of
-    /// several kinds, two that begin alike may end in different ways.
-    fn has_unequal_ways_further_on(&self) -> bool {
+    /// Whether there are paths of several kinds from some node to some host, which may begin alike and differ further
+    /// on.
+    pub(crate) fn has_unequal_ways(&self) -> bool {
         // A number for each sequence of links to a host: its first link, and the number of the rest.
-        let mut numbers: BTreeMap<(BitRate, Span, u32), u32> = BTreeMap::new();
+        let mut numbers: FxHashMap<(BitRate, Span, u32), u32> = FxHashMap::default();
+        // All hosts of a rack are reached alike, and so is a host with several links by itself.
         let targets =
             (0..self.hosts).map(HostId).filter(|&host| self.nics(host).len() > 1 || self.is_first_of_rack(host));
         for dst in targets {
-            let mut known: BTreeMap<Node, u32> = BTreeMap::from([(Node::Host(dst), 0)]);
+            let mut known: FxHashMap<Node, u32> = FxHashMap::from_iter([(Node::Host(dst), 0)]);
             let hosts = self.many_linked().map(Node::Host);
             for node in self.switches.ids().map(Node::Switch).chain(hosts) {
                 if self.number_of_rest(node, dst, &mut known, &mut numbers).is_none() {
@@ -265,8 +270,8 @@ impl Network {
         &self,
         at: Node,
         dst: HostId,
-        known: &mut BTreeMap<Node, u32>,
-        numbers: &mut BTreeMap<(BitRate, Span, u32), u32>,
+        known: &mut FxHashMap<Node, u32>,
+        numbers: &mut FxHashMap<(BitRate, Span, u32), u32>,
     ) -> Option<u32> {
         if let Some(&number) = known.get(&at) {
             return Some(number);
@@ -446,27 +451,17 @@ impl Network {
         self.uplink_capacity_bps
     }
 
-    /// Rate at which a host can send, by all of its links that are of the topology. Every host has the same, but for
-    /// the receiver of a single bottleneck and in networks from files, where it is that of host 0.
+    /// Rate at which a host can send, by all of its links that are of the topology. Where hosts differ, as in networks
+    /// from files, it is the rate that most of them have, and of rates that equally many have the highest.
     pub fn host_link(&self) -> BitRate {
-        let own = self.nics(HostId(0)).map(PortId).filter(|&nic| self.extra_links(nic).is_none());
-        let bps = own.map(|nic| self.ports[nic].rate.as_bps()).fold(0, u64::saturating_add);
-        BitRate::from_bps(bps).expect("a link has a rate")
-    }
-
-    /// Rate of the links of a rack's switch to hosts over the rate of its uplinks, in the rack where it is largest;
-    /// above 1 the hosts can offer more than the uplinks carry. Links beside those of the topology do not count.
-    /// `None` if there is one switch only.
-    pub fn oversubscription(&self) -> Option<f64> {
-        let bps = |port: PortId| self.ports[port].rate.as_bps() as f64;
-        let ratio = |rack| {
-            let up: f64 = self.uplinks_of_rack(rack).map(bps).sum();
-            let to_host = |&port: &PortId| matches!(self.ports[port].peer, Node::Host(_));
-            let down = self.ports_of_rack(rack).filter(to_host).filter(|&port| self.extra_links(port).is_none());
-            let down: f64 = down.map(bps).sum();
-            (up > 0.0).then_some(down / up)
-        };
-        (0..self.racks()).filter_map(ratio).max_by(f64::total_cmp)
+        let mut hosts_of: BTreeMap<u64, u32> = BTreeMap::new();
+        for host in (0..self.hosts).map(HostId) {
+            let own = self.nics(host).map(PortId).filter(|&nic| self.extra_links(nic).is_none());
+            *hosts_of.entry(own.map(|nic| self.ports[nic].rate.as_bps()).fold(0, u64::saturating_add)).or_default() +=
+                1;
+        }
+        let most = hosts_of.into_iter().max_by_key(|&(_, hosts)| hosts);
+        most.and_then(|(bps, _)| BitRate::from_bps(bps)).expect("a link has a rate")
     }
 
     /// Share of the traffic that leaves its rack if each host sends to all other hosts alike.
@@ -479,30 +474,24 @@ impl Network {
         (0..self.racks()).map(leaving).sum::<f64>() / (hosts * (hosts - 1.0))
     }
 
-    /// The links of a shortest way from one host to another: the first alternative at each node, or the first of the
-    /// fastest where they differ; the quickest way of all where one of the hosts has further links.
-    pub fn route(&self, src: HostId, dst: HostId) -> Route {
-        let mut route = Route::default();
-        self.route_into(src, dst, &mut route);
-        route
-    }
-
-    /// As [`Network::route`], into a route that was used before, so that nothing is allocated.
+    /// The links of the path from one host to another that is the quickest for a full packet, of those that routing may
+    /// give it. To be found for many pairs of hosts by one [`Quickest`].
     ///
     /// # Panics
     /// If `src` is `dst`.
-    pub fn route_into(&self, src: HostId, dst: HostId, route: &mut Route) {
+    pub fn route(&self, src: HostId, dst: HostId) -> Route {
+        let mut route = Route::default();
+        Quickest::new(self).route_into(src, dst, &mut route);
+        route
+    }
+
+    /// The links of the first of the paths from one host to another, which stands for all where these are alike.
+    pub(crate) fn first_route(&self, src: HostId, dst: HostId, route: &mut Route) {
         assert!(src != dst, "a host has no route to itself");
         route.links.clear();
-        if self.has_leaf_address(dst)
-            || self.is_irregular && [src, dst].iter().any(|&host| self.has_further_links(host))
-        {
-            return self.quickest_into(src, dst, route);
-        }
         let mut hops = self.router.next_hops_of_host(src, dst);
         loop {
-            let port = self.first_choice(hops);
-            let PortSpec { rate, delay, peer, .. } = self.ports[port];
+            let PortSpec { rate, delay, peer, .. } = self.ports[self.router.port(hops, 0)];
             route.links.push(Hop { rate, delay });
             hops = match peer {
                 Node::Host(host) if host == dst => return,
@@ -514,47 +503,9 @@ impl Network {
         }
     }
 
-    /// The quickest of the ways of one cost, where these differ in length.
-    fn quickest_into(&self, src: HostId, dst: HostId, route: &mut Route) {
-        let mut open = vec![(Node::Host(src), Route::default())];
-        while let Some((at, way)) = open.pop() {
-            let hops = match at {
-                Node::Host(host) if host == dst => {
-                    let time = |route: &Route| route.packet_time(MTU_BYTES);
-                    if route.links.is_empty() || time(&way) < time(route) {
-                        *route = way;
-                    }
-                    continue;
-                }
-                Node::Host(host) => self.router.next_hops_of_host(host, dst),
-                Node::Switch(at) => self.router.next_hops_from(at, src, dst),
-            };
-            // Links side by side are one kind of way; the last one that is put there is looked at first.
-            let mut kinds: BTreeSet<(Node, Hop)> = BTreeSet::new();
-            for i in 0..hops.count {
-                let PortSpec { peer, rate, delay, .. } = self.ports[self.router.port(hops, i)];
-                if kinds.insert((peer, Hop { rate, delay })) {
-                    let links = way.links.iter().copied().chain([Hop { rate, delay }]).collect();
-                    open.push((peer, Route { links }));
-                }
-            }
-        }
-    }
-
-    /// The first of the alternatives; where they are not alike, the first of the fastest.
-    #[inline]
-    fn first_choice(&self, hops: NextHops) -> PortId {
-        let first = self.router.port(hops, 0);
-        if !self.is_irregular {
-            return first;
-        }
-        let speed = |port: PortId| (std::cmp::Reverse(self.ports[port].rate), self.ports[port].delay);
-        (0..hops.count).map(|i| self.router.port(hops, i)).min_by_key(|&port| speed(port)).unwrap_or(first)
-    }
-
     /// Round-trip time between two hosts of an idle network: a full data packet out and a pure ACK back.
     pub fn rtt(&self, a: HostId, b: HostId) -> Span {
-        self.route(a, b).packet_time(MTU_BYTES) + self.route(b, a).packet_time(HEADER_BYTES)
+        Quickest::new(self).rtt(a, b)
     }
 
     /// Bytes that the network holds on to.
@@ -613,6 +564,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::generate::{TopologyConfig, leaf_spine, tests::link};
+    use crate::route::NextHops;
 
     impl Network {
         /// The same network with the ways looked for instead of computed.

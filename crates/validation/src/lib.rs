@@ -3,4 +3,5 @@
 //! `docs/validation.md` tells what is compared and how it came out.
 
 pub mod ns3;
+pub mod pinned;
 pub mod theory;

@@ -79,7 +79,9 @@ proptest! {
         let text = case.text.replace("7777777777bps", "8Gbps").replace("\"3Gbps\"", "\"4Gbps\"");
         // Three links that are one are as uneven.
         let text = text.replace("\nlinks = 3\n", "\nlinks = 4\n");
-        let mut tree = tree(case.scheme, &format!("{text}[run]\ndrain = \"100000s\"\n{}", listed(&case.flows)));
+        // The order that is drawn at a moment is another one at another moment.
+        let run = "[run]\ndrain = \"100000s\"\nties = \"numbered\"\n";
+        let mut tree = tree(case.scheme, &format!("{text}{run}{}", listed(&case.flows)));
         // Where long flows have a least timeout of their own, it is no less than that of the others.
         let has_long = ["host", "transport", "tcp", "long_flows"].iter().try_fold(&tree, |tree, key| tree.get(key)).is_some();
         let long = if has_long { "long_flows.min_rto = \"6s\"\n" } else { "" };
@@ -89,8 +91,15 @@ proptest! {
         let second = Scenario::from_config(slower(first.config(), k), case.seed, Path::new(".")).expect("as right as the first");
         let (first, second) = (outcome(&first), outcome(&second));
         prop_assert_eq!(first.ended_at.as_ps() * k, second.ended_at.as_ps());
+        // Where routing changes within an ideal time, that is a bound from which roundings of picoseconds are taken
+        // off.
+        let of = |row: &FlowRow, k| {
+            let (mut times, counts) = facts(row, k);
+            times[1] = times[1].filter(|_| !case.text.contains("[failures"));
+            (times, counts)
+        };
         for (first, second) in rows(&first).iter().zip(&rows(&second)) {
-            prop_assert_eq!(facts(first, k), facts(second, 1));
+            prop_assert_eq!(of(first, k), of(second, 1));
         }
         for (first, second) in first.ports.iter().zip(&second.ports) {
             prop_assert_eq!((first.packets, first.drops, first.marks), (second.packets, second.drops, second.marks));
@@ -105,11 +114,11 @@ proptest! {
         // Smartbuf learns until a moment.
         prop_assume!(!["clock", "timer_tick", "[failures", "abm", "fails = {"].iter().any(|word| case.text.contains(word)));
         prop_assume!(!case.text.contains("smartbuf") || case.text.contains("warm = \"0s\""));
-        // What is drawn of a moment is another order at another one.
+        // The order that is drawn at a moment is another one at another moment.
         prop_assume!(!case.draws_ties());
         let moved: Vec<_> = case.flows.iter().map(|&(src, dst, size, start)| (src, dst, size, start + later_ns)).collect();
         let first = outcome(&case.scenario("100000s"));
-        let text = format!("{}[run]\ndrain = \"100000s\"\n{}", case.text, listed(&moved));
+        let text = format!("{}[run]\ndrain = \"100000s\"\nties = \"numbered\"\n{}", case.text, listed(&moved));
         let second = outcome(&scenario(&tree(case.scheme, &text), case.seed));
         for (first, second) in rows(&first).iter().zip(&rows(&second)) {
             prop_assert_eq!(first.fct(), second.fct());

@@ -2,10 +2,11 @@
 
 use tailcut_validation::ns3::cases::{WIDER, bound};
 use tailcut_validation::ns3::report::Compared;
-use tailcut_validation::ns3::{CASES, Case, CaseSpec, Reference, own};
+use tailcut_validation::ns3::{CASES, CaseSpec, Reference, own};
+use tailcut_validation::pinned;
 
 fn compare(spec: &'static CaseSpec, scheme: &'static str) -> Compared {
-    let case = Case::load(spec, scheme).unwrap_or_else(|e| panic!("{} {scheme}: {e}", spec.name));
+    let case = pinned::load(spec, scheme).unwrap_or_else(|e| panic!("{} {scheme}: {e}", spec.name));
     let peer = Reference::read().and_then(|reference| reference.get(&case).cloned()).unwrap_or_else(|e| panic!("{e}"));
     Compared::new(&case, peer, own::run(&case))
 }

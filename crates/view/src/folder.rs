@@ -96,7 +96,7 @@ impl Folder {
         let mut known = locked(&self.known);
         let stamp = self.stamp(&info, &mut known);
         if known.expected.as_ref().is_none_or(|(points, _)| *points != info.points) {
-            known.expected = Some((info.points.clone(), expected_hops(&info)));
+            known.expected = Some((info.points.clone(), expected_hops(&self.path, &info)));
         }
         let (mut under_way, mut failed) = (Vec::new(), Vec::new());
         for point in info.points.iter().filter(|point| !known.finished.contains_key(&point.key)) {
@@ -198,7 +198,7 @@ impl Folder {
         let Some((point, summary)) = points.into_iter().find(|(point, _)| point.key == key) else {
             return Err(Problem::new(format!("the run has no finished point {key:?}")));
         };
-        let replay = Replays::of(&info)?.point(&point, &summary)?;
+        let replay = Replays::of(&self.path, &info)?.point(&point, &summary)?;
         let told = stories(&replay, &[flow])?;
         let page = Bytes::from(flow_page(&info, &replay.words(&info), &told));
         explaining.insert((key.to_owned(), flow), page.clone());

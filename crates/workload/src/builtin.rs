@@ -80,7 +80,8 @@ pub fn distribution(name: &str) -> Option<&'static BuiltIn> {
 impl BuiltIn {
     /// The distribution itself.
     pub fn distribution(&self) -> Distribution {
-        Distribution::parse(self.text.as_bytes(), TableFormat::Tailcut).expect("a distribution that ships is right")
+        Distribution::parse(self.text.as_bytes(), TableFormat::Tailcut, None)
+            .expect("a distribution that ships is right")
     }
 }
 

@@ -45,7 +45,8 @@ pub struct Config {
     /// 0.1 for generated traffics and 0 for explicit lists. Given: for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup: Option<f64>,
-    /// Run although a link is offered more than it carries; a `load` above 1 is refused without it.
+    /// Run although a link is overloaded: its backlog grows with the length of the run. A `load` above 1 is refused
+    /// without it.
     #[serde(default)]
     pub allow_overload: bool,
     /// Sets of hosts by name that do not overlap, drawn once for the run: `{ group = "NAME" }` stands for one wherever
@@ -60,6 +61,11 @@ pub struct Config {
 }
 
 impl Config {
+    /// Whether any flows are generated, and not listed.
+    pub fn has_generated(&self) -> bool {
+        self.traffic.0.iter().any(|(_, traffic)| traffic.list.is_none() && traffic.file.is_none())
+    }
+
     /// What the traffic provides.
     pub fn facts(&self, facts: &mut Facts) {
         let all = || self.traffic.0.iter().map(|(_, traffic)| traffic);
@@ -78,11 +84,13 @@ impl Config {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadOf {
-    /// All hosts send at line rate: offered bytes / (hosts x host link). The load of pFabric, PIAS and SPQ.
+    /// All hosts send at line rate: offered bytes / (hosts x host link). Where hosts have links of different rates, the
+    /// rate that most of them have counts. The load of pFabric, PIAS and SPQ.
     #[default]
     HostLinks,
     /// The uplinks of all racks are full: bytes that leave their rack / uplinks. The fraction that leaves its rack is
-    /// computed from the endpoints. The load of SPQ's oversubscribed network.
+    /// computed from the endpoints. Links above the racks do not count: where they carry less than the uplinks, they
+    /// are offered more than this load. The load of SPQ's oversubscribed network.
     Core,
     /// The offered bytes, wherever they go, equal the uplinks of all racks: offered bytes / uplinks. The load of
     /// Slytherin, ICON and Superways (2 Tb/s for 20 racks with 10 uplinks of 10 Gb/s).
@@ -192,7 +200,7 @@ pub enum Sizes {
     Pareto(ParetoSizes),
     /// A distribution that ships with tailcut, by name: see `tailcut list workloads`.
     Distribution(String),
-    /// A piecewise-linear distribution from a file.
+    /// A distribution from a file.
     File(SizeFile),
 }
 
@@ -218,7 +226,8 @@ pub struct ParetoSizes {
     pub shape: f64,
 }
 
-/// A file with the distribution function of the sizes, linear between its lines.
+/// A file with the distribution function of the sizes: a size and a cumulative share on each line. Its first line may
+/// be the mean of the sizes, as in Homa's files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct SizeFile {
@@ -231,6 +240,30 @@ pub struct SizeFile {
     /// have the same columns in bytes, such as those of conweave-ns3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet_bytes: Option<Bytes>,
+    /// How flows between two lines are spread. If it is not given: linear, or as the mean says that the file has in its
+    /// first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interpolation: Option<Interpolation>,
+}
+
+/// The sizes of the flows between two lines of a size distribution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interpolation {
+    /// Spread evenly between the sizes of the two lines, as the scripts of pFabric, PIAS and HPCC draw them.
+    Linear,
+    /// All of the larger of the two sizes, as Homa, netbench and ns-2's default draw them.
+    Step,
+}
+
+impl Interpolation {
+    /// What a mean of sizes is called in a message.
+    pub(crate) fn described(self) -> &'static str {
+        match self {
+            Interpolation::Linear => "that with linear interpolation",
+            Interpolation::Step => "that with steps",
+        }
+    }
 }
 
 /// Columns of a size distribution.
@@ -306,8 +339,10 @@ pub enum FlowFormat {
     /// class, instead of the traffic's own) and `deadline_ns` (counted from the start; empty for none).
     #[default]
     Tailcut,
-    /// HPCC's flow.txt: the number of flows, then lines of `src dst pg dport bytes start_seconds`. Priority group and
-    /// port are not used.
+    /// HPCC's flow.txt: the number of flows, then lines of `src dst pg dport bytes start_seconds`, in all lines with a
+    /// flow id in front or in none. Priority group and port are not used, and lines after the announced flows are not
+    /// read. `src` and `dst` are nodes of the topology's file if it is one of HPCC, where switches have numbers too,
+    /// and hosts in any other network.
     Hpcc,
 }
 

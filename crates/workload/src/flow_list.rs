@@ -1,21 +1,56 @@
 //! Explicit lists of flows: tailcut's own CSV, and HPCC's `flow.txt`.
 //!
 //! Times are read as decimals, never as floats: a start of 123456.789012345678 s keeps its picoseconds. What other
-//! readers pass over in silence is refused here: a count that is not the number of lines, a flow without bytes, a flow
-//! of a host to itself.
+//! readers pass over in silence is refused here: fewer flows than the file announces, a flow without bytes or with a
+//! fraction of one, a flow of a host to itself. Lines after the announced flows, which HPCC's reader never reads, are
+//! left out with a note.
 //!
 //! Left out: HPCC's priority group and port, and the triggers of htsim's connection matrices.
 
-use tailcut_base::{Bytes, Instant, Span};
+use std::sync::Arc;
+
+use tailcut_base::{Bytes, HostId, Instant, MOST_NAME_BYTES, Span};
 
 use crate::config::FlowFormat;
-use crate::text::{Line, ParseError, Records, lines, moment, scaled};
+use crate::text::{Line, ParseError, Records, lines, moment, scaled, whole};
 
 /// Flows in the order of their start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowList {
     pub(crate) flows: Vec<Listed>,
     pub(crate) classes: Vec<String>,
+    /// What of the file was not read, in a sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// The hosts of a network, and how files number them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostNumbers {
+    /// Number of hosts.
+    pub hosts: u32,
+    /// The host of each node of a topology in a file of HPCC, which numbers hosts and switches together; `None` for a
+    /// switch. A flow list of the same format has these numbers. In any other network, hosts have their own ones there
+    /// too: those of a network that HPCC generates come before its switches.
+    pub nodes: Option<Arc<[Option<HostId>]>>,
+}
+
+impl HostNumbers {
+    /// So many hosts, numbered alone.
+    pub fn alone(hosts: u32) -> HostNumbers {
+        HostNumbers { hosts, nodes: None }
+    }
+
+    /// Hosts that are numbered together with switches: whether each node is a host.
+    pub fn among_switches(is_host: impl IntoIterator<Item = bool>) -> HostNumbers {
+        let mut hosts = 0;
+        let number = |is_host: bool| {
+            let host = is_host.then_some(HostId(hosts));
+            hosts += u32::from(is_host);
+            host
+        };
+        let nodes = is_host.into_iter().map(number).collect();
+        HostNumbers { hosts, nodes: Some(nodes) }
+    }
 }
 
 /// One flow of a list.
@@ -38,12 +73,15 @@ const SECOND_DIGITS: u32 = 12;
 const NANOSECOND_DIGITS: u32 = 3;
 
 impl FlowList {
-    /// Reads a list from the text of a file, for a network of `hosts` hosts.
-    pub fn parse(bytes: &[u8], format: FlowFormat, hosts: u32) -> Result<FlowList, ParseError> {
+    /// Reads a list from the text of a file, for a network with these hosts.
+    ///
+    /// # Errors
+    /// If a line is wrong, or names a host that is not there.
+    pub fn parse(bytes: &[u8], format: FlowFormat, numbers: &HostNumbers) -> Result<FlowList, ParseError> {
         let lines = lines(bytes)?;
         match format {
-            FlowFormat::Tailcut => csv(&lines, hosts),
-            FlowFormat::Hpcc => hpcc(&lines, hosts),
+            FlowFormat::Tailcut => csv(&lines, numbers.hosts),
+            FlowFormat::Hpcc => hpcc(&lines, numbers),
         }
     }
 
@@ -131,7 +169,7 @@ fn csv(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
             start,
             src: host(line, &cells[src_at], "source", hosts)?,
             dst: host(line, &cells[dst_at], "destination", hosts)?,
-            size: size(line, &cells[size_at])?,
+            size: size(line, &cells[size_at], size_at)?,
             deadline,
             class,
         };
@@ -157,17 +195,19 @@ fn class_index(line: Line<'_>, classes: &mut Vec<String>, name: &str) -> Result<
     Ok(u16::try_from(index).expect("at most 256 classes"))
 }
 
-/// What a class may be called: its name becomes part of dotted paths and of columns.
+/// What a class may be called: its name becomes part of dotted paths, of columns and of file names.
 pub(crate) fn is_class_name(name: &str) -> bool {
-    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+    (1..=MOST_NAME_BYTES).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-pub(crate) const CLASS_NAME_HELP: &str = "expected letters, digits, `_` and `-`";
+pub(crate) const CLASS_NAME_HELP: &str = "expected 1 to 64 letters, digits, `_` and `-`";
 
-fn hpcc(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
+/// Reads what the first line announces, as HPCC's reader does.
+fn hpcc(lines: &[Line<'_>], numbers: &HostNumbers) -> Result<FlowList, ParseError> {
     const COLUMNS: &str = "`src dst pg dport bytes start_seconds`";
     let first = lines[0];
-    let Some(count) = scaled(first.text, 0) else {
+    let Some(count) = whole(first.text) else {
         let error = first.error("the first line is not the number of flows");
         return Err(if first.text.contains(',') {
             error.help("for comma-separated columns with a header write format = \"tailcut\"")
@@ -176,44 +216,61 @@ fn hpcc(lines: &[Line<'_>], hosts: u32) -> Result<FlowList, ParseError> {
         });
     };
     let rows = &lines[1..];
-    if u64::try_from(rows.len()) != Ok(count) {
-        let message = format!("the first line announces {count} flows, and the file has {}", rows.len());
-        return Err(first.error(message).help(format!(
-            "write {} there if all lines are meant; HPCC's own reader would stop after the announced number",
-            rows.len()
-        )));
-    }
+    let announced = usize::try_from(count).unwrap_or(usize::MAX);
     let mut list = FlowList::default();
-    for &line in rows {
+    // The columns before those of HPCC: a flow id, or none.
+    let mut front = None;
+    for &line in rows.iter().take(announced) {
         let cells: Vec<&str> = line.text.split_whitespace().collect();
-        if cells.len() != 6 {
+        let expected = [6, 7].map(|columns| front.is_none_or(|front| columns == 6 + front).then_some(columns));
+        if !expected.contains(&Some(cells.len())) {
             let error = line.error(format!("the line has {} columns", cells.len()));
-            return Err(error.help(match cells.len() {
-                7 => format!("expected {COLUMNS}; the variant of Parsimon and m3 has a flow id in front: remove it"),
-                _ => format!("expected {COLUMNS}"),
-            }));
+            let nth = list.flows.len() + 1;
+            return Err(error.help(format!(
+                "expected {COLUMNS}, in every line with a flow id in front or in none: the first line announces {count} \
+                 flows, and this should be number {nth}"
+            )));
         }
+        let id = *front.get_or_insert(cells.len() - 6);
+        let row = &cells[id..];
         let listed = Listed {
-            start: moment(cells[5], SECOND_DIGITS).ok_or_else(|| bad_number(line, cells[5], "start"))?,
-            src: host(line, cells[0], "source", hosts)?,
-            dst: host(line, cells[1], "destination", hosts)?,
-            size: size(line, cells[4])?,
+            start: moment(row[5], SECOND_DIGITS).ok_or_else(|| bad_number(line, row[5], "start"))?,
+            src: node(line, row[0], "source", numbers)?,
+            dst: node(line, row[1], "destination", numbers)?,
+            size: size(line, row[4], id + 4)?,
             deadline: None,
             class: None,
         };
         append(line, &mut list.flows, listed)?;
     }
+    if rows.len() < announced {
+        let message = format!("the first line announces {count} flows, and the file has {}", rows.len());
+        return Err(first.error(message).help(format!("expected {count} lines of {COLUMNS} below it")));
+    }
     if list.flows.is_empty() {
         return Err(first.error("the file has no flow"));
     }
+    if let Some(unread) = rows.get(announced) {
+        list.notes.push(format!(
+            "the first line announces {count} flows, and the {} from line {} on {} not read",
+            lines_of(rows.len() - announced),
+            unread.number,
+            if rows.len() - announced == 1 { "is" } else { "are" },
+        ));
+    }
     Ok(list)
+}
+
+fn lines_of(count: usize) -> String {
+    if count == 1 { "line".to_owned() } else { format!("{count} lines") }
 }
 
 fn bad_number(line: Line<'_>, cell: &str, what: &str) -> ParseError {
     if cell.starts_with('-') {
         return line.error(format!("the {what} {cell} is negative"));
     }
-    if !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') && cell != "." {
+    let is_number = cell.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if is_number && !cell.is_empty() && cell != "." && cell.matches('.').count() < 2 {
         return line.error(format!("the {what} {cell} is too large")).help(format!(
             "expected a time of at most {} or a size of at most {}",
             Span::MOST,
@@ -223,9 +280,39 @@ fn bad_number(line: Line<'_>, cell: &str, what: &str) -> ParseError {
     line.error(format!("the {what} `{cell}` is not a number")).help("expected a plain decimal number such as 2.000001")
 }
 
-/// A size in bytes that is not too large.
-fn size(line: Line<'_>, cell: &str) -> Result<u64, ParseError> {
-    scaled(cell, 0).filter(|&size| size <= Bytes::MOST.0).ok_or_else(|| bad_number(line, cell, "size"))
+/// A size in bytes that is not too large, in the column with this index. A fraction of a byte is refused and not
+/// rounded: nothing says whether it was meant, and it decides how many packets a flow has.
+fn size(line: Line<'_>, cell: &str, column: usize) -> Result<u64, ParseError> {
+    match whole(cell) {
+        Some(size) if size <= Bytes::MOST.0 => Ok(size),
+        Some(_) => Err(bad_number(line, cell, "size")),
+        None => match scaled(cell, 0).filter(|&below| below < Bytes::MOST.0) {
+            Some(below) => {
+                let message = format!("the size {cell} in column {} is not a whole number of bytes", column + 1);
+                Err(line.error(message).help(format!("expected {below} or {}", below + 1)))
+            }
+            None => Err(bad_number(line, cell, "size")),
+        },
+    }
+}
+
+/// The host of a node in a file of HPCC.
+fn node(line: Line<'_>, cell: &str, what: &str, numbers: &HostNumbers) -> Result<u32, ParseError> {
+    let Some(nodes) = &numbers.nodes else { return host(line, cell, what, numbers.hosts) };
+    let help = || {
+        format!(
+            "expected the number of a host in the topology's file, which has nodes 0 to {}",
+            nodes.len().saturating_sub(1)
+        )
+    };
+    let Ok(id) = cell.parse::<u32>() else {
+        return Err(line.error(format!("the {what} `{cell}` is not the number of a node")).help(help()));
+    };
+    match nodes.get(id as usize) {
+        Some(Some(host)) => Ok(host.0),
+        Some(None) => Err(line.error(format!("the {what} {id} is a switch")).help(help())),
+        None => Err(line.error(format!("the {what} {id} is not a node")).help(help())),
+    }
 }
 
 fn host(line: Line<'_>, cell: &str, what: &str, hosts: u32) -> Result<u32, ParseError> {
@@ -266,11 +353,16 @@ mod tests {
     const CSV: FlowFormat = FlowFormat::Tailcut;
     const HPCC: FlowFormat = FlowFormat::Hpcc;
 
+    /// Reads a list for a network that numbers its hosts alone.
+    fn read(bytes: &[u8], format: FlowFormat, hosts: u32) -> Result<FlowList, ParseError> {
+        FlowList::parse(bytes, format, &HostNumbers::alone(hosts))
+    }
+
     #[test]
     fn the_own_format_with_all_columns() {
         let text = "start_ns,src,dst,size_bytes,class,deadline_ns\n0,0,1,1000,short,\n\
                     1.5, 2, 3, 5000000000, , 20000000\n1.5,1,0,7,long,5\n";
-        let list = FlowList::parse(text.as_bytes(), CSV, 4).unwrap();
+        let list = read(text.as_bytes(), CSV, 4).unwrap();
         assert_eq!(list.classes, ["short", "long"]);
         assert_eq!(list.len(), 3);
         let flow = list.flows[1];
@@ -284,9 +376,9 @@ mod tests {
     #[test]
     fn fields_may_be_quoted_and_errors_name_their_line() {
         let text = "# made elsewhere\n\n\"start_ns\",\"src\",\"dst\",\"size_bytes\",\"class\"\n0,0,1,1000,\"short\"\n";
-        let list = FlowList::parse(text.as_bytes(), CSV, 4).unwrap();
+        let list = read(text.as_bytes(), CSV, 4).unwrap();
         assert_eq!((list.len(), list.classes.as_slice()), (1, ["short".to_owned()].as_slice()));
-        let error = FlowList::parse(format!("{text}\n# more\n5,0,9,1,short\n").as_bytes(), CSV, 4).unwrap_err();
+        let error = read(format!("{text}\n# more\n5,0,9,1,short\n").as_bytes(), CSV, 4).unwrap_err();
         assert_eq!((error.line, error.text.as_str()), (7, "5,0,9,1,short"));
     }
 
@@ -294,14 +386,14 @@ mod tests {
     fn cells_may_be_quoted_as_spreadsheets_and_data_frames_write_them() {
         let plain = "start_ns,src,dst,size_bytes,class\n0,0,1,1000,short\n";
         let quoted = "\"start_ns\",\"src\",\"dst\",\"size_bytes\",\"class\"\r\n\"0\",0, 1 ,\"1000\",\"short\"\r\n";
-        let read = |text: &str| FlowList::parse(text.as_bytes(), CSV, 4).unwrap();
+        let read = |text: &str| read(text.as_bytes(), CSV, 4).unwrap();
         assert_eq!(read(quoted), read(plain));
     }
 
     #[test]
     fn hpcc_starts_are_exact_and_large_flows_stay_large() {
         let text = "2 \n2 1 3 100 200000000 2\n3 1 3 100 6000000000 2.000001234\n";
-        let list = FlowList::parse(text.as_bytes(), HPCC, 4).unwrap();
+        let list = read(text.as_bytes(), HPCC, 4).unwrap();
         assert_eq!(list.flows[1].start.as_ps(), 2_000_001_234_000);
         assert_eq!(list.flows[1].size, 6_000_000_000);
         let moved = list.moved_to(Instant::from_ps(7)).unwrap();
@@ -331,10 +423,27 @@ mod tests {
         (CSV, "start_ns,src,dst,size_bytes\n0,0,1,1\n1,\"0,1,1\n2,0,1,1\n", 3, "not closed", "in pairs"),
         (HPCC, "start_ns,src\n", 1, "not the number of flows", "format = \"tailcut\""),
         (HPCC, "2 1 3 100 2000 2\n", 1, "not the number of flows", "`src dst pg dport bytes start_seconds`"),
-        (HPCC, "1\n2 1 3 100 2000 2\n3 1 3 100 2000 2\n", 1, "announces 1 flows, and the file has 2", "write 2"),
-        (HPCC, "3\n2 1 3 100 2000 2\n3 1 3 100 2000 2\n", 1, "announces 3 flows, and the file has 2", "write 2"),
+        (HPCC, "3\n2 1 3 100 2000 2\n3 1 3 100 2000 2\n", 1, "announces 3 flows, and the file has 2", "3 lines of"),
+        (HPCC, "2.5\n2 1 3 100 2000 2\n", 1, "not the number of flows", ""),
+        (
+            HPCC,
+            "2\n2 1 3 100 2000 2\nflows must be sorted\n",
+            3,
+            "4 columns",
+            "announces 2 flows, and this should be number 2",
+        ),
+        (HPCC, "2\n2 1 3 100 2000 2\n7 2 1 3 100 2000 2\n", 3, "7 columns", "a flow id in front or in none"),
         (HPCC, "0\n", 1, "no flow", ""),
-        (HPCC, "1\n0 0 1 3 100 1234 1\n", 2, "7 columns", "Parsimon"),
+        (HPCC, "1\n0 1 3 100 1460.999 1\n", 2, "size 1460.999 in column 5 is not a whole number", "1460 or 1461"),
+        (HPCC, "1\n9 0 1 3 100 1460.5 1\n", 2, "size 1460.5 in column 6 is not a whole number", "1460 or 1461"),
+        (
+            CSV,
+            "start_ns,src,dst,size_bytes\n0,0,1,1460.999\n",
+            2,
+            "size 1460.999 in column 4 is not a whole number",
+            "1460 or 1461",
+        ),
+        (CSV, "start_ns,src,dst,size_bytes\n0,0,1,1.5.5\n", 2, "size `1.5.5` is not a number", "plain decimal"),
         (HPCC, "1\n0 1 3 100 1234\n", 2, "5 columns", "start_seconds"),
         (HPCC, "1\n0 1 3 100 1234 1e-6\n", 2, "start `1e-6` is not a number", "plain decimal"),
         (HPCC, "2\n0 1 3 100 1234 2\n0 1 3 100 1234 1\n", 3, "before the one above", "sorted"),
@@ -343,18 +452,70 @@ mod tests {
     #[test]
     fn each_defect_has_its_own_message() {
         for &(format, text, line, message, help) in DEFECTS {
-            let error = FlowList::parse(text.as_bytes(), format, 4).expect_err(text);
+            let error = read(text.as_bytes(), format, 4).expect_err(text);
             assert_eq!(error.line, line, "{text:?}: {error}");
             assert!(error.message.contains(message), "{text:?}: {error}");
             assert!(error.help.clone().unwrap_or_default().contains(help), "{text:?}: {error}");
         }
     }
 
+    #[test]
+    fn a_class_has_a_name_of_at_most_64_characters() {
+        assert_eq!(MOST_NAME_BYTES, 64, "the help says so");
+        assert!(is_class_name(&"a".repeat(64)) && !is_class_name(&"a".repeat(65)) && !is_class_name(""));
+        let text = format!("start_ns,src,dst,size_bytes,class\n0,0,1,5,{}\n", "a".repeat(65));
+        let error = read(text.as_bytes(), CSV, 4).unwrap_err();
+        assert!(error.line == 2 && error.help.unwrap().contains("1 to 64"));
+    }
+
+    #[test]
+    fn lines_after_the_announced_flows_are_left_out_with_a_note() {
+        let text = "1\n0 1 3 100 2000 2\n\nsrc dst pg dport bytes start\n5 5 5\n";
+        let list = read(text.as_bytes(), HPCC, 4).unwrap();
+        assert_eq!(list.len(), 1);
+        assert_eq!(list.notes, ["the first line announces 1 flows, and the 2 lines from line 4 on are not read"]);
+        let with_ids = read(b"2\n7 0 1 3 100 2000.0 2\n9 1 0 3 100 5 2\n", HPCC, 4).unwrap();
+        assert_eq!(
+            with_ids.flows.iter().map(|f| (f.src, f.dst, f.size)).collect::<Vec<_>>(),
+            [(0, 1, 2000), (1, 0, 5)]
+        );
+        assert!(with_ids.notes.is_empty());
+    }
+
+    #[test]
+    fn numbers_of_nodes_are_those_of_the_topology() {
+        let numbers = HostNumbers::among_switches([false, true, true, false, true]);
+        assert_eq!((numbers.hosts, HostNumbers::among_switches([]).hosts), (3, 0));
+        let read = |row: &str| FlowList::parse(format!("1\n{row} 3 100 5 0").as_bytes(), HPCC, &numbers);
+        let ends = |row: &str| read(row).map(|list| (list.flows[0].src, list.flows[0].dst)).unwrap();
+        assert_eq!([ends("1 2"), ends("4 1")], [(0, 1), (2, 0)]);
+        for (row, message) in [("0 1", "the source 0 is a switch"), ("1 5", "the destination 5 is not a node")] {
+            let error = read(row).unwrap_err();
+            assert!(error.message == message && error.help.unwrap().contains("nodes 0 to 4"), "{row}");
+        }
+        // tailcut's own format counts hosts alone.
+        let own = FlowList::parse(b"start_ns,src,dst,size_bytes\n0,0,2,5\n", CSV, &numbers).unwrap();
+        assert_eq!((own.flows[0].src, own.flows[0].dst), (0, 2));
+    }
+
     proptest! {
+        /// A decimal is a size exactly if it is whole, however it is written.
+        #[test]
+        fn a_size_is_a_whole_number_of_bytes(size in 1u64..1_000_000_000, fraction in "[0-9]{0,20}") {
+            let text = format!("start_ns,src,dst,size_bytes\n0,0,1,{size}.{fraction}\n");
+            match read(text.as_bytes(), CSV, 4) {
+                Ok(list) => prop_assert!(list.flows[0].size == size && fraction.bytes().all(|digit| digit == b'0')),
+                Err(error) => {
+                    prop_assert!(error.line == 2 && error.message.contains("column 4"), "{}", error);
+                    prop_assert!(fraction.bytes().any(|digit| digit != b'0'));
+                }
+            }
+        }
+
         #[test]
         fn no_bytes_make_the_reader_panic(bytes: Vec<u8>, hosts in 0u32..5) {
             for format in [CSV, HPCC] {
-                let _ = FlowList::parse(&bytes, format, hosts);
+                let _ = read(&bytes, format, hosts);
             }
         }
 
@@ -362,7 +523,7 @@ mod tests {
         #[test]
         fn nearly_right_texts_give_sorted_flows_or_an_error(rows in "([0-9]{1,2},[0-4],[0-4],[0-9]{1,2}(,[a-c]?)?\n){0,6}") {
             for header in ["start_ns,src,dst,size_bytes\n", "start_ns,src,dst,size_bytes,class\n"] {
-                if let Ok(list) = FlowList::parse(format!("{header}{rows}").as_bytes(), CSV, 4) {
+                if let Ok(list) = read(format!("{header}{rows}").as_bytes(), CSV, 4) {
                     prop_assert!(list.flows.windows(2).all(|f| f[0].start <= f[1].start));
                     prop_assert!(list.flows.iter().all(|f| f.size > 0 && f.src != f.dst && f.dst < 4));
                 }

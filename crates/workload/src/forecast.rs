@@ -1,4 +1,4 @@
-//! What a workload will offer, in expectation: flows, bytes, loads, and the busiest links.
+//! What a workload will offer, in expectation: flows, bytes and loads.
 
 use serde::Serialize;
 use tailcut_base::{Span, wire_bytes};
@@ -6,7 +6,7 @@ use tailcut_base::{Span, wire_bytes};
 use crate::config::{Degree, Gaps};
 use crate::flow_list::Listed;
 use crate::incast_plan::IncastPlan;
-use crate::load::{HostLinks, Loads, Racks, Spread};
+use crate::load::{HostLinks, Loads, Racks};
 use crate::plan::{Ends, Generated};
 use crate::source::query_gap;
 
@@ -14,7 +14,8 @@ use crate::source::query_gap;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Forecast {
     /// Time that the loads are taken over: the configured duration; or the expected time until the configured number of
-    /// flows has started; or, for explicit lists alone, the time from their first to their last start.
+    /// flows has started, or until the last flow of an explicit list beside them, whichever is later; or, for explicit
+    /// lists alone, the time from their first to their last start.
     pub duration: Span,
     /// Flows.
     pub flows: f64,
@@ -26,9 +27,6 @@ pub struct Forecast {
     pub offered: Loads,
     /// Each class, in the order of their ids.
     pub classes: Vec<ClassForecast>,
-    /// The busiest link of each kind with its utilisation by payload and headers. Above 1 it is offered more than it
-    /// carries.
-    pub links: Vec<(String, f64)>,
     /// Standard deviation of the payload that a run really offers, as a fraction of the expected, for Poisson arrivals;
     /// with microbursts it is larger. It is large when few flows carry most bytes: the load of such a run is not the
     /// one on its label.
@@ -68,42 +66,39 @@ pub struct QueryForecast {
 pub(crate) struct Forecaster<'a> {
     places: &'a HostLinks,
     racks: Racks,
-    seconds: f64,
+    /// The time in which generated traffic arrives.
+    arrivals: Span,
     forecast: Forecast,
-    /// Bytes by link.
-    wire: Spread,
-    payload: Spread,
+    /// Payload that leaves its rack.
+    leaving: f64,
     variance: f64,
 }
 
 impl<'a> Forecaster<'a> {
-    pub(crate) fn new(places: &'a HostLinks, classes: &[String], duration: Span) -> Forecaster<'a> {
-        let racks = Racks::new(places);
+    /// Generated traffic arrives for `arrivals`, and loads are taken over `duration`.
+    pub(crate) fn new(places: &'a HostLinks, classes: &[String], arrivals: Span, duration: Span) -> Forecaster<'a> {
         let classes = classes.iter().map(|name| ClassForecast { name: name.clone(), ..Default::default() }).collect();
         Forecaster {
             places,
-            seconds: duration.as_secs_f64(),
+            racks: Racks::new(places),
+            arrivals,
             forecast: Forecast { duration, classes, ..Forecast::default() },
-            wire: Spread::zero(&racks),
-            payload: Spread::zero(&racks),
+            leaving: 0.0,
             variance: 0.0,
-            racks,
         }
     }
 
     /// Adds a generated traffic of this class with `per_second` events, whose first answers have the class `first`.
     pub(crate) fn add_generated(&mut self, class: usize, first: Option<usize>, plan: &Generated, per_second: f64) {
-        let events =
-            per_second * self.seconds * plan.window.map_or(1.0, |window| window.part_of(self.forecast.duration));
-        let spread = plan.spread(&self.racks);
+        let part = plan.window.map_or(1.0, |window| window.part_of(self.arrivals));
+        let events = per_second * self.arrivals.as_secs_f64() * part;
         let (own, firsts) = plan.parts();
         for (class, part) in [(Some(class), Some(own)), (first, firsts)] {
             let (Some(class), Some(part)) = (class, part) else { continue };
             let flows = events * part.flows;
             self.count(class, flows, flows * part.mean, flows * part.mean_wire, part.largest);
-            self.payload.add(&spread, flows * part.mean);
-            self.wire.add(&spread, flows * part.mean_wire);
         }
+        self.leaving += events * plan.leaving(&self.racks);
         // The sum of a Poisson number of events has the variance (events) x (second moment of an event's bytes).
         self.variance += events * plan.second_moment();
         if let Ends::Incast(IncastPlan { degrees, gaps, aggregators, .. }) = &plan.ends {
@@ -127,8 +122,9 @@ impl<'a> Forecaster<'a> {
     pub(crate) fn add_listed(&mut self, class: usize, flow: &Listed) {
         let (payload, wire) = (flow.size as f64, wire_bytes(flow.size) as f64);
         self.count(class, 1.0, payload, wire, flow.size);
-        self.payload.add_flow(&self.racks, flow.src, flow.dst, payload);
-        self.wire.add_flow(&self.racks, flow.src, flow.dst, wire);
+        if self.racks.of[flow.src as usize] != self.racks.of[flow.dst as usize] {
+            self.leaving += payload;
+        }
     }
 
     /// Notes what was not done as written.
@@ -160,14 +156,11 @@ impl<'a> Forecaster<'a> {
         if forecast.payload_bytes > 0.0 {
             forecast.relative_error = self.variance.sqrt() / forecast.payload_bytes;
         }
-        if self.seconds > 0.0 {
-            let bits = 8.0 / self.seconds;
-            let leaving = self.payload.leaving() * bits;
-            forecast.offered =
-                Loads::of_rates(self.places, forecast.payload_bytes * bits, forecast.wire_bytes * bits, leaving);
-            let mut rates = Spread::zero(&self.racks);
-            rates.add(&self.wire, bits);
-            forecast.links = rates.busiest(self.places, &self.racks);
+        let seconds = forecast.duration.as_secs_f64();
+        if seconds > 0.0 {
+            let rate = |bytes: f64| bytes * 8.0 / seconds;
+            let (payload, wire) = (rate(forecast.payload_bytes), rate(forecast.wire_bytes));
+            forecast.offered = Loads::of_rates(self.places, payload, wire, rate(self.leaving));
         }
         forecast
     }

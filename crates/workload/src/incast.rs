@@ -167,37 +167,6 @@ impl Queries {
         self.aggregators.iter().enumerate().map(application).collect()
     }
 
-    /// Draws a worker and the aggregator that it answers, each pair as often as it has an answer.
-    pub(crate) fn pair(&self, stream: &mut Stream) -> (u32, u32) {
-        let count = u32::try_from(self.aggregators.len()).expect("hosts are numbered by 32 bits");
-        let most = self.degrees_of.range().bounds().1;
-        // Drawn again until it is an answer: of a query of degree d as often as d says.
-        let (at, degree) = loop {
-            let at = stream.below(count) as usize;
-            let (least, largest) = self.degrees_of.of(at).bounds();
-            let degree = least + stream.below(largest - least + 1);
-            if stream.below(most) < degree {
-                break (at, degree);
-            }
-        };
-        let aggregator = self.aggregators[at];
-        let among = |hosts: &[u32], stream: &mut Stream| hosts[stream.below(hosts.len() as u32) as usize];
-        let worker = match &self.workers {
-            Pool::AllOthers(others) => {
-                let other = among(others, stream);
-                if other >= aggregator { other + 1 } else { other }
-            }
-            Pool::Some(hosts) => loop {
-                let host = among(hosts, stream);
-                if host != aggregator {
-                    break host;
-                }
-            },
-            Pool::Fixed(sets) => among(&sets[at][..degree as usize], stream),
-        };
-        (worker, aggregator)
-    }
-
     /// When the next query is.
     pub(crate) fn next_at(&self) -> Option<Instant> {
         self.next.peek().map(|Reverse((at, _))| *at)

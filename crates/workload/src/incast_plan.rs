@@ -1,6 +1,6 @@
 //! The queries of one traffic, checked: who asks, who answers, and how many.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tailcut_base::Span;
 use tailcut_model::Invalid;
@@ -9,9 +9,8 @@ use crate::config::{
     Application, Deadlines, Degree, DegreeDistribution, FirstAnswer, Gaps, Incast, Jitter, UniformDegrees,
 };
 use crate::deadlines;
-use crate::endpoints::incast_spread;
+use crate::demand::TrafficMatrix;
 use crate::flow_list::{CLASS_NAME_HELP, host_help, is_class_name};
-use crate::load::{Racks, Spread};
 use crate::site::Site;
 
 /// Queries to many hosts at a time.
@@ -38,26 +37,52 @@ pub(crate) enum Workers {
     Fixed(Vec<Vec<u32>>),
 }
 
+/// Which of the answers to a query are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    All,
+    First,
+    Others,
+}
+
 impl IncastPlan {
-    /// The part of its flows that passes each link, if all are of one kind.
-    pub(crate) fn spread(&self, racks: &Racks) -> Spread {
+    /// The part of these answers that goes from each host to each other one.
+    pub(crate) fn matrix(&self, of: Answers) -> TrafficMatrix {
+        // How many of them a query of an application has, on average.
+        let count = |at: usize| match (self.degrees.of(at).mean(), of) {
+            (mean, Answers::All) => mean,
+            (_, Answers::First) => 1.0,
+            (mean, Answers::Others) => mean - 1.0,
+        };
+        let all: f64 = (0..self.aggregators.len()).map(count).sum();
+        let mut matrix = TrafficMatrix::default();
+        if all <= 0.0 {
+            return matrix;
+        }
         match &self.workers {
-            Workers::Drawn(workers) => incast_spread(racks, &self.aggregators, &self.degrees, workers),
+            Workers::Drawn(workers) => {
+                let others = |aggregator: &u32| workers.len() - usize::from(workers.binary_search(aggregator).is_ok());
+                let mut asking: BTreeMap<u32, f64> = BTreeMap::new();
+                for (at, aggregator) in self.aggregators.iter().enumerate() {
+                    *asking.entry(*aggregator).or_default() += count(at) / all / others(aggregator) as f64;
+                }
+                matrix.add(workers.iter().map(|&worker| (worker, 1.0)).collect(), asking.into_iter().collect());
+            }
             Workers::Fixed(sets) => {
-                let mut spread = Spread::zero(racks);
-                let asked = self.aggregators.len() as f64 * self.degrees.mean();
                 for (at, (&aggregator, workers)) in self.aggregators.iter().zip(sets).enumerate() {
                     let (least, most) = self.degrees.of(at).bounds();
                     let degrees = f64::from(most - least + 1);
-                    for (nth, &worker) in (0u32..).zip(workers) {
-                        // It answers the queries whose degree is larger than its number, if there are any.
-                        let part = f64::from(most.saturating_sub(nth.max(least - 1))) / degrees;
-                        spread.add_flow(racks, worker, aggregator, part / asked);
-                    }
+                    // It answers the queries whose degree is larger than its number, if there are any.
+                    let answers = |nth: u32| f64::from(most.saturating_sub(nth.max(least - 1))) / degrees / all;
+                    let meant = |nth: u32| of == Answers::All || (nth == 0) == (of == Answers::First);
+                    let workers = (0u32..).zip(workers).filter(|&(nth, _)| meant(nth));
+                    let mut workers: Vec<(u32, f64)> = workers.map(|(nth, &worker)| (worker, answers(nth))).collect();
+                    workers.sort_unstable_by_key(|(worker, _)| *worker);
+                    matrix.add(workers, vec![(aggregator, 1.0)]);
                 }
-                spread
             }
         }
+        matrix
     }
 }
 
@@ -74,11 +99,6 @@ impl Degrees {
     /// One for each application.
     pub(crate) fn of_each(each: Vec<Degree>) -> Degrees {
         Degrees(each.into_boxed_slice())
-    }
-
-    /// Whether all applications have the same.
-    pub(crate) fn are_alike(&self) -> bool {
-        self.0.len() == 1
     }
 
     /// That of application `at`.

@@ -17,6 +17,7 @@ mod arrivals;
 mod builtin;
 mod config;
 mod deadlines;
+mod demand;
 mod distribution;
 mod endpoints;
 mod files;
@@ -39,14 +40,15 @@ pub use builtin::{BuiltIn, distribution, distributions};
 pub use config::{
     Aggregators, Apart, Application, Arrivals, Config, Deadlines, Degree, DegreeDistribution, Endpoints,
     ExponentialDeadlines, ExponentialJitter, FirstAnswer, FlowFile, FlowFormat, Gaps, Group, HostSet, IconJitter,
-    Incast, Jitter, ListedFlow, LoadBytes, LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes, Traffic,
-    TrafficList, UniformDegrees, UniformJitter, UniformSizes,
+    Incast, Interpolation, Jitter, ListedFlow, LoadBytes, LoadOf, ParetoSizes, Roles, SizeFile, SizeFormat, Sizes,
+    Traffic, TrafficList, UniformDegrees, UniformJitter, UniformSizes,
 };
+pub use demand::{ListedBytes, Offered, Product, Stream, TrafficMatrix};
 pub use distribution::Distribution;
-pub use flow_list::FlowList;
+pub use flow_list::{FlowList, HostNumbers};
 pub use forecast::{ClassForecast, Forecast, QueryForecast};
 pub use incast_plan::PlacedApplication;
-pub use load::{HostLinks, Loads, Passage, Realised};
+pub use load::{HostLinks, Loads, Realised};
 pub use mixture::SizeMixture;
 pub use size_table::TableFormat;
 pub use text::ParseError;

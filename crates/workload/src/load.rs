@@ -1,28 +1,25 @@
-//! What a load is a fraction of, where the bytes of a traffic go, and the load that was realised.
+//! What a load is a fraction of, and the load that was realised.
 //!
-//! Utilisations count the data on its way, not the acknowledgements, retransmissions and probes that come back or are
-//! sent again.
+//! Loads count the data on its way, not the acknowledgements, retransmissions and probes that come back or are sent
+//! again.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use tailcut_base::{BitRate, HostId, Span, wire_bytes};
 use tailcut_model::FlowSpec;
 
-/// The links of the hosts: in which rack each ends, and what they and the uplinks of the racks carry.
+/// The racks of the hosts, and what loads are fractions of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostLinks {
     /// The rack of each host.
     pub rack_of: Vec<u32>,
-    /// Rate of the link of each host: what loads are relative to.
+    /// Rate of a host's link: what loads are relative to. Where hosts have different rates, that of most of them.
     pub host_link: BitRate,
-    /// Rates of the links of the hosts that have further ones, in bit/s.
-    pub wider: BTreeMap<u32, u64>,
     /// Rates of the uplinks of all racks together, in bit/s; `None` where nothing is an uplink.
     pub uplinks: Option<u64>,
-    /// Rates of the uplinks of each rack, in bit/s, by its number; empty where what leaves a rack does not all go over
-    /// them, or there are none.
-    pub rack_uplinks: Vec<u64>,
+    /// The host of each node of the topology's file, as in [`HostNumbers::nodes`](crate::HostNumbers::nodes).
+    pub nodes: Option<Arc<[Option<HostId>]>>,
 }
 
 impl HostLinks {
@@ -38,23 +35,10 @@ impl HostLinks {
         self.uplinks.filter(|&bps| bps > 0).map(|bps| bps as f64)
     }
 
-    /// What all hosts together can send, in bit/s.
+    /// What a load of 1 of the host links is, in bit/s: the rate of a host's link, as often as there are hosts.
     pub(crate) fn edge_bps(&self) -> f64 {
         self.rack_of.len() as f64 * self.host_link.as_bps() as f64
     }
-}
-
-/// Bytes that go from a host to another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Passage {
-    /// Where they come from.
-    pub src: HostId,
-    /// Where they go.
-    pub dst: HostId,
-    /// Payload and headers.
-    pub bytes: f64,
-    /// Whether the two were drawn, and stand for others as well.
-    pub is_drawn: bool,
 }
 
 /// Offered traffic as fractions of capacities. All are 0 where no time passes, such as in a list whose flows all start
@@ -165,86 +149,6 @@ impl Racks {
     }
 }
 
-/// How much of something, such as the bytes of one traffic, passes each link.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Spread {
-    /// By host: it sends.
-    pub(crate) send: Vec<f64>,
-    /// By host: it receives.
-    pub(crate) receive: Vec<f64>,
-    /// By rack: it leaves.
-    pub(crate) out: Vec<f64>,
-    /// By rack: it enters.
-    pub(crate) into: Vec<f64>,
-}
-
-impl Spread {
-    pub(crate) fn zero(racks: &Racks) -> Spread {
-        Spread {
-            send: vec![0.0; racks.hosts()],
-            receive: vec![0.0; racks.hosts()],
-            out: vec![0.0; racks.name.len()],
-            into: vec![0.0; racks.name.len()],
-        }
-    }
-
-    /// Adds what passes from `src` to `dst`.
-    pub(crate) fn add_flow(&mut self, racks: &Racks, src: u32, dst: u32, amount: f64) {
-        let (src, dst) = (src as usize, dst as usize);
-        self.send[src] += amount;
-        self.receive[dst] += amount;
-        let (from, to) = (racks.of[src], racks.of[dst]);
-        if from != to {
-            self.out[from] += amount;
-            self.into[to] += amount;
-        }
-    }
-
-    /// Adds `factor` times `other`.
-    pub(crate) fn add(&mut self, other: &Spread, factor: f64) {
-        for (mine, theirs) in [
-            (&mut self.send, &other.send),
-            (&mut self.receive, &other.receive),
-            (&mut self.out, &other.out),
-            (&mut self.into, &other.into),
-        ] {
-            for (a, b) in mine.iter_mut().zip(theirs) {
-                *a += factor * b;
-            }
-        }
-    }
-
-    /// How much of it leaves its rack.
-    pub(crate) fn leaving(&self) -> f64 {
-        self.out.iter().sum()
-    }
-
-    /// The busiest link of each kind with its utilisation, if the spread is in bit/s.
-    pub(crate) fn busiest(&self, places: &HostLinks, racks: &Racks) -> Vec<(String, f64)> {
-        let host = |at: usize| {
-            let wider = u32::try_from(at).ok().and_then(|at| places.wider.get(&at));
-            wider.copied().unwrap_or(places.host_link.as_bps()) as f64
-        };
-        let mut links = Vec::new();
-        let mut note = |load: &[f64], capacity: &dyn Fn(usize) -> f64, name: &dyn Fn(usize) -> String| {
-            let used = load.iter().enumerate().map(|(at, load)| (at, load / capacity(at)));
-            // The first of equally busy ones.
-            let busiest = used.reduce(|best, next| if next.1 > best.1 { next } else { best });
-            if let Some((at, used)) = busiest {
-                links.push((name(at), used));
-            }
-        };
-        note(&self.send, &host, &|at| format!("link from host {at}"));
-        note(&self.receive, &host, &|at| format!("link to host {at}"));
-        if !places.rack_uplinks.is_empty() {
-            let uplinks = |at: usize| places.rack_uplinks[racks.name[at] as usize] as f64;
-            note(&self.out, &uplinks, &|at| format!("uplinks of rack {}", racks.name[at]));
-            note(&self.into, &uplinks, &|at| format!("downlinks to rack {}", racks.name[at]));
-        }
-        links
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use tailcut_base::Instant;
@@ -272,9 +176,8 @@ mod tests {
         let places = HostLinks {
             rack_of: vec![7, 7, 3, 3],
             host_link: BitRate::gbps(10),
-            wider: BTreeMap::new(),
             uplinks: Some(20_000_000_000),
-            rack_uplinks: Vec::new(),
+            nodes: None,
         };
         let mut realised = Realised::new(&places);
         realised.add(&flow(0, 1, 1_000_000));
@@ -288,30 +191,5 @@ mod tests {
         assert!((loads.edge_wire - 0.5 - headers).abs() < 1e-12);
         assert_eq!((realised.flows(), realised.payload_bytes()), (2, 2_500_000));
         assert_eq!(realised.loads(Span::ZERO).edge_payload, 0.0);
-    }
-
-    #[test]
-    fn the_busiest_link_of_each_kind_is_named() {
-        let places = HostLinks {
-            rack_of: vec![7, 7, 3, 3],
-            host_link: BitRate::gbps(10),
-            wider: BTreeMap::new(),
-            uplinks: Some(20_000_000_000),
-            rack_uplinks: vec![0, 0, 0, 10_000_000_000, 0, 0, 0, 10_000_000_000],
-        };
-        let racks = Racks::new(&places);
-        let mut spread = Spread::zero(&racks);
-        spread.add_flow(&racks, 1, 2, 5e9);
-        spread.add_flow(&racks, 0, 1, 2e9);
-        spread.add_flow(&racks, 1, 0, 1e9);
-        let busiest = spread.busiest(&places, &racks);
-        let expected = [
-            ("link from host 1", 0.6),
-            ("link to host 2", 0.5),
-            ("uplinks of rack 7", 0.5),
-            ("downlinks to rack 3", 0.5),
-        ];
-        assert_eq!(busiest, expected.map(|(name, load)| (name.to_owned(), load)));
-        assert_eq!(spread.leaving(), 5e9);
     }
 }

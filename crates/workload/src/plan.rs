@@ -8,12 +8,13 @@ use crate::config::{
     Deadlines, FirstAnswer, FlowFile, ListedFlow, LoadBytes, ParetoSizes, SizeFile, SizeFormat, Sizes, Traffic,
 };
 use crate::deadlines;
+use crate::demand::TrafficMatrix;
 use crate::distribution::Distribution;
 use crate::endpoints::Pattern;
 use crate::files::load;
 use crate::flow_list::{FlowList, Listed, host_help};
-use crate::incast_plan::{IncastPlan, incast_plan};
-use crate::load::{Racks, Spread};
+use crate::incast_plan::{Answers, IncastPlan, incast_plan};
+use crate::load::Racks;
 use crate::site::Site;
 use crate::size_table::TableFormat;
 
@@ -144,12 +145,22 @@ impl Generated {
         }
     }
 
-    /// The part of its flows that passes each link.
-    pub(crate) fn spread(&self, racks: &Racks) -> Spread {
+    /// Where the flows of its own class go, and where first answers do: the part of them for each pair of hosts.
+    pub(crate) fn matrices(&self) -> (TrafficMatrix, Option<TrafficMatrix>) {
         match &self.ends {
-            Ends::Pairs(pattern) => pattern.spread(racks),
-            Ends::Incast(incast) => incast.spread(racks),
+            Ends::Pairs(pattern) => (pattern.matrix(), None),
+            Ends::Incast(incast) if incast.first.is_some() => {
+                (incast.matrix(Answers::Others), Some(incast.matrix(Answers::First)))
+            }
+            Ends::Incast(incast) => (incast.matrix(Answers::All), None),
         }
+    }
+
+    /// Payload of an event that leaves its rack, in bytes.
+    pub(crate) fn leaving(&self, racks: &Racks) -> f64 {
+        let ((own, first), (own_part, first_part)) = (self.matrices(), self.parts());
+        let of = |matrix: &TrafficMatrix, part: Part| part.flows * part.mean * matrix.leaving(racks);
+        of(&own, own_part) + first.zip(first_part).map_or(0.0, |(matrix, part)| of(&matrix, part))
     }
 }
 
@@ -331,12 +342,12 @@ fn from_table(key: &str, file: &SizeFile, files: &Files) -> Result<Distribution,
         SizeFormat::Ns2 => TableFormat::Ns2 { packet_bytes: file.packet_bytes.map(|bytes| bytes.0) },
         SizeFormat::Hpcc => TableFormat::Hpcc,
     };
-    load(&format!("{key}.path"), files, &file.path, |bytes| Distribution::parse(bytes, format))
+    load(&format!("{key}.path"), files, &file.path, |bytes| Distribution::parse(bytes, format, file.interpolation))
 }
 
 fn from_file(key: &str, file: &FlowFile, site: &Site<'_>) -> Result<FlowList, Invalid> {
     let path_key = format!("{key}.path");
-    let list = load(&path_key, site.files, &file.path, |bytes| FlowList::parse(bytes, file.format, site.hosts))?;
+    let list = load(&path_key, site.files, &file.path, |bytes| FlowList::parse(bytes, file.format, &site.numbers()))?;
     match file.first_start {
         None => Ok(list),
         Some(at) => list.moved_to(Instant::from_ps(at.as_ps())).ok_or_else(|| {
@@ -374,5 +385,5 @@ fn from_list(key: &str, list: &[ListedFlow], hosts: u32) -> Result<FlowList, Inv
     }
     // A list that is written by hand need not be sorted; equal starts keep its order.
     flows.sort_by_key(|flow| flow.start);
-    Ok(FlowList { flows, classes: Vec::new() })
+    Ok(FlowList { flows, ..FlowList::default() })
 }

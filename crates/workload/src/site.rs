@@ -2,23 +2,31 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use tailcut_base::{Seeds, Stream};
+use tailcut_base::{HostId, Seeds, Stream, dotted};
 use tailcut_model::{Files, Invalid};
 
 use crate::config::{Aggregators, Group, HostSet};
-use crate::flow_list::host_help;
+use crate::flow_list::{HostNumbers, host_help};
 use crate::load::Racks;
 
 /// What a plan is made from.
 pub(crate) struct Site<'a> {
     pub(crate) hosts: u32,
+    /// The host of each node, as in [`HostNumbers::nodes`].
+    pub(crate) nodes: Option<&'a Arc<[Option<HostId>]>>,
     pub(crate) seeds: Seeds,
     pub(crate) files: &'a Files,
     pub(crate) groups: &'a Groups,
 }
 
 impl Site<'_> {
+    /// How files number the hosts.
+    pub(crate) fn numbers(&self) -> HostNumbers {
+        HostNumbers { hosts: self.hosts, nodes: self.nodes.cloned() }
+    }
+
     /// The hosts of a set, ascending.
     pub(crate) fn set(&self, key: &str, set: &HostSet, stream: Stream) -> Result<Vec<u32>, Invalid> {
         resolve(key, set, self.hosts, self.groups, stream)
@@ -50,7 +58,7 @@ impl Groups {
     /// Draws the groups of `config`.
     pub(crate) fn draw(config: &BTreeMap<String, Group>, racks: &Racks, seeds: Seeds) -> Result<Groups, Invalid> {
         const FORMS: &str = "expected { per_rack = 6 }, { hosts = 32 } or { rest = true }";
-        let key = |name: &str| format!("workload.groups.{name}");
+        let key = |name: &str| dotted::join("workload.groups", name);
         let (mut per_rack, mut anywhere, mut rest) = (Vec::new(), Vec::new(), None);
         for (name, group) in config {
             match *group {

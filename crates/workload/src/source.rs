@@ -1,8 +1,6 @@
 //! Sources of flows: each says when its next event is, and gives the flows of that event.
 
-use std::collections::BTreeMap;
-
-use tailcut_base::{HostId, Instant, Seeds, Stream, wire_bytes};
+use tailcut_base::{HostId, Instant, Seeds, Stream};
 use tailcut_model::{ClassId, FlowSpec, PathFacts, Query, QueryId};
 
 use crate::arrivals::{Gap, after};
@@ -13,7 +11,6 @@ use crate::endpoints::Pattern;
 use crate::flow_list::Listed;
 use crate::incast::Queries;
 use crate::incast_plan::PlacedApplication;
-use crate::load::Passage;
 use crate::mixture::SizeMixture;
 use crate::plan::{Ends, Generated, Window};
 
@@ -211,46 +208,6 @@ impl FlowSource {
             Some((size, _)) => mean + (*size as f64 - mean) / degree,
             None => mean,
         })
-    }
-
-    /// Adds what it sends from host to host. Of an explicit list that is all of it. Of a generated traffic, of which so
-    /// many flows are expected, of its own and of first answers, it is `draws` equal parts between hosts that are drawn
-    /// as they are for its flows.
-    pub(crate) fn add_passages(
-        &self,
-        (own, firsts): (f64, f64),
-        draws: u32,
-        stream: &mut Stream,
-        passages: &mut Vec<Passage>,
-    ) {
-        match self {
-            FlowSource::Generated(generator) => {
-                let first = match generator.events {
-                    Events::Incast { first: Some((size, _)), .. } => wire_bytes(size) as f64,
-                    _ => 0.0,
-                };
-                let bytes = (own * generator.sizes.mean_wire() + firsts * first) / f64::from(draws);
-                passages.extend((0..if bytes > 0.0 { draws } else { 0 }).map(|_| {
-                    let (src, dst) = match &generator.events {
-                        Events::Pairs(pairs) => pairs.pattern.draw(stream),
-                        Events::Incast { queries, .. } => queries.pair(stream),
-                    };
-                    Passage { src: HostId(src), dst: HostId(dst), bytes, is_drawn: true }
-                }));
-            }
-            FlowSource::Listed(list) => {
-                let mut between: BTreeMap<(u32, u32), u64> = BTreeMap::new();
-                for flow in &list.flows {
-                    *between.entry((flow.src, flow.dst)).or_default() += wire_bytes(flow.size);
-                }
-                passages.extend(between.into_iter().map(|((src, dst), bytes)| Passage {
-                    src: HostId(src),
-                    dst: HostId(dst),
-                    bytes: bytes as f64,
-                    is_drawn: false,
-                }));
-            }
-        }
     }
 
     /// How many ideal FCTs the deadlines of its flows are, if that is what they are.

@@ -137,6 +137,12 @@ pub(crate) fn scaled(text: &str, digits: u32) -> Option<u64> {
     Some(value)
 }
 
+/// `text`, a plain decimal number that is not negative and whole: `1460.0` is 1460, and `1460.5` is none.
+pub(crate) fn whole(text: &str) -> Option<u64> {
+    let is_whole = text.split_once('.').is_none_or(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'));
+    is_whole.then(|| scaled(text, 0)).flatten()
+}
+
 /// A moment that is written as a decimal number of units of 10^`digits` picoseconds.
 pub(crate) fn moment(text: &str, digits: u32) -> Option<Instant> {
     scaled(text, digits).filter(|&ps| ps <= Span::MOST.as_ps()).map(Instant::from_ps)
@@ -157,6 +163,17 @@ mod tests {
         assert_eq!(scaled(".5", 1), Some(5));
         for bad in ["", ".", "-1", "+1", "1e3", "1.2.3", "nan", "1 ", "99999999999999999999"] {
             assert_eq!(scaled(bad, 3), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_whole_number_may_have_zeros_behind_its_point_and_nothing_else() {
+        for (text, expected) in [("1460", Some(1460)), ("1460.000", Some(1460)), ("1460.", Some(1460)), (".0", Some(0))]
+        {
+            assert_eq!(whole(text), expected, "{text}");
+        }
+        for bad in ["1460.999", "0.5", ".", "", "1.0.0", "-1.0", "1e3", "99999999999999999999.0"] {
+            assert_eq!(whole(bad), None, "{bad}");
         }
     }
 

@@ -3,14 +3,15 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use tailcut_base::{HostId, Instant, Seeds, Span};
+use tailcut_base::{HostId, Instant, Seeds, Span, dotted, wire_bytes};
 use tailcut_model::{ClassId, Files, FlowSpec, Invalid};
 
-use crate::config::{Config, LoadOf};
+use crate::config::{Config, LoadBytes, LoadOf};
+use crate::demand::{ListedBytes, Offered, Stream};
 use crate::flow_list::{CLASS_NAME_HELP, is_class_name};
 use crate::forecast::{Forecast, Forecaster};
 use crate::incast_plan::PlacedApplication;
-use crate::load::{HostLinks, Passage, Racks};
+use crate::load::{HostLinks, Racks};
 use crate::mixture::SizeMixture;
 use crate::plan::{Amount, Generated, Plan};
 use crate::site::{Groups, Site};
@@ -127,37 +128,17 @@ impl Workload {
         seeds: Seeds,
         files: impl Into<Files>,
     ) -> Result<Workload, Invalid> {
-        let files = &files.into();
-        let traffics = &config.traffic.0;
-        if traffics.is_empty() {
-            return Err(Invalid::new("workload.traffic", "there is no traffic")
-                .help("expected at least one table such as [workload.traffic.short]"));
-        }
-        let groups = Groups::draw(&config.groups, &Racks::new(places), seeds)?;
-        let site = Site { hosts: places.hosts(), seeds, files, groups: &groups };
-        let mut plans = Vec::with_capacity(traffics.len());
-        for (number, (name, traffic)) in (0u64..).zip(traffics) {
-            if !is_class_name(name) {
-                let message = format!("`{name}` is not a name of a class");
-                return Err(Invalid::new("workload.traffic", message).help(CLASS_NAME_HELP));
-            }
-            plans.push((name.as_str(), Plan::new(&format!("workload.traffic.{name}"), traffic, number, &site)?));
-        }
-        let end = end(config, &plans)?;
-        let warmup = warmup(config)?;
-        check_windows(&plans, config.duration)?;
-        let notes = cut_lists(&mut plans, end, config.duration)?;
-        let rates = rates(config, places, &plans)?;
+        let Planned { plans, end, warmup, notes, rates, arrivals, duration } =
+            Planned::new(config, places, seeds, &files.into())?;
         let (classes, class_of) = classes(&plans)?;
-        let duration = time_base(config, &plans, &rates)?;
-        let mut forecaster = Forecaster::new(places, &classes, duration);
+        let mut forecaster = Forecaster::new(places, &classes, arrivals, duration);
         for ((plan, of), &rate) in plans.iter().map(|(_, plan)| plan).zip(&class_of).zip(&rates) {
             match plan {
                 Plan::Generated(generated) => forecaster.add_generated(of.own(), of.first(), generated, rate),
                 Plan::Listed(list) => list.flows.iter().for_each(|flow| forecaster.add_listed(of.of(flow.class), flow)),
             }
         }
-        notes.into_iter().chain(groups.notes()).for_each(|note| forecaster.note(note));
+        notes.into_iter().for_each(|note| forecaster.note(note));
         let forecast = forecaster.finish();
         if forecast.flows > MOST_FLOWS {
             return Err(too_many(
@@ -166,21 +147,14 @@ impl Workload {
             ));
         }
 
-        let per_event = |plan: &Plan| match plan {
+        let flows = |((_, plan), rate): (&(&str, Plan), &f64)| match plan {
             Plan::Generated(plan) => {
                 let (own, first) = plan.parts();
-                (own.flows, first.map_or(0.0, |first| first.flows))
+                let part = plan.window.map_or(1.0, |window| window.part_of(arrivals));
+                let events = rate * arrivals.as_secs_f64() * part;
+                (events * own.flows, events * first.map_or(0.0, |first| first.flows))
             }
             Plan::Listed(_) => (0.0, 0.0),
-        };
-        let flows = |((_, plan), rate): (&(&str, Plan), &f64)| {
-            let part = match plan {
-                Plan::Generated(plan) => plan.window.map_or(1.0, |window| window.part_of(duration)),
-                Plan::Listed(_) => 1.0,
-            };
-            let (own, first) = per_event(plan);
-            let events = rate * duration.as_secs_f64() * part;
-            (events * own, events * first)
         };
         let expected = plans.iter().zip(&rates).map(flows).collect();
         let mut listed = 0;
@@ -189,7 +163,7 @@ impl Workload {
             sources.push(match plan {
                 Plan::Generated(plan) => {
                     let classes = (class_id(of.own()), of.first().map(class_id));
-                    let generator = Generator::new(*plan, rate, classes, number, site.hosts, seeds);
+                    let generator = Generator::new(*plan, rate, classes, number, places.hosts(), seeds);
                     FlowSource::Generated(Box::new(generator))
                 }
                 Plan::Listed(list) => {
@@ -240,15 +214,41 @@ impl Workload {
         mixture
     }
 
-    /// What goes from host to host, in expectation, whatever part of it has been taken: each explicit list as it is,
-    /// and of each generated traffic as many equal parts as there are `draws`. The same workload gives the same.
-    pub fn passages(&self, draws: u32) -> Vec<Passage> {
-        let mut passages = Vec::new();
-        for ((number, source), &expected) in (0u64..).zip(&self.sources).zip(&self.expected) {
-            let mut stream = Seeds::new(0).stream("workload.passages", number);
-            source.add_passages(expected, draws, &mut stream, &mut passages);
+    /// What the workload of `config` offers from host to host, and when.
+    ///
+    /// # Errors
+    /// As [`Workload::new`].
+    pub fn offered(
+        config: &Config,
+        places: &HostLinks,
+        seeds: Seeds,
+        files: impl Into<Files>,
+    ) -> Result<Offered, Invalid> {
+        let planned = Planned::new(config, places, seeds, &files.into())?;
+        let mut offered = Offered::default();
+        for ((_, plan), rate) in planned.plans.iter().zip(&planned.rates) {
+            match plan {
+                Plan::Generated(plan) => {
+                    let at = |span: Span| Instant::ZERO + span.min(planned.arrivals);
+                    let (from, until) = plan.window.map_or((Span::ZERO, None), |window| (window.from, window.until));
+                    let (from, until) = (at(from), at(until.unwrap_or(planned.arrivals)));
+                    let ((own, first), (own_part, first_part)) = (plan.matrices(), plan.parts());
+                    for (matrix, part) in first.zip(first_part).into_iter().chain([(own, own_part)]) {
+                        let bps = rate * part.flows * part.mean_wire * 8.0;
+                        offered.streams.push(Stream { matrix, bps, from, until });
+                    }
+                }
+                Plan::Listed(list) => offered.listed.extend(list.flows.iter().map(|flow| ListedBytes {
+                    start: flow.start,
+                    src: HostId(flow.src),
+                    dst: HostId(flow.dst),
+                    bytes: wire_bytes(flow.size),
+                })),
+            }
         }
-        passages
+        offered.streams.retain(|stream| stream.bps > 0.0);
+        offered.listed.sort_by_key(|flow| flow.start);
+        Ok(offered)
     }
 
     /// Bytes that it holds on to: tables of hosts, explicit lists, and flows that wait for earlier ones. What neither
@@ -336,6 +336,54 @@ impl Iterator for Workload {
 }
 
 type Plans<'a> = [(&'a str, Plan)];
+
+/// The traffics of a workload, checked, and how often their events come.
+struct Planned<'a> {
+    plans: Vec<(&'a str, Plan)>,
+    end: End,
+    warmup: Warmup,
+    /// What was not done as written.
+    notes: Vec<String>,
+    /// Events per second of each traffic; 0 for explicit lists.
+    rates: Vec<f64>,
+    /// The time in which generated traffic arrives, in expectation; zero if there is none.
+    arrivals: Span,
+    /// The time that loads are taken over.
+    duration: Span,
+}
+
+impl<'a> Planned<'a> {
+    fn new(config: &'a Config, places: &HostLinks, seeds: Seeds, files: &Files) -> Result<Planned<'a>, Invalid> {
+        let traffics = &config.traffic.0;
+        if traffics.is_empty() {
+            return Err(Invalid::new("workload.traffic", "there is no traffic")
+                .help("expected at least one table such as [workload.traffic.short]"));
+        }
+        let groups = Groups::draw(&config.groups, &Racks::new(places), seeds)?;
+        let site = Site { hosts: places.hosts(), nodes: places.nodes.as_ref(), seeds, files, groups: &groups };
+        let mut plans = Vec::with_capacity(traffics.len());
+        for (number, (name, traffic)) in (0u64..).zip(traffics) {
+            if !is_class_name(name) {
+                let message = format!("`{name}` is not a name of a class");
+                return Err(Invalid::new(dotted::join("workload.traffic", name), message).help(CLASS_NAME_HELP));
+            }
+            plans.push((name.as_str(), Plan::new(&format!("workload.traffic.{name}"), traffic, number, &site)?));
+        }
+        let end = end(config, &plans)?;
+        let warmup = warmup(config)?;
+        check_windows(&plans, config.duration)?;
+        let mut notes = cut_lists(&mut plans, end, config.duration)?;
+        let unread = plans.iter().flat_map(|(name, plan)| match plan {
+            Plan::Listed(list) => list.notes.iter().map(|note| format!("the file of `{name}`: {note}")).collect(),
+            Plan::Generated(_) => Vec::new(),
+        });
+        notes.extend(unread);
+        notes.extend(groups.notes());
+        let rates = rates(config, places, &plans)?;
+        let (arrivals, duration) = time_base(config, &plans, &rates)?;
+        Ok(Planned { plans, end, warmup, notes, rates, arrivals, duration })
+    }
+}
 
 fn generated<'a>(plans: &'a Plans<'_>) -> impl Iterator<Item = (&'a str, &'a Generated)> {
     plans.iter().filter_map(|(name, plan)| match plan {
@@ -496,7 +544,9 @@ fn capacity(
         LoadOf::Core => {
             let uplinks = uplinks()?;
             let racks = Racks::new(places);
-            let part = |plan: &Generated| share(plan).map_or(0.0, |share| share * plan.spread(&racks).leaving());
+            let part = |plan: &Generated| {
+                share(plan).map_or(0.0, |share| share * plan.leaving(&racks) / plan.bytes_per_event(LoadBytes::Payload))
+            };
             let leaving: f64 = generated(plans).map(|(_, plan)| part(plan)).sum();
             if leaving <= 0.0 {
                 return Err(Invalid::new("workload.load_of", "no byte of these traffics leaves its rack")
@@ -507,11 +557,18 @@ fn capacity(
     }
 }
 
-/// The time that loads are taken over.
-fn time_base(config: &Config, plans: &Plans<'_>, rates: &[f64]) -> Result<Span, Invalid> {
+/// The time in which generated traffic arrives, and the time that loads are taken over.
+fn time_base(config: &Config, plans: &Plans<'_>, rates: &[f64]) -> Result<(Span, Span), Invalid> {
     if let Some(duration) = config.duration {
-        return Ok(duration);
+        return Ok((duration, duration));
     }
+    let starts = || {
+        plans.iter().flat_map(|(_, plan)| match plan {
+            Plan::Listed(list) => list.flows.as_slice(),
+            Plan::Generated(_) => &[],
+        })
+    };
+    let last = starts().map(|flow| flow.start).max().unwrap_or(Instant::ZERO);
     if let Some(flows) = config.flows {
         let per_second: f64 = plans
             .iter()
@@ -530,17 +587,11 @@ fn time_base(config: &Config, plans: &Plans<'_>, rates: &[f64]) -> Result<Span, 
             let message = format!("{flows} flows take about {:.0} days to arrive", seconds / 86_400.0);
             return Err(Invalid::new("workload.flows", message).help("a run lasts at most 100 days"));
         }
-        return Ok(Span::from_secs_f64(seconds));
+        let arrivals = Span::from_secs_f64(seconds);
+        return Ok((arrivals, arrivals.max(last.saturating_since(Instant::ZERO))));
     }
-    let starts = || {
-        plans.iter().flat_map(|(_, plan)| match plan {
-            Plan::Listed(list) => list.flows.as_slice(),
-            Plan::Generated(_) => &[],
-        })
-    };
-    let first = starts().map(|flow| flow.start).min();
-    let last = starts().map(|flow| flow.start).max();
-    Ok(first.zip(last).map_or(Span::ZERO, |(first, last)| last.saturating_since(first)))
+    let first = starts().map(|flow| flow.start).min().unwrap_or(last);
+    Ok((Span::ZERO, last.saturating_since(first)))
 }
 
 /// The classes of one traffic.

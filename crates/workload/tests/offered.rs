@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tailcut_base::{BitRate, Seeds, Span, wire_bytes};
 use tailcut_model::FlowSpec;
-use tailcut_workload::{Config, Forecast, HostLinks, Realised, Workload};
+use tailcut_workload::{Config, Forecast, HostLinks, Realised, Stream, Workload};
 
 /// Slytherin's leaf-spine network: 20 racks of 20 hosts at 10 Gb/s with 10 uplinks of 10 Gb/s each.
 fn slytherin_places() -> HostLinks {
@@ -15,9 +15,8 @@ fn host_links(racks: u32, hosts: u32, gbps: u64, uplinks_gbps: u64) -> HostLinks
     HostLinks {
         rack_of: (0..racks * hosts).map(|host| host / hosts).collect(),
         host_link: BitRate::gbps(gbps),
-        wider: Default::default(),
         uplinks: Some(uplinks_gbps * 1_000_000_000),
-        rack_uplinks: vec![uplinks_gbps * 1_000_000_000 / u64::from(racks); racks as usize],
+        nodes: None,
     }
 }
 
@@ -28,6 +27,26 @@ fn workload(places: &HostLinks, seed: u64, text: &str) -> Workload {
 
 fn forecast(places: &HostLinks, text: &str) -> Forecast {
     workload(places, 1, text).forecast().clone()
+}
+
+/// What each host sends and receives over its link of 10 Gb/s, as a fraction of it, in expectation.
+fn host_loads(places: &HostLinks, seed: u64, text: &str) -> (Vec<f64>, Vec<f64>) {
+    let config: Config = toml::from_str(text).unwrap();
+    let offered = Workload::offered(&config, places, Seeds::new(seed), Path::new(".")).unwrap();
+    let hosts = places.hosts();
+    let (mut sent, mut received) = (vec![0.0; hosts as usize], vec![0.0; hosts as usize]);
+    for stream in &offered.streams {
+        let (from, to) = stream.matrix.sent_and_received(hosts);
+        sent.iter_mut().zip(from).for_each(|(sum, part)| *sum += part * stream.bps / 10e9);
+        received.iter_mut().zip(to).for_each(|(sum, part)| *sum += part * stream.bps / 10e9);
+    }
+    (sent, received)
+}
+
+/// The largest load, with the first host that has it.
+fn most(loads: &[f64]) -> (usize, f64) {
+    let larger = |best: (usize, f64), next: (usize, f64)| if next.1 > best.1 + 1e-9 { next } else { best };
+    loads.iter().copied().enumerate().reduce(larger).unwrap()
 }
 
 fn close(a: f64, b: f64, relative: f64, what: &str) {
@@ -227,10 +246,9 @@ fn in_the_hybrid_every_host_offers_the_load() {
         endpoints = "descending"
     "#;
     // The busiest sender offers no more than the load, and so every host exactly the load.
-    let on_the_wire = forecast(&places, &text.replace("duration", "load_bytes = \"wire\"\nduration"));
-    assert!(on_the_wire.links[0].0.starts_with("link from host"));
-    close(on_the_wire.links[0].1, 0.6, 1e-12, "busiest sender");
-    close(on_the_wire.links[1].1, 0.6, 1e-12, "busiest receiver");
+    let (sent, received) = host_loads(&places, 1, &text.replace("duration", "load_bytes = \"wire\"\nduration"));
+    close(most(&sent).1, 0.6, 1e-12, "busiest sender");
+    close(most(&received).1, 0.6, 1e-12, "busiest receiver");
     let forecast = forecast(&places, text);
     close(forecast.offered.edge_payload, 0.6, 1e-12, "load");
     close(forecast.classes[0].flows / forecast.flows, 0.818, 1e-3, "web-search flows");
@@ -304,8 +322,8 @@ fn degrees_of_those_who_ask_are_drawn_once_and_counted_in_the_load() {
             // The host with the largest degree has the busiest link.
             let (busiest, bytes) = received.iter().max_by_key(|(_, bytes)| **bytes).unwrap();
             assert!(of[busiest] + 8 >= *of.values().max().unwrap(), "{of:?}");
-            let link = &forecast.links.iter().find(|link| link.0.starts_with("link to host")).unwrap();
-            close(*bytes as f64 * 8.0 / 0.1 / 10e9, link.1, 0.1, "busiest link");
+            let expected = most(&host_loads(&slytherin_places(), seed, &text).1).1;
+            close(*bytes as f64 * 8.0 / 0.1 / 10e9, expected, 0.1, "busiest link");
         }
         assert_eq!(all_means.len(), 3, "each seed draws its own");
     }
@@ -364,14 +382,11 @@ fn roles_show_the_overloaded_links() {
         sizes.fixed = "1MB"
         endpoints.roles = { senders = { first = 120, count = 280 }, receivers = { first = 0, count = 120 } }
     "#;
-    let forecast = forecast(&slytherin_places(), text);
+    let (sent, received) = host_loads(&slytherin_places(), 1, text);
     let headers = 1.0 + 40.0 * 685.0 / 1e6;
-    let links: Vec<&str> = forecast.links.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(links, ["link from host 0", "link to host 120", "uplinks of rack 0", "downlinks to rack 6"]);
-    close(forecast.links[0].1, headers, 1e-9, "sender");
-    close(forecast.links[1].1, 0.75 * 0.8 * 2e12 / 280.0 / 10e9 * headers, 1e-9, "receiver");
-    // 20 senders of 10 Gb/s behind 100 Gb/s, all to other racks.
-    close(forecast.links[2].1, 2.0 * headers, 1e-9, "uplinks");
+    assert_eq!((most(&sent).0, most(&received).0), (0, 120));
+    close(most(&sent).1, headers, 1e-9, "sender");
+    close(most(&received).1, 0.75 * 0.8 * 2e12 / 280.0 / 10e9 * headers, 1e-9, "receiver");
 }
 
 #[test]
@@ -382,9 +397,8 @@ fn superways_aggregators_are_overloaded_as_published() {
                 [traffic.rest]\nshare = 0.85\nsizes.fixed = \"1MB\"";
     let alone =
         text.split("[traffic.rest]").next().unwrap().replace("share = 0.15", "share = 1.0").replace("0.6667", "0.1");
-    let forecast = forecast(&slytherin_places(), &alone);
-    assert!(forecast.links[1].0.starts_with("link to host "));
-    close(forecast.links[1].1, 0.1 * 2e12 / 20.0 / 10e9 * 1.04, 1e-9, "aggregator");
+    let (_, received) = host_loads(&slytherin_places(), 1, &alone);
+    close(most(&received).1, 0.1 * 2e12 / 20.0 / 10e9 * 1.04, 1e-9, "aggregator");
 }
 
 #[test]
@@ -484,7 +498,7 @@ fn a_drawn_degree_counts_with_its_mean() {
     };
     let (fixed, drawn) = ("degree = 8", "degree.uniform = { min = 4, max = 12 }");
     let [a, b] = [fixed, drawn].map(|degree| forecast(&places, &text(degree, true)));
-    assert_eq!((a.flows, a.payload_bytes, &a.links), (b.flows, b.payload_bytes, &b.links));
+    assert_eq!((a.flows, a.payload_bytes), (b.flows, b.payload_bytes));
     let [queries, of_drawn] = [&a, &b].map(|forecast| forecast.classes[0].queries.unwrap());
     assert_eq!((queries.per_second, queries.degree.mean()), (of_drawn.per_second, of_drawn.degree.mean()));
     // 48 Gb/s in events of 8 flows of 1000.5 B.
@@ -530,10 +544,10 @@ fn published_incasts_have_the_queries_of_their_shares() {
     );
 }
 
-/// What is drawn from host to host is what the forecast computes: as many bytes, and as many of them at the busiest
-/// host.
+/// What is offered from host to host is as many bytes as the forecast has, also of lists that go on when the generated
+/// traffic has ended, and of traffics that arrive for a part of the time.
 #[test]
-fn passages_are_those_of_the_forecast() {
+fn what_is_offered_between_hosts_is_what_is_forecast() {
     let asked = |fixed_workers: bool, fixed_degrees: bool| {
         format!(
             "duration = \"10ms\"\n[traffic.incast]\nrate = 1e5\nsizes.fixed = \"2KB\"\n[traffic.incast.incast]\n\
@@ -550,9 +564,18 @@ fn passages_are_those_of_the_forecast() {
         )
     };
     let roles = pairs(".roles = { senders = { hosts = [1, 5, 6] }, receivers = { hosts = [6, 7] } }");
+    let late = list.replace("duration = \"10ms\"", "load = 0.03\nflows = 1000");
+    let late = late.replace("start = \"2us\"", "start = \"5ms\"").replace("rate = 10.0", "share = 1.0");
+    let window =
+        "duration = \"10ms\"\n[traffic.a]\nrate = 1e5\nsizes.fixed = \"1KB\"\nfrom = \"2ms\"\nuntil = \"3ms\"\n";
+    let first =
+        asked(true, false).replace("degree.uniform", "first = { size = \"9KB\", class = \"f\" }\ndegree.uniform");
     let texts = [
         SLYTHERIN.to_owned(),
         list.to_owned(),
+        late.clone(),
+        window.to_owned(),
+        first,
         roles,
         pairs(" = \"permutation\""),
         asked(true, true),
@@ -562,22 +585,23 @@ fn passages_are_those_of_the_forecast() {
     ];
     let places = host_links(4, 12, 10, 120);
     for text in &texts {
-        let workload = workload(&places, 1, text);
-        let forecast = workload.forecast();
-        let passages = workload.passages(400_000);
-        let (mut sent, mut received) = (vec![0.0; 48], vec![0.0; 48]);
-        for passage in &passages {
-            assert_ne!(passage.src, passage.dst, "{text}");
-            sent[passage.src.0 as usize] += passage.bytes;
-            received[passage.dst.0 as usize] += passage.bytes;
-        }
-        close(sent.iter().sum(), forecast.wire_bytes, 1e-9, text);
-        let rate = |bytes: f64| bytes * 8.0 / forecast.duration.as_secs_f64() / 10e9;
-        for ((name, load), bytes) in forecast.links.iter().zip([&sent, &received]) {
-            let busiest = bytes.iter().copied().fold(0.0, f64::max);
-            close(rate(busiest), *load, 0.04, &format!("{name}: {text}"));
-        }
-        let exact = passages.iter().filter(|passage| !passage.is_drawn).count();
-        assert_eq!(exact, if text == list { 2 } else { 0 }, "flows between the same hosts are one");
+        let forecast = forecast(&places, text);
+        let config: Config = toml::from_str(text).unwrap();
+        let offered = Workload::offered(&config, &places, Seeds::new(1), Path::new(".")).unwrap();
+        let seconds = |stream: &Stream| stream.until.saturating_since(stream.from).as_secs_f64();
+        let generated = offered.streams.iter().map(|stream| {
+            let (sent, received) = stream.matrix.sent_and_received(48);
+            close(sent.iter().sum(), 1.0, 1e-12, text);
+            close(received.iter().sum(), 1.0, 1e-12, text);
+            stream.bps * seconds(stream) / 8.0
+        });
+        let bytes = generated.sum::<f64>() + offered.listed.iter().map(|flow| flow.bytes as f64).sum::<f64>();
+        close(bytes, forecast.wire_bytes, 1e-9, text);
+        assert!(offered.listed.is_sorted_by_key(|flow| flow.start));
+        assert_eq!(offered.listed.len(), if text.contains("list = ") { 3 } else { 0 });
     }
+    // 1000 flows of 1 KB at 3 % of 48 x 10 Gb/s arrive in 556 us, and the list ends after 5 ms.
+    let both = forecast(&places, &late);
+    assert_eq!(both.duration, Span::from_ms(5));
+    close(both.classes[1].flows, 1000.0, 1e-9, "flows");
 }

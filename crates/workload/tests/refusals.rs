@@ -8,13 +8,7 @@ use tailcut_model::{FlowSpec, Invalid};
 use tailcut_workload::{Config, HostLinks, Workload};
 
 fn host_links() -> HostLinks {
-    HostLinks {
-        rack_of: vec![0, 0, 1, 1],
-        host_link: BitRate::gbps(10),
-        wider: Default::default(),
-        uplinks: Some(20_000_000_000),
-        rack_uplinks: vec![10_000_000_000; 2],
-    }
+    HostLinks { rack_of: vec![0, 0, 1, 1], host_link: BitRate::gbps(10), uplinks: Some(20_000_000_000), nodes: None }
 }
 
 fn new_in(dir: &Path, places: &HostLinks, text: &str) -> Result<Workload, Invalid> {
@@ -66,7 +60,7 @@ const DEFECTS: &[(&str, &str, &str, &str)] = &[
     ),
     ("", "workload.traffic", "no traffic", "[workload.traffic.short]"),
     ("[traffic]", "workload.traffic", "no traffic", "[workload.traffic.short]"),
-    ("[traffic.\"a b\"]\nlist = []", "workload.traffic", "`a b` is not a name", "letters"),
+    ("[traffic.\"a b\"]\nlist = []", "workload.traffic.\"a b\"", "`a b` is not a name", "letters"),
     ("[traffic.a]", "workload.traffic.a", "does not say what is sent", "`sizes`"),
     ("[traffic.a]\nshare = 1.0", "workload.traffic.a", "does not say what is sent", "`sizes`"),
     ("[traffic.a]\nsizes.fixed = \"1B\"\nlist = []", "workload.traffic.a.list", "not together with `sizes`", ""),
@@ -423,7 +417,7 @@ fn a_load_of_the_core_needs_a_core() {
 
 #[test]
 fn one_host_cannot_send_to_another() {
-    let alone = HostLinks { rack_of: vec![0], uplinks: None, rack_uplinks: Vec::new(), ..host_links() };
+    let alone = HostLinks { rack_of: vec![0], uplinks: None, ..host_links() };
     let error = new_in(Path::new("."), &alone, "flows = 1\n[traffic.a]\nrate = 1.0\nsizes.fixed = \"1B\"").unwrap_err();
     assert!(error.message.contains("needs two hosts"), "{error}");
 }

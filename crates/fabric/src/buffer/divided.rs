@@ -58,6 +58,10 @@ impl Parameters for Config {
             facts.excludes(Thing::Pauses, "a packet in another class than its own is stopped by the wrong pause");
         }
     }
+
+    fn resolve_bdp(&mut self, bdp: u64) {
+        self.limits.iter_mut().flatten().for_each(|limit| limit.resolve_bdp(bdp));
+    }
 }
 
 impl Build for Model {

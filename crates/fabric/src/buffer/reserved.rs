@@ -69,6 +69,10 @@ impl Parameters for Config {
     fn facts(&self, facts: &mut Facts) {
         facts.excludes(Thing::Pauses, "it divides one limit among all classes, and these have room of their own");
     }
+
+    fn resolve_bdp(&mut self, bdp: u64) {
+        self.limit.resolve_bdp(bdp);
+    }
 }
 
 impl Build for Model {

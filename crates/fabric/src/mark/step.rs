@@ -5,7 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::Bytes;
+use tailcut_base::{Bytes, MTU_BYTES, ScaledBytes};
 use tailcut_model::seat::{Marker, Occupancy};
 use tailcut_model::{Around, Build, Facts, Invalid, Parameters, Thing};
 
@@ -27,8 +27,9 @@ pub enum Scope {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// K: a packet is marked if the queue, itself included, is longer (65 packets at 10 Gb/s: DCTCP, SIGCOMM 2010,
-    /// section 3.5).
+    /// K: a packet is marked if the queue, itself included, is longer (DCTCP, SIGCOMM 2010: more than C x RTT / 7 by
+    /// the analysis of section 3.4, here by a fifth; 65 packets at 10 Gb/s by the experiments of section 3.5). `BDP` is
+    /// as for `port.limit`.
     pub threshold: Threshold,
     /// Whose bytes are counted (HKUST-SING/PIAS-NS2, marking scheme 2: the port).
     pub scope: Scope,
@@ -41,7 +42,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            threshold: Threshold::Bytes(tailcut_base::Bytes(65 * tailcut_base::MTU_BYTES)),
+            threshold: ScaledBytes::of_bdp(0.17).at_least(Bytes(65 * MTU_BYTES)).into(),
             scope: Scope::Port,
             inclusive: false,
             from_class: 0,
@@ -62,6 +63,7 @@ impl Parameters for Config {
     const CASES: &'static [&'static str] = &[
         "",
         "threshold = \"3pkt\"",
+        "threshold = \"max(2pkt, 0.5 BDP)\"",
         "threshold = \"1pkt\", inclusive = true",
         "threshold = \"30pkt\", scope = \"queue\"",
     ];
@@ -71,9 +73,13 @@ impl Parameters for Config {
         facts.idle_without(Thing::EcnCapable, "there are none: nothing is marked");
     }
 
+    fn resolve_bdp(&mut self, bdp: u64) {
+        self.threshold.resolve_bdp(bdp);
+    }
+
     fn warnings(&self, around: &Around) -> Vec<String> {
         let threshold = self.threshold.resolve(around.port_limit);
-        if threshold < 2 * tailcut_base::MTU_BYTES {
+        if threshold < 2 * MTU_BYTES {
             return vec![format!(
                 "the marking threshold, {}, is below two packets: a packet that finds one waiting is marked",
                 self.threshold
@@ -84,7 +90,7 @@ impl Parameters for Config {
             Scope::Queue => (around.class_room, "a class"),
         };
         if threshold < room {
-            return Vec::new();
+            return around.short_threshold("the marking threshold", threshold).into_iter().collect();
         }
         vec![format!(
             "the marking threshold, {}, is not below the buffer of {whose}, {}: packets are dropped or paused before they are marked",
@@ -126,6 +132,6 @@ impl Marker for Model {
     }
 
     fn spares_first(&self) -> bool {
-        tailcut_base::MTU_BYTES <= self.unmarked
+        MTU_BYTES <= self.unmarked
     }
 }

@@ -1,11 +1,12 @@
-//! A queue length that is given in bytes, in packets or as a share of the port's limit.
+//! A queue length that is given in bytes, in packets, as a share of the port's limit or as a multiple of the
+//! bandwidth-delay product.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use tailcut_base::Bytes;
+use tailcut_base::{Bytes, ScaledBytes};
 
 /// A queue length.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,16 +15,32 @@ pub enum Threshold {
     Bytes(Bytes),
     /// This share of the port's limit, in percent.
     Percent(f64),
+    /// A multiple of the bandwidth-delay product of the port's link, until [`Threshold::resolve_bdp`] replaces it.
+    Scaled(ScaledBytes),
 }
 
 impl Threshold {
-    /// The length in bytes in a port with this limit.
+    /// The length in bytes in a port with this limit. A multiple of a bandwidth-delay product that is not known is 0.
     pub fn resolve(self, limit: u64) -> u64 {
         match self {
             Threshold::Bytes(bytes) => bytes.0,
+            Threshold::Scaled(scaled) => scaled.at(0).0,
             // A share of a byte does not matter; it is cut off.
             Threshold::Percent(percent) => (limit as f64 * percent / 100.0) as u64,
         }
+    }
+
+    /// Replaces a multiple of the bandwidth-delay product by its bytes, where the product is `bdp` bytes.
+    pub fn resolve_bdp(&mut self, bdp: u64) {
+        if let Threshold::Scaled(scaled) = *self {
+            *self = Threshold::Bytes(scaled.at(bdp));
+        }
+    }
+}
+
+impl From<ScaledBytes> for Threshold {
+    fn from(scaled: ScaledBytes) -> Threshold {
+        scaled.bytes().map_or(Threshold::Scaled(scaled), Threshold::Bytes)
     }
 }
 
@@ -32,6 +49,7 @@ impl fmt::Display for Threshold {
         match self {
             Threshold::Bytes(bytes) => bytes.fmt(f),
             Threshold::Percent(percent) => write!(f, "{percent}%"),
+            Threshold::Scaled(scaled) => scaled.fmt(f),
         }
     }
 }
@@ -42,8 +60,8 @@ impl Serialize for Threshold {
     }
 }
 
-const EXPECTED: &str =
-    "a size with a unit, such as \"97500B\" or \"65pkt\", or a share of the port's limit, such as \"25%\"";
+const EXPECTED: &str = "a size with a unit, such as \"97500B\" or \"65pkt\", a share of the port's limit, such as \"25%\", \
+                        or a multiple of the bandwidth-delay product, such as \"0.17 BDP\" or \"max(65pkt, 0.17 BDP)\"";
 
 impl<'de> Deserialize<'de> for Threshold {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Threshold, D::Error> {
@@ -55,7 +73,7 @@ impl<'de> Deserialize<'de> for Threshold {
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Threshold, E> {
                 let Some(percent) = text.trim().strip_suffix('%') else {
-                    return text.parse().map(Threshold::Bytes).map_err(E::custom);
+                    return text.parse().map(|size: ScaledBytes| size.into()).map_err(E::custom);
                 };
                 match percent.trim().parse::<f64>() {
                     Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(Threshold::Percent(percent)),
@@ -84,6 +102,6 @@ impl JsonSchema for Threshold {
         true
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "format": "size or percent", "examples": ["65pkt", "25%"] })
+        json_schema!({ "type": "string", "format": "size, percent or BDP", "examples": ["65pkt", "25%", "0.17 BDP"] })
     }
 }

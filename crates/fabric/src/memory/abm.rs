@@ -84,7 +84,18 @@ impl Parameters for Config {
 
     fn warnings(&self, around: &Around) -> Vec<String> {
         let alpha = if self.unscheduled.0 > 0 { self.alpha.max(self.alpha_unscheduled) } else { self.alpha };
-        super::below_limit("abm", (alpha / (1.0 + alpha) * self.size.0 as f64) as u64, around)
+        let mut warnings = super::below_limit("abm", (alpha / (1.0 + alpha) * self.size.0 as f64) as u64, around);
+        let what = "what is measured in an interval is less than a round trip brings";
+        warnings.extend(around.short_round_trip("interval", self.interval, what));
+        if self.unscheduled.0 > 0 && self.unscheduled.0 < around.bdp / 2 {
+            warnings.push(format!(
+                "`unscheduled`, {}, is less than half of the bandwidth-delay product of {}: packets of the first round \
+                 trip of a flow count as later ones",
+                self.unscheduled.rounded(),
+                Bytes(around.bdp).rounded()
+            ));
+        }
+        warnings
     }
 }
 

@@ -86,7 +86,7 @@ pub(super) struct Ended {
     pub(super) gradient: f64,
     /// Most bytes that waited.
     pub(super) peak: u64,
-    /// Most bytes that would have waited if everything had been let in, to within a packet.
+    /// Most bytes that would have waited meanwhile if everything had been let in, to within a packet.
     pub(super) demand: u64,
 }
 
@@ -105,6 +105,7 @@ struct Port {
     drops: u64,
     /// When the link would be done with all that has come.
     free_at: Instant,
+    /// Most bytes that would have waited, over the same time as `peak`.
     demand: u64,
 }
 
@@ -176,7 +177,8 @@ impl Bursts {
         }
         let idle = port.free_at <= now;
         port.free_at = port.free_at.max(now) + rate.tx_time(size);
-        if !idle {
+        // What is left of a burst that is over is none of the next one.
+        if !idle && !port.follows_burst {
             port.demand = port.demand.max(bytes_in(rate, now, port.free_at));
         }
     }
@@ -198,11 +200,15 @@ impl Bursts {
             port.follows_burst = false;
             return Step::None;
         }
+        let followed_burst = port.follows_burst;
         port.follows_burst &= match self.rearm {
             Rearm::AtOnce => false,
             Rearm::Growing => float(bytes) > least && port.gradient <= 0.0,
             Rearm::AtRest => float(bytes) > least,
         };
+        if self.follows_demand && followed_burst && !port.follows_burst {
+            port.demand = port.demand.max(bytes_in(self.rates[number as usize], now, port.free_at));
+        }
         if bytes > port.peak && !port.follows_burst {
             (port.peak, port.at_growth) = (bytes, port.gradient);
         }
@@ -280,4 +286,149 @@ impl Port {
 fn bytes_in(rate: BitRate, now: Instant, until: Instant) -> u64 {
     let ps = u128::from(until.saturating_since(now).as_ps());
     (ps * u128::from(rate.as_bps()) / 8_000_000_000_000) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tailcut_base::Span;
+    use tailcut_model::Build;
+    use tailcut_model::seat::Memory;
+
+    use super::*;
+    use crate::memory::testing::{Switch, context};
+    use crate::memory::{smartbuf, unbounded};
+
+    const PACKET: u64 = 1500;
+    const TIME: Span = Span::from_ns(1200);
+
+    /// What happened at a port, in the order of time.
+    #[derive(Clone, Copy, Debug)]
+    enum Event {
+        Came(Instant),
+        /// One began to leave, and so many bytes waited then.
+        Left(Instant, u64),
+    }
+
+    /// Packets come in bursts, so many for each that leaves, and so many leave until the next burst.
+    fn drive<M: Memory>(memory: M, bursts: &[(u32, u32, u32)]) -> (Vec<Event>, Vec<Burst>) {
+        let mut switch = Switch::new(memory, 1);
+        switch.memory.keep_bursts();
+        let (mut events, mut is_busy) = (Vec::new(), false);
+        let leave = |switch: &mut Switch<M>, events: &mut Vec<Event>, is_busy: &mut bool| {
+            switch.now = switch.now + TIME;
+            *is_busy = switch.waiting(0) > 0;
+            switch.leave(0);
+            if *is_busy {
+                events.push(Event::Left(switch.now, switch.waiting(0)));
+            }
+        };
+        for &(packets, at_a_time, departures) in bursts {
+            for nth in 0..packets {
+                let is_taken = switch.offer(0).is_ok();
+                events.push(Event::Came(switch.now));
+                if is_taken && !is_busy {
+                    is_busy = true;
+                    events.push(Event::Left(switch.now, switch.waiting(0)));
+                }
+                if nth % at_a_time == at_a_time - 1 {
+                    leave(&mut switch, &mut events, &mut is_busy);
+                }
+            }
+            (0..departures).for_each(|_| leave(&mut switch, &mut events, &mut is_busy));
+        }
+        (events, switch.memory.take_bursts())
+    }
+
+    /// Packets that wait at `at` if all are let in that come after `rest`, when so many waited and one had just begun
+    /// to leave.
+    fn waiting(rest: Option<(Instant, u64)>, came: &[Instant], at: Instant) -> u64 {
+        let (from, already) = rest.unwrap_or_default();
+        let mut free = if rest.is_some() { from + TIME } else { Instant::ZERO };
+        let mut begins = Vec::new();
+        let all = std::iter::repeat_n(from, already as usize).chain(came.iter().copied().filter(|came| *came <= at));
+        for came in all {
+            free = free.max(came);
+            begins.push(free);
+            free = free + TIME;
+        }
+        begins.iter().filter(|begins| **begins > at).count() as u64
+    }
+
+    /// The most that would have waited in each burst, from the words: a burst is watched from when the one before is
+    /// over and the queue is short or grows again; it is over below half of its peak.
+    fn demands(events: &[Event], least: f64) -> Vec<(Instant, u64)> {
+        let mut found = Vec::new();
+        let (mut rest, mut came) = (None, Vec::new());
+        let (mut is_watched, mut has_begun, mut peak, mut demand) = (true, false, 0u64, 0u64);
+        let (mut gradient, mut last) = (0.0, (Instant::ZERO, 0u64));
+        for &event in events {
+            match event {
+                Event::Came(at) => {
+                    came.push(at);
+                    demand = demand.max(if is_watched { waiting(rest, &came, at) } else { 0 });
+                }
+                Event::Left(at, bytes) => {
+                    if at > last.0 {
+                        let change = (bytes as f64 - last.1 as f64) * 8.0 / at.saturating_since(last.0).as_secs_f64();
+                        gradient = 0.25 * change + 0.75 * gradient;
+                    }
+                    last = (at, bytes);
+                    if !is_watched && (bytes as f64 <= least || gradient > 0.0) {
+                        (is_watched, demand) = (true, waiting(rest, &came, at));
+                    }
+                    peak = if is_watched { peak.max(bytes) } else { peak };
+                    let is_below = (bytes as f64) < 0.5 * peak as f64;
+                    has_begun |= peak as f64 > least && !is_below;
+                    if is_below {
+                        if has_begun {
+                            found.push((at, (demand * PACKET).max(peak)));
+                        }
+                        is_watched &= !has_begun;
+                        (rest, has_begun, peak, demand) = (Some((at, bytes / PACKET)), false, 0, 0);
+                        came.clear();
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn bursts() -> impl Strategy<Value = Vec<(u32, u32, u32)>> {
+        prop::collection::vec((1u32..120, 1u32..12, 0u32..90), 1..9)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Bursts that follow each other at any distance, where nothing is dropped and where much is.
+        #[test]
+        fn the_demand_of_a_burst_is_what_would_have_waited_in_it(bursts in bursts()) {
+            let unbounded = toml::from_str("instead_of = \"150KB\"").unwrap();
+            let unbounded = unbounded::Model::build(&unbounded, &context(1)).unwrap();
+            let smartbuf = toml::from_str("size = \"60KB\"\nwarm = \"0s\"").unwrap();
+            let smartbuf = smartbuf::Model::build(&smartbuf, &context(1)).unwrap();
+            let seen = [(drive(unbounded, &bursts), 30_000.0), (drive(smartbuf, &bursts), 12_000.0)];
+            for ((events, seen), least) in seen {
+                let expected = demands(&events, least);
+                prop_assert_eq!(seen.len(), expected.len());
+                for (burst, (ended, demand)) in seen.iter().zip(expected) {
+                    prop_assert_eq!(burst.ended, ended);
+                    prop_assert!(burst.demand.abs_diff(demand) <= PACKET, "{:?}, not {}", burst, demand);
+                    prop_assert!(burst.demand >= burst.peak);
+                }
+            }
+        }
+    }
+
+    /// 1.2 MB come at once; a packet comes while less than half of it is left, and 150 KB when 136.5 KB are left.
+    #[test]
+    fn what_is_left_of_a_burst_is_no_demand_of_the_next_one() {
+        let config = toml::from_str("instead_of = \"1MB\"").unwrap();
+        let model = unbounded::Model::build(&config, &context(1)).unwrap();
+        let (_, bursts) = drive(model, &[(800, 800, 430), (1, 2, 278), (100, 8, 400)]);
+        assert_eq!(bursts.len(), 2, "{bursts:?}");
+        assert!(bursts[0].demand.abs_diff(1_198_500) <= PACKET, "{bursts:?}");
+        assert!(bursts[1].demand.abs_diff(bursts[1].peak) <= 8 * PACKET && bursts[1].demand < 300_000, "{bursts:?}");
+    }
 }

@@ -80,7 +80,9 @@ impl Parameters for Config {
     }
 
     fn warnings(&self, around: &Around) -> Vec<String> {
-        super::below_limit("rtt", around.bdp.min(self.size.0), around)
+        let mut warnings = super::below_limit("rtt", around.bdp.min(self.size.0), around);
+        warnings.extend(around.short_round_trip("rtt", self.rtt, "ports get less than fills their links"));
+        warnings
     }
 }
 

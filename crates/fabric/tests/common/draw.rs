@@ -110,7 +110,7 @@ fn adjusted() -> impl Strategy<Value = PortConfig> {
     let step = prop::option::of((1u64..20_000, prop::bool::ANY, prop::bool::ANY, 0u8..8));
     let parts = prop::option::of((prop::collection::vec(0.0..1.0, 8), prop::bool::ANY, prop::bool::ANY));
     (registered(), step, parts).prop_map(|(DrawnPort { mut config, .. }, step, parts)| {
-        let (limit, classes) = (config.limit.0, config.classes);
+        let (limit, classes) = (config.limit_bytes(), config.classes);
         if let Some((threshold, inclusive, queue, from)) = step {
             config.marker = MarkerConfig::Step(mark::step::Config {
                 threshold: Threshold::Bytes(Bytes(threshold)),

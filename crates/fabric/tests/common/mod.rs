@@ -67,7 +67,7 @@ pub fn full_packets(n: u64) -> Bytes {
 
 /// A FIFO port that never marks, with room for `limit` full packets.
 pub fn fifo(limit: u64) -> PortConfig {
-    PortConfig { limit: full_packets(limit), ..PortConfig::default() }
+    PortConfig { limit: full_packets(limit).into(), ..PortConfig::default() }
 }
 
 /// A port of strict classes that the senders choose.

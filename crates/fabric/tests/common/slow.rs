@@ -198,7 +198,7 @@ pub struct SlowPort {
 impl SlowPort {
     /// One that believes every model, or only those that it does not know.
     pub fn new(config: &PortConfig, rate: BitRate, believes: bool) -> SlowPort {
-        let context = PortContext { limit: config.limit.0, classes: config.classes };
+        let context = PortContext { limit: config.limit_bytes(), classes: config.classes };
         let draws = LossContext { seeds: Seeds::new(0), port: PortId(0) };
         SlowPort {
             config: config.clone(),
@@ -225,7 +225,7 @@ impl SlowPort {
     }
 
     fn limit(&self) -> u64 {
-        self.config.limit.0
+        self.config.limit_bytes()
     }
 
     /// Most bytes that may ever wait.

@@ -29,11 +29,14 @@ pub struct Config {
     pub d_min: f64,
     /// Largest d, of flows that are nearly late (SIGCOMM 2012).
     pub d_max: f64,
+    /// Whether an ACK with ECN echo that does not cut opens the window as any other, as in the model of DCTCP (SIGCOMM
+    /// 2010, section 3.3). RFC 3168, section 6.1.2: it does not.
+    pub grow_on_ece: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { gain: 1.0 / 16.0, alpha0: 1.0, floor: 1, d_min: 0.5, d_max: 2.0 }
+        Config { gain: 1.0 / 16.0, alpha0: 1.0, floor: 1, d_min: 0.5, d_max: 2.0, grow_on_ece: false }
     }
 }
 
@@ -46,6 +49,7 @@ pub struct Model(Box<State>);
 struct State {
     marks: Marks,
     urgency: Urgency,
+    grows_on_ece: bool,
 }
 
 /// What decides how near the deadline is.
@@ -69,7 +73,7 @@ impl Urgency {
 }
 
 impl Parameters for Config {
-    const CASES: &'static [&'static str] = &["", "d_min = 0.1, d_max = 4.0"];
+    const CASES: &'static [&'static str] = &["", "d_min = 0.1, d_max = 4.0", "grow_on_ece = true"];
 
     fn facts(&self, facts: &mut Facts) {
         facts.provides(Thing::EcnCapable);
@@ -94,7 +98,7 @@ impl Build for Model {
         }
         let marks = Marks::new(config.gain, config.alpha0, config.floor)?;
         let urgency = Urgency { size: flow.size, deadline: flow.deadline, min: d_min, max: d_max };
-        Ok(Model(Box::new(State { marks, urgency })))
+        Ok(Model(Box::new(State { marks, urgency, grows_on_ece: config.grow_on_ece })))
     }
 
     fn heap_bytes(&self) -> usize {
@@ -118,13 +122,13 @@ impl CongestionControl for Model {
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
-        let State { marks, urgency } = &mut *self.0;
+        let State { marks, urgency, grows_on_ece } = &mut *self.0;
         let penalty = |alpha: f64, window: &Window| match urgency.of(window.cwnd, ack) {
             // Exactly DCTCP's, whatever the power function would make of it.
             1.0 => alpha,
             d => libm::pow(alpha, d),
         };
-        marks.on_ack(window, ack, Answer { cut_every_ece: false, penalty, step: 1.0 })
+        marks.on_ack(window, ack, Answer { cut_every_ece: false, grows_on_ece: *grows_on_ece, penalty, step: 1.0 })
     }
 }
 

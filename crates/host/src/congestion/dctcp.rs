@@ -23,11 +23,15 @@ pub struct Config {
     pub floor: u32,
     /// Cut at every ACK with ECN echo and not once for each window, as one public ns-3 tree does; for comparison only.
     pub cut_every_ece: bool,
+    /// Whether an ACK with ECN echo that does not cut opens the window as any other. RFC 3168, section 6.1.2, which RFC
+    /// 8257 keeps, and Linux: it does not. The model of SIGCOMM 2010, section 3.3, opens it by a packet in each round
+    /// trip, marks or not.
+    pub grow_on_ece: bool,
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { gain: 1.0 / 16.0, alpha0: 1.0, floor: 1, cut_every_ece: false }
+        Config { gain: 1.0 / 16.0, alpha0: 1.0, floor: 1, cut_every_ece: false, grow_on_ece: false }
     }
 }
 
@@ -36,10 +40,11 @@ impl Default for Config {
 pub struct Model {
     marks: Marks,
     cut_every_ece: bool,
+    grows_on_ece: bool,
 }
 
 impl Parameters for Config {
-    const CASES: &'static [&'static str] = &["", "alpha0 = 0.0, floor = 2", "cut_every_ece = true"];
+    const CASES: &'static [&'static str] = &["", "alpha0 = 0.0, floor = 2", "cut_every_ece = true", "grow_on_ece = true"];
 
     fn facts(&self, facts: &mut Facts) {
         facts.provides(Thing::EcnCapable);
@@ -53,7 +58,7 @@ impl Build for Model {
 
     fn build(config: &Config, _: &FlowContext) -> Result<Model, Invalid> {
         let marks = Marks::new(config.gain, config.alpha0, config.floor)?;
-        Ok(Model { marks, cut_every_ece: config.cut_every_ece })
+        Ok(Model { marks, cut_every_ece: config.cut_every_ece, grows_on_ece: config.grow_on_ece })
     }
 }
 
@@ -80,7 +85,8 @@ impl CongestionControl for Model {
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
-        let answer = Answer { cut_every_ece: self.cut_every_ece, penalty: |alpha, _: &Window| alpha, step: 1.0 };
+        let Model { cut_every_ece, grows_on_ece, .. } = *self;
+        let answer = Answer { cut_every_ece, grows_on_ece, penalty: |alpha, _: &Window| alpha, step: 1.0 };
         self.marks.on_ack(window, ack, answer)
     }
 }
@@ -132,8 +138,40 @@ mod tests {
             assert!((w.cwnd / MSS as f64 - expected).abs() < 1e-9);
             let before = w.cwnd;
             assert!(!model.on_ack(&mut w, &ack(11 * MSS, 110 * MSS, MSS, true)));
-            assert!(w.cwnd >= before && w.cwnd < before + MSS as f64, "no second cut in the same window");
+            assert_eq!(w.cwnd, before, "neither a second cut in the same window nor growth");
             assert!(model.on_ack(&mut w, &ack(111 * MSS, 150 * MSS, MSS, true)), "the next window may be cut");
+        }
+    }
+
+    #[test]
+    fn an_ack_with_echo_opens_the_window_on_request_alone_whether_in_slow_start_or_above() {
+        for (grow_on_ece, packets) in [(false, 50.0), (true, 50.0 + 1.0 / 50.0)] {
+            let mut model = Model::build(&Config { grow_on_ece, ..Config::default() }, &FlowContext::default()).unwrap();
+            model.marks.window_end = 1000 * MSS;
+            let mut w = window(100.0);
+            assert!(model.on_ack(&mut w, &ack(10 * MSS, 110 * MSS, MSS, true)));
+            model.on_ack(&mut w, &ack(11 * MSS, 110 * MSS, MSS, true));
+            assert!((w.cwnd / MSS as f64 - packets).abs() < 1e-9, "{}", w.cwnd / MSS as f64);
+            // After a timeout the window is below ssthresh.
+            (w.cwnd, w.ssthresh) = (2.0 * MSS as f64, 50.0 * MSS as f64);
+            model.on_ack(&mut w, &ack(12 * MSS, 110 * MSS, MSS, true));
+            assert_eq!(w.cwnd, if grow_on_ece { 3.0 } else { 2.0 } * MSS as f64);
+            model.on_ack(&mut w, &ack(13 * MSS, 110 * MSS, MSS, false));
+            assert_eq!(w.cwnd, if grow_on_ece { 4.0 } else { 3.0 } * MSS as f64, "without echo it grows");
+        }
+    }
+
+    #[test]
+    fn where_every_packet_is_marked_the_window_falls_to_the_floor_and_stays_there() {
+        for floor in 1..4 {
+            let mut model = Model::build(&Config { floor, ..Config::default() }, &FlowContext::default()).unwrap();
+            let mut w = window(64.0);
+            let mut sent = 64;
+            for acked in 1..2_000 {
+                model.on_ack(&mut w, &ack(acked * MSS, sent * MSS, MSS, true));
+                sent = sent.max(acked + (w.cwnd / MSS as f64) as u64);
+            }
+            assert_eq!(w.cwnd, f64::from(floor) * MSS as f64);
         }
     }
 

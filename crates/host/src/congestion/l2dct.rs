@@ -37,6 +37,9 @@ pub struct Config {
     /// Whether each ACK is counted twice on the way to the next segment, so that the window opens by two segments in a
     /// round trip whatever the weight is (HKUST-SING/PIAS-NS2, `tcp/tcp.cc`; no paper has it).
     pub double_count: bool,
+    /// Whether an ACK with ECN echo that does not cut opens the window as any other, as in the model of DCTCP (SIGCOMM
+    /// 2010, section 3.3). RFC 3168, section 6.1.2: it does not.
+    pub grow_on_ece: bool,
 }
 
 impl Default for Config {
@@ -50,6 +53,7 @@ impl Default for Config {
             full_weight: Bytes(200 * 1024),
             least_weight: Bytes(1024 * 1024),
             double_count: false,
+            grow_on_ece: false,
         }
     }
 }
@@ -64,6 +68,7 @@ struct State {
     marks: Marks,
     weights: Weights,
     double_count: bool,
+    grows_on_ece: bool,
 }
 
 /// The weight by the bytes that a flow has sent: level, then falling in a line, then level.
@@ -89,7 +94,7 @@ impl Weights {
 
 impl Parameters for Config {
     const CASES: &'static [&'static str] =
-        &["", "full_weight = \"10KB\", least_weight = \"50KB\"", "double_count = true"];
+        &["", "full_weight = \"10KB\", least_weight = \"50KB\"", "double_count = true", "grow_on_ece = true"];
 
     fn facts(&self, facts: &mut Facts) {
         facts.provides(Thing::EcnCapable);
@@ -118,7 +123,8 @@ impl Build for Model {
         }
         let marks = Marks::new(config.gain, config.alpha0, config.floor)?;
         let weights = Weights { max: w_max, min: w_min, full: full_weight.0, least: least_weight.0 };
-        Ok(Model(Box::new(State { marks, weights, double_count: config.double_count })))
+        let Config { double_count, grow_on_ece: grows_on_ece, .. } = *config;
+        Ok(Model(Box::new(State { marks, weights, double_count, grows_on_ece })))
     }
 
     fn heap_bytes(&self) -> usize {
@@ -142,11 +148,11 @@ impl CongestionControl for Model {
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
-        let State { marks, weights, double_count } = &mut *self.0;
+        let State { marks, weights, double_count, grows_on_ece } = &mut *self.0;
         let weight = weights.at(ack.snd_nxt);
         let step = if *double_count { 2.0 } else { weight / weights.max };
         let penalty = |alpha: f64, _: &Window| libm::pow(alpha, weight);
-        marks.on_ack(window, ack, Answer { cut_every_ece: false, penalty, step })
+        marks.on_ack(window, ack, Answer { cut_every_ece: false, grows_on_ece: *grows_on_ece, penalty, step })
     }
 }
 

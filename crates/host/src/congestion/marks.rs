@@ -29,6 +29,8 @@ pub(super) struct Marks {
 pub(super) struct Answer<P> {
     /// Whether every ACK with ECN echo cuts.
     pub(super) cut_every_ece: bool,
+    /// Whether an ACK with ECN echo that does not cut opens the window as any other.
+    pub(super) grows_on_ece: bool,
     /// What a cut takes off the window, doubled and as a share of it, by alpha and the window.
     pub(super) penalty: P,
     /// Segments by which the window opens in a round trip of congestion avoidance.
@@ -86,10 +88,8 @@ impl Marks {
             self.cut_until = ack.snd_nxt + 1;
             return true;
         }
-        // An ACK with ECN echo that does not cut opens the window as any other, as in the model of SIGCOMM 2010,
-        // section 3.3. RFC 3168, section 6.1.2, says that it should not: then the link is no longer full at the paper's
-        // least K (`docs/validation.md`).
-        if ack.newly_acked > 0 && ack.window_limited {
+        // The window grows by ACKs without ECN echo (RFC 3168, section 6.1.2).
+        if ack.newly_acked > 0 && ack.window_limited && (!ack.ece || answer.grows_on_ece) {
             super::increase(window, ack.newly_acked, answer.step);
         }
         false

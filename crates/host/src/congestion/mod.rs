@@ -63,6 +63,9 @@ impl CongestionControl for CongestionSeat {
     fn recall(&mut self, learned: f64) {
         match_congestion!(self, model => model.recall(learned));
     }
+    fn on_path(&mut self, path: PathFacts) {
+        match_congestion!(self, model => model.on_path(path));
+    }
     fn on_loss(&mut self, now: Instant, window: &mut Window, flight: u64) {
         match_congestion!(self, model => model.on_loss(now, window, flight));
     }

@@ -164,6 +164,9 @@ struct State {
 /// The delay that a flow aims for, by its window. Picoseconds.
 #[derive(Debug)]
 struct Target {
+    /// What depends on neither the window nor the path.
+    base: Span,
+    per_hop: Option<Span>,
     /// What does not depend on the window.
     fixed: f64,
     range: f64,
@@ -173,16 +176,23 @@ struct Target {
 
 impl Target {
     fn new(config: &Config, path: &PathFacts) -> Target {
-        let way = match config.per_hop {
+        let range = config.fs_range.as_ps() as f64;
+        let root = |cwnd: f64| 1.0 / cwnd.sqrt();
+        let alpha = range / (root(config.fs_min_cwnd) - root(config.fs_max_cwnd));
+        let (base, per_hop) = (config.base_target, config.per_hop);
+        let mut target = Target { base, per_hop, fixed: 0.0, range, alpha, beta: -alpha * root(config.fs_max_cwnd) };
+        target.set_path(path);
+        target
+    }
+
+    /// Takes another path.
+    fn set_path(&mut self, path: &PathFacts) {
+        let way = match self.per_hop {
             // What the time to live of a packet tells the receiver: switches, which are one fewer than links.
             Some(per_hop) => per_hop * u64::from(path.hops.saturating_sub(1)),
             None => path.rtt,
         };
-        let range = config.fs_range.as_ps() as f64;
-        let root = |cwnd: f64| 1.0 / cwnd.sqrt();
-        let alpha = range / (root(config.fs_min_cwnd) - root(config.fs_max_cwnd));
-        let fixed = (config.base_target + way).as_ps() as f64;
-        Target { fixed, range, alpha, beta: -alpha * root(config.fs_max_cwnd) }
+        self.fixed = (self.base + way).as_ps() as f64;
     }
 
     /// Base target, topology scaling and flow scaling (section 3.5), at a window in packets.
@@ -291,6 +301,10 @@ impl CongestionControl for Model {
         self.0.below_one = below_one;
     }
 
+    fn on_path(&mut self, path: PathFacts) {
+        self.0.target.set_path(&path);
+    }
+
     #[inline]
     fn ecn_capable(&self) -> bool {
         false
@@ -339,6 +353,8 @@ impl CongestionControl for Model {
 #[cfg(test)]
 mod tests {
     use super::super::tests::window;
+    use tailcut_base::BitRate;
+
     use super::*;
 
     fn us(us: u64) -> Instant {
@@ -555,16 +571,20 @@ mod tests {
                 rtt: Span::from_us(80),
                 hops: 4,
                 bdp: 100_000,
+                port_rate: BitRate::gbps(10),
+                port_bdp: 100_000,
                 port_limit: class_room,
                 port_room: class_room,
                 class_room,
                 lossy_room: Some(class_room),
                 drain: Span::ZERO,
                 sprays: false,
+                marks_are_read: false,
                 may_lose: true,
                 arrivals: Span::from_ms(10),
                 run_drain: Span::from_ms(10_000),
                 largest_sizes: Vec::new(),
+                incasts: Vec::new(),
             };
             config.warnings(&around).join("; ")
         };

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Instant};
 use tailcut_model::seat::{SendOrder, Turn};
-use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
+use tailcut_model::{Around, Build, Facts, Invalid, Parameters, Thing};
 
 /// Whether the NIC queue marks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +47,10 @@ impl Parameters for Config {
             facts.provides(Thing::Marks);
             facts.idle_without(Thing::EcnCapable, "there are none: nothing is marked");
         }
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        super::mark_warnings(self.mark, around)
     }
 }
 

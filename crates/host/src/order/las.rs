@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, Instant, MTU_BYTES};
 use tailcut_model::seat::{SendOrder, Turn};
-use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
+use tailcut_model::{Around, Build, Facts, Invalid, Parameters, Thing};
 
 /// How long the queue of a NIC may be.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -323,6 +323,10 @@ impl Parameters for Config {
             facts.provides(Thing::Marks);
             facts.idle_without(Thing::EcnCapable, "there are none: nothing is marked");
         }
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        super::mark_warnings(self.mark, around)
     }
 }
 

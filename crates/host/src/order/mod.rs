@@ -2,7 +2,7 @@
 
 use tailcut_base::{Bytes, Instant, MTU_BYTES};
 use tailcut_model::seat::{SendOrder, Turn};
-use tailcut_model::{Invalid, register};
+use tailcut_model::{Around, Invalid, register};
 
 register! {
     /// Which flow of a host sends next.
@@ -32,6 +32,11 @@ fn unmarked(mark: Option<Bytes>) -> Result<u32, Invalid> {
         Some(mark) => Ok(u32::try_from(mark.0 / MTU_BYTES).unwrap_or(u32::MAX)),
         None => Ok(u32::MAX),
     }
+}
+
+/// What is strange about the `mark` of a NIC.
+fn mark_warnings(mark: Option<Bytes>, around: &Around) -> Vec<String> {
+    mark.and_then(|mark| around.short_threshold("`mark` of the NIC", mark.0)).into_iter().collect()
 }
 
 /// The send orders of one host: one for each of its interfaces.

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Instant, MSS_BYTES, MTU_BYTES, Span};
 use tailcut_model::seat::{Awareness, PaceView, Pacer};
-use tailcut_model::{Build, Facts, Invalid, Parameters, Thing};
+use tailcut_model::{Around, Build, Facts, Invalid, Parameters, Thing};
 
 use crate::HostContext;
 
@@ -163,6 +163,11 @@ impl Parameters for Config {
         if self.aware {
             facts.idle_without(Thing::Incast, "there are none: every sender takes itself for the only one");
         }
+    }
+
+    fn warnings(&self, around: &Around) -> Vec<String> {
+        let what = "windows are paced faster than they are acknowledged";
+        around.short_round_trip("base_rtt", self.base_rtt, what).into_iter().collect()
     }
 }
 

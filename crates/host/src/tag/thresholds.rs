@@ -133,10 +133,17 @@ impl Thresholds {
 
     /// What is strange about thresholds that are resolved or given as a list.
     pub(super) fn warnings(&self, around: &Around) -> Vec<String> {
-        match self {
-            Thresholds::List(list) => around.strange_thresholds(list.iter().map(|threshold| threshold.0)),
-            Thresholds::Published(_) => Vec::new(),
+        let Thresholds::List(list) = self else { return Vec::new() };
+        let mut warnings = around.strange_thresholds(list.iter().map(|threshold| threshold.0));
+        if let Some(last) = list.last().filter(|last| last.0 < around.bdp) {
+            warnings.push(format!(
+                "the last of `thresholds`, {}, is below the bandwidth-delay product of {}: a flow that fills the longest \
+                 path falls to the lowest class within a round trip",
+                last.rounded(),
+                Bytes(around.bdp).rounded()
+            ));
         }
+        warnings
     }
 
     /// The thresholds in a scenario whose workload has this load, if it has one.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, HostId, Instant, MSS_BYTES, Span};
+use tailcut_base::{Bytes, HostId, Instant, MSS_BYTES, MTU_BYTES, Span};
 use tailcut_model::seat::{
     AckSample, Awaits, CongestionControl, HostCx, Look, Message, PermissionReport, Progress, SenderReport, Soon,
     Transport, Unfinished, Window, Wish,
@@ -126,6 +126,7 @@ impl Parameters for Config {
     fn warnings(&self, around: &Around) -> Vec<String> {
         let mut warnings = self.first.warnings(around);
         warnings.extend(around.short_timeout("second_min_rto", self.second_min_rto));
+        warnings.extend(around.small_window("second_max_window", u64::from(self.second_max_window) * MTU_BYTES));
         if self.threshold == Bytes(0) {
             warnings.push("no flow has 0 B: all flows ask the controller, and the first class has none".to_owned());
         }

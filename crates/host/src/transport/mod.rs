@@ -8,7 +8,7 @@ mod slots;
 
 use tailcut_base::{HostId, Span};
 use tailcut_model::seat::{HostCx, Look, Message, OpenConnection, Progress, Soon, Transport, Unfinished};
-use tailcut_model::{Component, FlowId, FlowSpec, FlowTable, Kind, Packet, PacketId, register};
+use tailcut_model::{Component, FlowId, FlowSpec, FlowTable, Kind, Packet, PacketId, PathFacts, register};
 
 use crate::HostContext;
 
@@ -82,6 +82,9 @@ impl Transport for TransportSeat {
     }
     fn open_connections(&self) -> Vec<OpenConnection> {
         match_transport!(self, model => model.open_connections())
+    }
+    fn on_path(&mut self, cx: &mut HostCx<'_>, flow: FlowId, path: PathFacts) {
+        match_transport!(self, model => model.on_path(cx, flow, path));
     }
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {
         match_transport!(self, model => model.on_expect(cx, flow, spec));

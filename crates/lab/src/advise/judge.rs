@@ -37,6 +37,9 @@ pub(super) fn looks(first: usize, most: usize) -> Vec<usize> {
 /// single look, with the quantile of Student's t at a smaller chance in the place of that at 2.5 %. Of percentiles,
 /// whose intervals are not Student's t, that is an approximation; a test measures how good it is.
 pub(super) fn widened(estimate: Estimate, seeds: usize, looks: usize) -> Estimate {
+    if estimate.interval.is_none() {
+        return estimate;
+    }
     let freedom = seeds as f64 - 1.0;
     let factor = t_quantile(1.0 - CHANCE / looks as f64, freedom) / t975(freedom);
     let value = estimate.value;
@@ -60,12 +63,12 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// The metric of a target at a design point with so many seeds, of which there are as many looks.
+    /// The metric of a target at a design point at one of so many looks.
     pub(super) fn of(
         found: &Measurements,
         (scheme, values): (&str, &[String]),
         target: &Target,
-        (seeds, looks): (usize, usize),
+        looks: usize,
     ) -> Measured {
         let get = |metric: &str| found.get(scheme, values, &target.class, metric);
         let measurement = get(&target.metric);
@@ -75,13 +78,14 @@ impl Measured {
             _ => None,
         };
         let all = all.map_or(0, |all| all.pooled.value as u64);
+        // Seeds whose runs repeat each other count once.
         let flows = found.flows(scheme, values);
         let fingerprint = |seed: u64| flows.iter().find(|known| known.0 == seed).map_or(0, |known| known.1);
         let by_seed =
             measurement.map(|m| m.by_seed.iter().map(|&(seed, own)| (seed, fingerprint(seed), own)).collect());
         let counted = measurement.map_or(0, |m| m.n);
         Measured {
-            estimate: measurement.map(|m| widened(m.pooled.clone(), seeds, looks)),
+            estimate: measurement.map(|m| widened(m.pooled.clone(), flows.len(), looks)),
             by_seed: by_seed.unwrap_or_default(),
             open: (all > counted).then(|| (all - counted, all)),
         }
@@ -128,7 +132,10 @@ pub(super) fn judge(target: &Target, measured: &Measured) -> Judgement {
     };
     let Some(Interval { low, high }) = estimate.interval else {
         let note = estimate.note.clone().unwrap_or_else(|| "there is no interval".to_owned());
-        return open(format!("{}: {note}", target.subject()));
+        let reason = format!("{}: {note}", target.subject());
+        // Where seeds draw nothing, more of them say no more.
+        let obstacle = estimate.repeated.then(|| reason.clone());
+        return Judgement { obstacle, ..open(reason) };
     };
     match (target.holds(low), target.holds(high)) {
         (true, true) => match measured.open {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tailcut_base::Bytes;
+use tailcut_base::{Bytes, ScaledBytes, dotted};
 use tailcut_results::Axis;
 use tailcut_sim::{Config, Problem};
 
@@ -63,14 +63,16 @@ pub(super) struct Key {
 
 impl Key {
     /// Its path in the configuration of a scheme.
-    fn in_config(&self) -> &str {
-        let below = self.path.strip_prefix("scheme.").and_then(|rest| rest.split_once('.'));
-        below.map_or(&self.path, |(_, path)| path)
+    fn in_config(&self) -> String {
+        match dotted::keys(&self.path) {
+            Ok(keys) if keys.len() > 2 && keys[0] == "scheme" => dotted::path(&keys[2..]),
+            _ => self.path.clone(),
+        }
     }
 
     /// Its values in what was said.
     pub(super) fn values<'a>(&self, said: &'a [Said]) -> Vec<&'a str> {
-        said.iter().filter_map(|one| one.values.get(self.in_config())).map(String::as_str).collect()
+        said.iter().filter_map(|one| one.values.get(&self.in_config())).map(String::as_str).collect()
     }
 }
 
@@ -88,9 +90,9 @@ fn is_memory(path: &str) -> bool {
 /// If there are several, or `asked` is none.
 pub(super) fn buffer(said: &[Said], asked: Option<&str>) -> Result<Key, Problem> {
     if let Some(path) = asked {
-        let key = Key { path: path.to_owned(), is_asked: true };
+        let key = Key { path: dotted::canonical(path), is_asked: true };
         let sizes = key.values(said);
-        if sizes.is_empty() || sizes.iter().any(|size| size.parse::<Bytes>().is_err()) {
+        if sizes.is_empty() || sizes.iter().any(|size| size.parse::<ScaledBytes>().is_err()) {
             return Err(Problem::new(format!("`{path}` holds no buffer in this scenario")).help(format!(
                 "expected a key whose value is a size, such as {}",
                 candidates(said).into_iter().collect::<Vec<_>>().join(", ")
@@ -163,9 +165,9 @@ pub(super) fn usual_thresholds(said: &[Said], key: &Key) -> Result<Vec<String>, 
     };
     let &[own] = own.as_slice() else { return Err(wrong()) };
     let scales = [0.25, 0.5, 1.0, 2.0, 4.0];
-    let mut found: Vec<String> = match (own.strip_suffix('%').map(str::parse::<f64>), own.parse::<Bytes>()) {
+    let mut found: Vec<String> = match (own.strip_suffix('%').map(str::parse::<f64>), own.parse::<ScaledBytes>()) {
         (Some(Ok(percent)), _) => scales.map(|scale| format!("{}%", (scale * percent).min(100.0))).to_vec(),
-        (_, Ok(bytes)) => scales.map(|scale| Bytes((scale * bytes.as_f64()).round() as u64).to_string()).to_vec(),
+        (_, Ok(size)) => scales.map(|scale| size.times(scale).to_string()).to_vec(),
         _ => return Err(wrong()),
     };
     found.dedup();
@@ -178,7 +180,8 @@ pub(super) fn usual_thresholds(said: &[Said], key: &Key) -> Result<Vec<String>, 
 /// If one is not.
 pub(super) fn check_thresholds(values: &[String]) -> Result<(), Problem> {
     let share = |text: &str| text.strip_suffix('%').and_then(|percent| percent.trim().parse::<f64>().ok());
-    let is_one = |text: &String| text.parse::<Bytes>().is_ok() || share(text).is_some_and(|p| p > 0.0 && p <= 100.0);
+    let is_one =
+        |text: &String| text.parse::<ScaledBytes>().is_ok() || share(text).is_some_and(|p| p > 0.0 && p <= 100.0);
     if let Some(wrong) = values.iter().find(|text| !is_one(text)) {
         return Err(Problem::new(format!("`{wrong}` is no marking threshold")).help(
             "expected sizes with units, or shares of the port's limit, such as --with-marking=20KB,65KB or 10%,25%",
@@ -196,7 +199,9 @@ pub(super) fn check_thresholds(values: &[String]) -> Result<(), Problem> {
 /// # Errors
 /// If a buffer is endless, so that no range follows.
 pub(super) fn usual_range(said: &[Said], key: &Key) -> Result<(u64, u64), Problem> {
-    let sizes: Vec<u64> = key.values(said).iter().filter_map(|size| size.parse::<Bytes>().ok()).map(|b| b.0).collect();
+    // Where ports have limits by the rate of their links, the least that one has anywhere.
+    let size = |text: &&str| Some(text.parse::<ScaledBytes>().ok()?.at(0).0);
+    let sizes: Vec<u64> = key.values(said).iter().filter_map(size).collect();
     match (sizes.iter().min(), sizes.iter().max()) {
         (Some(&least), Some(&most)) if most < ENDLESS => Ok((least / 16, most * 4)),
         _ => Err(Problem::new(format!("no range follows from `{}`, which is without end", key.path))
@@ -218,7 +223,7 @@ pub(super) fn check_taken(plan: &Plan, key: &Key, at: usize) -> Result<(), Probl
         }
         let (scheme, asked) = (&point.scheme, &point.values[at]);
         let values = planned.scenario()?.config().values(&TABLES);
-        let found = values.get(key.in_config());
+        let found = values.get(&key.in_config());
         // Sizes may be written in several ways: 65pkt is 97500B.
         let is_same = |found: &String| {
             found == asked
@@ -237,13 +242,13 @@ pub(super) fn check_taken(plan: &Plan, key: &Key, at: usize) -> Result<(), Probl
         }
         // A tier with a size of its own would keep it, and the search would be about the other switches alone.
         let is_like_it = |path: &&String| {
-            if is_memory(key.in_config()) {
+            if is_memory(&key.in_config()) {
                 is_memory(path)
             } else {
                 path.starts_with("port.") && path.ends_with(".limit")
             }
         };
-        if !key.is_asked && is_like_it(&&key.in_config().to_owned()) {
+        if !key.is_asked && is_like_it(&&key.in_config()) {
             let others: Vec<String> = values
                 .iter()
                 .filter(|(path, value)| is_like_it(path) && *value != asked)

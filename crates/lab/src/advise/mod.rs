@@ -226,7 +226,7 @@ impl Design {
                 self.is_over = true;
                 return;
             }
-            let of = |target| Measured::of(found, (&self.scheme, &values), target, (seeds, looks.len()));
+            let of = |target| Measured::of(found, (&self.scheme, &values), target, looks.len());
             let measured = query.keep.iter().map(of).collect();
             self.learn(size, seeds, measured, query, looks);
         }

@@ -1,12 +1,12 @@
 //! An advice as a table and sentences for the terminal, as CSV and as JSON.
 
 use serde_json::{Value, json};
-use tailcut_base::{Bytes, MTU_BYTES};
+use tailcut_base::{Bytes, MTU_BYTES, dotted};
 use tailcut_results::Axis;
 use tailcut_results::csv::{self, AxisNumbers, CsvTable};
 use tailcut_results::number::{aligned, significant, with_interval};
 use tailcut_results::stats::Estimate;
-use tailcut_results::table::{align_right, list_of_notes, ruled_table};
+use tailcut_results::table::{FEW_BEHIND, align_right, list_of_notes, meaning_of_few, ruled_table};
 use tailcut_results::text::wrapped;
 
 use super::Design;
@@ -101,7 +101,7 @@ impl Advice {
     pub fn text(&self) -> String {
         let mut table = ruled_table();
         let several = self.answers.iter().any(|answer| answer.scheme != self.answers[0].scheme);
-        let last = |path: &String| path.rsplit('.').next().unwrap_or(path).to_owned();
+        let last = |path: &String| dotted::last(path).to_owned();
         let mut head = if several { vec!["scheme".to_owned()] } else { Vec::new() };
         head.extend(self.heads().iter().map(last));
         let before = head.len();
@@ -129,7 +129,10 @@ impl Advice {
             }
         }
         align_right(&mut table, before..before + 3 + self.keep.len());
-        let mut out = format!("{table}\n{}", list_of_notes(notes));
+        let mut metrics =
+            self.answers.iter().flat_map(|answer| &answer.tried).flat_map(|tried| tried.metrics.iter().flatten());
+        let few = if metrics.any(|metric| metric.thin) { meaning_of_few() } else { String::new() };
+        let mut out = format!("{table}\n{few}{}", list_of_notes(notes));
         for sentence in [self.how()].into_iter().chain(self.sentences()) {
             for line in wrapped(&sentence, WIDTH) {
                 out += &line;
@@ -285,7 +288,8 @@ impl Advice {
             let interval = metric
                 .interval
                 .map_or_else(String::new, |i| format!(", interval {} to {}", aligned(i.low, 4), aligned(i.high, 4)));
-            format!("{} {}{interval}", target.metric, with_unit(metric.value, 4, target.unit()))
+            let few = if metric.thin { ", of too few values" } else { "" };
+            format!("{} {}{interval}{few}", target.metric, with_unit(metric.value, 4, target.unit()))
         };
         let all: Vec<String> = self.keep.iter().zip(&tried.metrics).map(one).collect();
         format!("{}; {} seeds", all.join("; "), tried.seeds)
@@ -407,6 +411,9 @@ impl Advice {
 fn value(estimate: Option<&Estimate>) -> String {
     estimate.map_or_else(
         || "-".to_owned(),
-        |estimate| with_interval(estimate.value, estimate.interval.map(|interval| (interval.low, interval.high))),
+        |estimate| {
+            let interval = estimate.interval.map(|interval| (interval.low, interval.high));
+            format!("{}{}", with_interval(estimate.value, interval), if estimate.thin { FEW_BEHIND } else { "" })
+        },
     )
 }

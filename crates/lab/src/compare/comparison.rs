@@ -64,6 +64,10 @@ pub struct ComparedRow {
     pub ratio: QuotientEstimate,
     /// What the values need to be read with, and why there is no interval.
     pub note: Option<String>,
+    /// Whether the value in A is a percentile of fewer values than it needs: the maximum or near it.
+    pub a_is_of_few: bool,
+    /// The same in B.
+    pub b_is_of_few: bool,
     /// Seeds of A that count.
     pub seeds_a: usize,
     /// Seeds of B that count.

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use tailcut_results::stats::{Estimate, Method, QuotientEstimate, SeedValues, quotient};
 use tailcut_results::{
-    ALL, METRICS, Measurement, Measurements, Point, RunInfo, describe, flow_set_names, scheme_called,
+    ALL, METRICS, Measurement, Measurements, Point, RunInfo, describe, flow_set_names, is_of_few, scheme_called,
 };
 use tailcut_sim::Problem;
 use tailcut_sim::config::suggest;
@@ -91,6 +91,8 @@ pub fn compare(a: &Side, b: &Side, selection: &Selection) -> Result<Comparison, 
                         a: found_a.pooled.value,
                         b: found_b.pooled.value,
                         note: note(&found_a.pooled, &found_b.pooled, &ratio),
+                        a_is_of_few: is_of_few(metric, found_a.n),
+                        b_is_of_few: is_of_few(metric, found_b.n),
                         ratio,
                         seeds_a,
                         seeds_b,
@@ -354,7 +356,12 @@ fn warnings(a: &LoadedSide, b: &LoadedSide, rows: &[ComparedRow], censored: usiz
         ));
     }
     let fewest = rows.iter().map(|row| row.seeds_a.min(row.seeds_b)).min().unwrap_or(0);
-    if fewest < 3 {
+    let repeats = [a, b].map(|side| side.measured.repeats().warning());
+    for (side, warning) in [a, b].iter().zip(&repeats) {
+        let warning = warning.as_ref().map(|warning| format!("{}: {warning}", side.name()));
+        warnings.extend(warning.filter(|warning| !warnings.contains(warning)));
+    }
+    if fewest < 3 && repeats.iter().all(Option::is_none) {
         let means = if fewest < 2 { "there is no interval" } else { "intervals are very wide" };
         warnings.push(format!("some rows rest on {fewest} seed(s): {means}; five seeds are recommended"));
     }

@@ -1,10 +1,11 @@
 //! A comparison as a table for the terminal, as CSV and as JSON.
 
+use tailcut_base::dotted;
 use tailcut_results::Axis;
 use tailcut_results::csv::{self, AxisNumbers, CsvTable};
 use tailcut_results::number::aligned;
 use tailcut_results::stats::{Difference, Method};
-use tailcut_results::table::{align_right, list_of_notes, ruled_table};
+use tailcut_results::table::{FEW_BEHIND, align_right, list_of_notes, meaning_of_few, ruled_table};
 
 use super::comparison::{ComparedRow, Comparison, SideInfo};
 
@@ -13,9 +14,8 @@ impl Comparison {
     pub fn to_table(&self) -> String {
         let mut table = ruled_table();
         let schemes = self.a.schemes.len() > 1;
-        let last = |path: &'_ str| path.rsplit('.').next().unwrap_or(path).to_owned();
         let mut head: Vec<String> = if schemes { vec!["scheme".into()] } else { Vec::new() };
-        head.extend(self.axes.iter().map(|path| last(path)));
+        head.extend(self.axes.iter().map(|path| dotted::last(path).to_owned()));
         head.extend(["class", "metric"].map(str::to_owned));
         let texts = head.len();
         head.extend(["A", "B", "B/A", "95 %", "B is", "seeds"].map(str::to_owned));
@@ -24,7 +24,9 @@ impl Comparison {
             let mut cells = if schemes { vec![row.scheme_a.clone()] } else { Vec::new() };
             cells.extend(row.values.iter().cloned());
             cells.extend([row.class.clone(), format!("{} ({})", row.metric, row.unit)]);
-            cells.extend([aligned(row.a, 4), aligned(row.b, 4)]);
+            let marked =
+                |value: f64, is_of_few| format!("{}{}", aligned(value, 4), if is_of_few { FEW_BEHIND } else { "" });
+            cells.extend([marked(row.a, row.a_is_of_few), marked(row.b, row.b_is_of_few)]);
             cells.extend([row.ratio.ratio.map_or("-".into(), ratio), interval(row)]);
             let star = if row.note.is_some() { " *" } else { "" };
             cells.extend([format!("{}{star}", row.ratio.difference.text()), seeds(row)]);
@@ -32,8 +34,10 @@ impl Comparison {
         }
         align_right(&mut table, texts..texts + 4);
         let (a, b) = (side("A", &self.a), side("B", &self.b));
+        let has_few = self.rows.iter().any(|row| row.a_is_of_few || row.b_is_of_few);
+        let few = if has_few { meaning_of_few() } else { String::new() };
         let notes = list_of_notes(self.rows.iter().filter_map(|row| row.note.as_deref()).collect());
-        format!("{a}{b}{table}\n{notes}{}{}", self.methods(), self.chance())
+        format!("{a}{b}{table}\n{few}{notes}{}{}", self.methods(), self.chance())
     }
 
     /// Lines that say how the rows were compared: paired by seed or not.

@@ -13,6 +13,7 @@ mod select;
 mod story;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use tailcut_base::{Instant, PortId, Span};
 use tailcut_record::Recorder;
@@ -24,7 +25,7 @@ use tailcut_topology::Network;
 
 use crate::plan::Plan;
 use crate::simulate::digits;
-use crate::verify::{planned, saved_plan};
+use crate::verify::{planned, saved_plan, without_copy};
 use crate::version::version;
 
 pub use diff::{Differences, Differs, Landing, differences};
@@ -39,15 +40,16 @@ pub use story::{Diagram, LongWait, LostPacket, Part, Share, Story, stories};
 /// The points of a run, to be simulated again.
 pub struct Replays {
     plan: Plan,
+    without_copy: Vec<String>,
 }
 
 impl Replays {
-    /// Those of the run `info`.
+    /// Those of the run `info` in `folder`.
     ///
     /// # Errors
     /// If the scenario that the folder has saved cannot be run any more, such as where a file that it names is gone.
-    pub fn of(info: &RunInfo) -> Result<Replays, Problem> {
-        Ok(Replays { plan: saved_plan(info)? })
+    pub fn of(folder: &Path, info: &RunInfo) -> Result<Replays, Problem> {
+        Ok(Replays { plan: saved_plan(folder, info)?, without_copy: without_copy(info) })
     }
 
     /// A point, ready to be looked at.
@@ -64,6 +66,7 @@ impl Replays {
             point: point.clone(),
             digest: summary.engine.digest.clone(),
             version: summary.engine.version.clone(),
+            without_copy: self.without_copy.clone(),
             scenario,
         })
     }
@@ -77,6 +80,8 @@ pub struct Replay {
     pub scenario: Scenario,
     digest: String,
     version: String,
+    /// Files that the scenario names and of which the folder keeps no copy.
+    without_copy: Vec<String>,
 }
 
 impl Replay {
@@ -92,6 +97,13 @@ impl Replay {
                 "{} came to another digest than what was saved, {now} and not {}: what is seen now is not what happened then",
                 self.point.key, self.digest
             ));
+            if !self.without_copy.is_empty() {
+                return Err(problem.help(format!(
+                    "the folder, of version {}, keeps no copy of {}: a file may have changed since. Run the scenario again",
+                    self.version,
+                    self.without_copy.join(", ")
+                )));
+            }
             return Err(match self.version == version() {
                 true => problem.help("`tailcut verify` says whether the folder is as it was written"),
                 false => problem.help(format!(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailcut_base::{Instant, Span};
+use tailcut_base::{Instant, Span, dotted};
 use tailcut_record::{FlowRow, read_flows};
 use tailcut_results::{ALL, FlowSet, Point, PointState, PointSummary, RunInfo};
 use tailcut_sim::Problem;
@@ -37,9 +37,10 @@ pub fn chosen(folder: &Path, info: &RunInfo, choice: &Choice) -> Result<Vec<(Poi
     }
     let mut wanted: Vec<(usize, &str)> = Vec::new();
     for assignment in &choice.at {
-        let Some((path, value)) = assignment.split_once('=') else {
+        let Some((path, value)) = dotted::assignment(assignment) else {
             return Err(Problem::new(format!("{assignment:?} says no value")).help("expected PATH=VALUE"));
         };
+        let path = dotted::canonical(path);
         let Some(at) = info.axes.iter().position(|axis| axis.path == path) else {
             let paths: Vec<&str> = info.axes.iter().map(|axis| axis.path.as_str()).collect();
             return Err(Problem::new(format!("the run does not sweep {path:?}")).help(if paths.is_empty() {

@@ -6,6 +6,7 @@ use tailcut_results::{ALL, ClassSet, flow_set_names};
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Problem, Tree, Value};
 
+use super::names;
 use super::place::{at_key, at_value};
 
 /// The key that declares sets.
@@ -33,6 +34,8 @@ pub(super) fn of(declared: Option<&Tree>, classes: &[String], size_bounds: &[Byt
     let Value::Table(entries) = &declared.value else {
         return Err(at_value(expected(Problem::new(format!("`{DECLARED}` is not a table"))), Some(declared)));
     };
+    let sets = entries.iter().map(|(name, list)| (name.as_str(), Some(list)));
+    names::check_distinct(classes.iter().map(|class| (class.as_str(), None)).chain(sets), "sets of flows")?;
     let taken = flow_set_names(classes, &[], size_bounds);
     entries
         .iter()
@@ -41,6 +44,7 @@ pub(super) fn of(declared: Option<&Tree>, classes: &[String], size_bounds: &[Byt
                 let problem = Problem::new(format!("`{name}` is not a name of a set of classes"));
                 return Err(at_key(problem.help("expected letters, digits, `_`, `-`, `+` and `.`"), list));
             }
+            names::check(name, "set of classes", list)?;
             if let Some(index) = taken.iter().position(|known| known == name) {
                 let meaning = if index < classes.len() {
                     "there is a class of this name"

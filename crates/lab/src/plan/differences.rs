@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tailcut_base::dotted;
 use tailcut_results::SchemeDifferences;
-use tailcut_sim::{Config, Preset, Problem, SCHEME_TABLES, Scheme, Tree, Value};
+use tailcut_sim::pinned::is_pinned;
+use tailcut_sim::{Config, Origin, Preset, Problem, SCHEME_TABLES, Scheme, Tree, Value};
 
 use super::schemes::RunScheme;
 use super::{Around, Layers};
@@ -107,10 +109,53 @@ pub(super) fn find(layers: &mut Layers, combinations: usize) -> Result<Found, Pr
         found.of_schemes.push(differences);
     }
     void(layers, &taken, &mut found)?;
+    check_unused(layers)?;
     for (scheme, label) in layers.schemes.iter_mut().zip(labels) {
         scheme.label = label;
     }
     Ok(found)
+}
+
+/// Refuses what is wrong in a setting that no point has: it is wrong whether or not it is used today.
+///
+/// # Errors
+/// If a key or a value of one cannot be.
+fn check_unused(layers: &Layers) -> Result<(), Problem> {
+    for (all, by_name) in layers.settings.unused(&layers.axes) {
+        let mut schemes: Vec<RunScheme> = layers.schemes.clone();
+        for (name, _) in by_name.entries() {
+            if schemes.iter().all(|scheme| scheme.name != *name) {
+                schemes.push(RunScheme::of_preset(name.clone())?);
+            }
+        }
+        for scheme in &schemes {
+            let mut around = layers.around(scheme);
+            around.add((all, by_name.get(&scheme.name)));
+            let read = Config::from_tree(&around.tree(&scheme.scheme)).map(|_| ());
+            // What is wrong elsewhere is reported elsewhere.
+            let is_here = |problem: &Problem| {
+                let origin = problem.origin();
+                origin.is_some_and(|origin| stands_in(all, origin) || stands_in(by_name, origin))
+            };
+            match read.and_then(|()| check(scheme, &around)) {
+                Err(problem) if !problem.is_incomplete() && is_here(&problem) => return Err(problem),
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a key or value of `tree` stands at this place.
+fn stands_in(tree: &Tree, origin: &Origin) -> bool {
+    let is_it = |at: &Option<Origin>| at.as_ref() == Some(origin);
+    let items = match &tree.value {
+        Value::Array(items) => &items[..],
+        _ => &[],
+    };
+    is_it(&tree.origin)
+        || is_it(&tree.key)
+        || tree.entries().iter().map(|(_, child)| child).chain(items).any(|child| stands_in(child, origin))
 }
 
 /// The combination of the first values of all axes, and those in which one axis has another value.
@@ -211,6 +256,10 @@ fn around_it(scheme: &RunScheme, around: &Around<'_>) -> Result<AroundIt, Proble
     let mut found = AroundIt { surroundings, ..AroundIt::default() };
     let mut wrong = None;
     said.each(&mut |path, value| {
+        // PINNED: nobody wrote these values.
+        if is_pinned(value) {
+            return;
+        }
         // A parameter of another model than the scheme's waits for a scheme that has it.
         let Some(model_path) = named_at(path, &here) else { return };
         let Some(over) = value.origin.as_ref().and_then(|o| Tree::at_path(path, value.clone(), o).ok()) else { return };
@@ -235,17 +284,15 @@ fn around_it(scheme: &RunScheme, around: &Around<'_>) -> Result<AroundIt, Proble
 /// The path under which a value is compared: its own, or that of the seat if it names a model there. `None` if it is a
 /// parameter of a model that does not sit there.
 fn named_at(path: &str, here: &BTreeMap<String, String>) -> Option<String> {
-    let mut at = 0;
-    while let Some(dot) = path[at..].find('.') {
-        let (seat, below) = (&path[..at + dot], &path[at + dot + 1..]);
-        if let Some(model) = here.get(seat) {
-            let named = below.split('.').next().unwrap_or(below);
-            if named != model {
-                // A model without parameters of its own names itself: `marker.off = {}`.
-                return (below == named).then(|| seat.to_owned());
-            }
+    let keys = dotted::keys(path).unwrap_or_default();
+    for above in 1..keys.len() {
+        let seat = dotted::path(&keys[..above]);
+        if let Some(model) = here.get(&seat)
+            && keys[above] != *model
+        {
+            // A model without parameters of its own names itself: `marker.off = {}`.
+            return (above + 1 == keys.len()).then_some(seat);
         }
-        at += dot + 1;
     }
     Some(path.to_owned())
 }
@@ -268,8 +315,8 @@ fn between(here: &BTreeMap<String, String>, otherwise: &BTreeMap<String, String>
 fn void(layers: &Layers, taken: &BTreeSet<String>, found: &mut Found) -> Result<(), Problem> {
     for swept in &layers.axes {
         let path = &swept.axis.path;
-        let table = path.split('.').next().unwrap_or(path);
-        if !SCHEME_TABLES.contains(&table) {
+        let is_of_a_scheme = |table: &&str| path.strip_prefix(*table).is_some_and(|below| below.starts_with('.'));
+        if !SCHEME_TABLES.iter().any(|table| is_of_a_scheme(table) || path == table) {
             continue;
         }
         let is_below = |other: &String| other == path || other.starts_with(&format!("{path}."));
@@ -291,10 +338,14 @@ fn void(layers: &Layers, taken: &BTreeSet<String>, found: &mut Found) -> Result<
     }
     let (said, _) = parted(layers.scenario.iter().chain([&layers.over.surroundings]));
     said.each(&mut |path, value| {
-        if !taken.contains(path) && !layers.axes.iter().any(|swept| swept.axis.path == path) {
+        // PINNED: nobody wrote these values.
+        if !is_pinned(value) && !taken.contains(path) && !layers.axes.iter().any(|swept| swept.axis.path == path) {
             // A model without parameters of its own stands for its seat: `host.order.fifo` for `host.order`.
+            let seat;
             let shown = if value.entries().is_empty() && matches!(value.value, Value::Table(_)) {
-                path.rsplit_once('.').map_or(path, |(seat, _)| seat)
+                let keys = dotted::keys(path).unwrap_or_default();
+                seat = dotted::path(keys.split_last().map_or(&[], |(_, above)| above));
+                &seat
             } else {
                 path
             };

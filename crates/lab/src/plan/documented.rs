@@ -4,6 +4,7 @@
 //! of it by [`super::keys`], value by value; [`RunKeys`] describes each of these keys.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
@@ -38,6 +39,9 @@ pub struct RunKeys {
     /// What is swept: the dotted path of a key, or of a kind of setting, with the list of its values, such as
     /// `"workload.load" = [0.4, 0.8]`.
     pub sweep: Option<BTreeMap<String, SweptValues>>,
+    /// Copies that stand for files: by the path of a file in the scenario, the path of its copy from the scenario's
+    /// directory. A run folder keeps the files that were read and has this table in its `scenario.toml`.
+    pub inputs: Option<BTreeMap<String, PathBuf>>,
 }
 
 /// A number of seeds, or these seeds.

@@ -5,10 +5,12 @@ use tailcut_sim::config::from_tree;
 use tailcut_sim::{Problem, Tree, Value};
 
 use super::place::at_value;
+use crate::inputs;
+
 use super::{class_sets, schemes, settings};
 
 /// The keys of a scenario that are taken out of it before a simulation reads it.
-pub(super) const KEYS: [&str; 9] = [
+pub(super) const KEYS: [&str; 10] = [
     "name",
     "title",
     schemes::CHOSEN,
@@ -18,6 +20,7 @@ pub(super) const KEYS: [&str; 9] = [
     "size_bounds",
     settings::DEFINED,
     settings::CHOSEN,
+    inputs::TABLE,
 ];
 
 /// Takes these keys out of the layers of a scenario, the lowest first, and returns them as one table, in which the

@@ -11,6 +11,7 @@ mod class_sets;
 mod differences;
 mod documented;
 mod keys;
+mod names;
 mod place;
 mod point_key;
 mod schemes;
@@ -23,17 +24,20 @@ use std::sync::Arc;
 use tailcut_base::Bytes;
 use tailcut_results::{Axis, ClassSet, FidelityError, MeasuredError, Point};
 use tailcut_sim::config::suggest;
-use tailcut_sim::{Config, DEFAULTS, Files, Networks, Origin, Problem, SCHEME_TABLES, Scenario, Scheme, Source, Tree};
+use tailcut_sim::{
+    Config, DEFAULTS, Files, Networks, Origin, Problem, SCHEME_TABLES, Scenario, Scheme, Source, Tree, pinned,
+};
 
 pub use self::differences::{Difference, Differences};
 pub use self::documented::{RunKeys, scenario_schema};
 use self::place::{at_key, unique};
-use self::point_key::{files_fingerprint, point_key};
+use self::point_key::point_key;
 use self::schemes::RunScheme;
 use self::settings::Settings;
 use self::sweep::SweptAxis;
 use crate::command::shell_word;
 use crate::fidelity;
+use crate::inputs;
 use crate::seeds::SeedChoice;
 use crate::size::Size;
 use crate::version::fingerprint;
@@ -114,7 +118,7 @@ impl PlannedPoint {
     /// If the scenario is wrong.
     pub(crate) fn of_tree(point: Point, tree: Tree, files: Files) -> Result<PlannedPoint, Problem> {
         let scenario = Scenario::new(&tree, point.seed, &files)?;
-        let (size, content) = (Size::of(&scenario), content_of(&scenario, &tree, &files));
+        let (size, content) = (Size::of(&scenario), content_of(&scenario, &files));
         Ok(PlannedPoint { point, size, content, measured: None, tree: Arc::new(tree), files })
     }
 
@@ -141,9 +145,13 @@ impl PlannedPoint {
     }
 }
 
-/// A fingerprint of a scenario with the files that it names.
-fn content_of(scenario: &Scenario, tree: &Tree, files: &Files) -> u64 {
-    fingerprint(scenario.asked().to_toml().as_bytes()) ^ files_fingerprint(tree, files)
+/// A fingerprint of a scenario with the content of the files that it names, whatever they are called.
+fn content_of(scenario: &Scenario, files: &Files) -> u64 {
+    let mut configuration = scenario.asked().to_table();
+    inputs::by_content(&mut configuration, files);
+    let text = toml::to_string_pretty(&configuration).expect("a table is TOML");
+    // PINNED: what stored results name has the fingerprint that they were stored with.
+    fingerprint(pinned::without_pins(&text).as_bytes())
 }
 
 /// A scenario file, read, merged and checked.
@@ -346,7 +354,7 @@ impl Plan {
             for combination in 0..combinations {
                 let (_, tree) = plan.layers.point(scheme, combination)?;
                 let scenario = Scenario::sharing(&tree, plan.seeds[0], &plan.files, &mut networks)?;
-                contents.push(content_of(&scenario, &tree, &plan.files));
+                contents.push(content_of(&scenario, &plan.files));
             }
         }
         Ok(contents)
@@ -361,9 +369,11 @@ impl Plan {
     ) -> Result<Plan, Problem> {
         let assignments: Vec<Tree> =
             arguments.set.iter().map(|set| Tree::parse_assignment(set)).collect::<Result<_, _>>()?;
+        names::check_set(&arguments.set, &assignments, &scenario)?;
         let mut surroundings = Tree::layered(&assignments);
         let by_name = surroundings.take(schemes::DEFINED).unwrap_or_else(Tree::table);
         let axes = sweep::take(&mut scenario, &surroundings)?;
+        names::check_axes(&axes, &assignments, &scenario)?;
         let keys = keys::take(scenario.iter_mut().chain([&mut surroundings]));
         let over = Over { surroundings, schemes: by_name };
         let name = keys::name(&keys, stem)?;
@@ -376,16 +386,17 @@ impl Plan {
         unique(&seeds, "seed", keys.get("seeds").filter(|_| arguments.seeds.is_none()))?;
         let schemes = schemes::chosen(&keys)?;
         over.check(&schemes)?;
-        let warnings = schemes::warnings(&keys, &schemes);
+        let mut warnings = schemes::warnings(&keys, &schemes);
         let settings = Settings::of(&keys, schemes.iter().map(|scheme| scheme.name.as_str()))?;
         for swept in &axes {
             settings.check_axis(&swept.axis.path, &swept.values)?;
         }
+        warnings.extend(settings.warnings(&axes, &arguments.set));
 
         Ok(Plan {
             name,
             title,
-            files: Files::at(base_dir),
+            files: inputs::files(keys.get(inputs::TABLE), base_dir)?,
             schemes: Vec::new(),
             differences: Vec::new(),
             axes: axes.iter().map(|swept| swept.axis.clone()).collect(),
@@ -449,7 +460,7 @@ impl Plan {
                         .help("expected the same `[workload.traffic]` names everywhere"));
                 }
                 let size = Size::of(&first);
-                let content = content_of(&first, &tree, &self.files);
+                let content = content_of(&first, &self.files);
                 for &seed in &self.seeds {
                     let key = point_key(&scheme.label, &values, seed, content);
                     let point = Point { key, scheme: scheme.label.clone(), values: values.clone(), seed };
@@ -476,11 +487,14 @@ impl Plan {
         Ok(())
     }
 
+    /// A scheme at these swept values, as messages name it: `dctcp, workload.load = 0.4`.
+    pub fn in_words(&self, scheme: &str, values: &[String]) -> String {
+        let values = self.axes.iter().zip(values).map(|(axis, value)| format!("{} = {value}", axis.path));
+        std::iter::once(scheme.to_owned()).chain(values).collect::<Vec<_>>().join(", ")
+    }
+
     fn warn(&mut self, scenario: &Scenario, scheme: &str, values: &[String]) {
-        let point = std::iter::once(scheme.to_owned())
-            .chain(self.axes.iter().zip(values).map(|(axis, value)| format!("{} = {value}", axis.path)))
-            .collect::<Vec<_>>()
-            .join(", ");
+        let point = self.in_words(scheme, values);
         let notes = scenario.forecast().notes.clone();
         for warning in scenario.warnings().into_iter().chain(notes) {
             // A warning that several points give is shown once, with the first of them.

@@ -1,9 +1,5 @@
 //! Names of the folders of points.
 
-use std::path::Path;
-
-use tailcut_sim::{Files, Tree};
-
 use crate::version::{fingerprint, version};
 
 /// Name of the folder of a point: readable, and different for another program and for other content. `content` is a
@@ -17,30 +13,16 @@ fn key_of(scheme: &str, values: &[String], seed: u64, content: u64, version: &st
     let readable: String = std::iter::once(scheme)
         .chain(values.iter().map(String::as_str))
         .map(|part| {
-            part.chars().map(|c| if c.is_alphanumeric() || ".-@".contains(c) { c } else { '_' }).collect::<String>()
+            part.chars()
+                .map(|c| if c.is_ascii_alphanumeric() || ".-@".contains(c) { c } else { '_' })
+                .collect::<String>()
         })
         .collect::<Vec<_>>()
         .join("-");
-    let short: String = readable.chars().take(80).collect();
+    // A key is an argument of `--only`, and its length in bytes is limited.
+    let readable = readable.trim_start_matches(['-', '.', '@']);
+    let short = if readable.is_empty() { "point" } else { &readable[..readable.len().min(80)] };
     format!("{short}-s{seed}-{:08x}", fingerprint(identity.as_bytes()) as u32)
-}
-
-/// A fingerprint of the files that a workload or a topology names, whose bytes count as a part of the scenario.
-pub(super) fn files_fingerprint(tree: &Tree, files: &Files) -> u64 {
-    fn walk(tree: &Tree, files: &Files, state: &mut u64) {
-        if let Some(path) = tree.get("path").and_then(Tree::as_str)
-            && let Ok(bytes) = files.read("path", Path::new(path))
-        {
-            *state = tailcut_base::mix64(*state ^ fingerprint(&bytes));
-        }
-        for (_, child) in tree.entries() {
-            walk(child, files, state);
-        }
-    }
-    let mut state = 0;
-    walk(tree.nearest("workload"), files, &mut state);
-    walk(tree.nearest("topology"), files, &mut state);
-    state
 }
 
 #[cfg(test)]
@@ -60,6 +42,10 @@ mod tests {
             key_of("pias@x", &values, 3, 0xabce, "0.1.0+1"),
             key_of("pias@x", &values, 3, 0xabcd, "0.1.0+2"),
         ];
+        for odd in ["-v", "--", "..", "流量", &"流".repeat(90)] {
+            let key = key_of(odd, &[], 3, 0xabcd, "0.1.0+1");
+            assert!(key.is_ascii() && key.len() < 120 && !key.starts_with(['-', '.']), "{odd}: {key}");
+        }
         for (n, other) in others.iter().enumerate() {
             assert_ne!(*other, key, "number {n} is another point");
         }

@@ -3,6 +3,7 @@
 use tailcut_sim::config::suggest;
 use tailcut_sim::{DEFAULTS, Preset, Problem, SCHEME_TABLES, Scheme, Tree, Value};
 
+use super::names;
 use super::place::{at_key, at_value, unique};
 
 /// The key that chooses schemes.
@@ -37,7 +38,11 @@ pub(super) struct RunScheme {
 }
 
 impl RunScheme {
-    fn of_preset(name: String) -> Result<RunScheme, Problem> {
+    /// The preset of this name, as it is.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(super) fn of_preset(name: String) -> Result<RunScheme, Problem> {
         let scheme = Preset::scheme(&name)?;
         Ok(RunScheme {
             label: name.clone(),
@@ -89,6 +94,13 @@ pub(super) fn chosen(keys: &Tree) -> Result<Vec<RunScheme>, Problem> {
     };
     let bare: Vec<&String> = names.iter().map(|(name, _)| name).collect();
     unique(&bare, "scheme", keys.get(CHOSEN))?;
+    let table = |name: &str| defined.and_then(|tables| tables.get(name));
+    for (name, item) in &names {
+        if let Some(tree) = item.or(table(name)) {
+            names::check(name, "scheme", tree)?;
+        }
+    }
+    names::check_distinct(names.iter().map(|(name, item)| (name.as_str(), item.or(table(name)))), "schemes")?;
     names
         .into_iter()
         .map(|(name, item)| match defined.and_then(|tables| tables.get(&name)) {

@@ -4,12 +4,14 @@
 //! `setting.workload = "hybrid"` chooses it, and `sweep."setting.workload" = ["web-search", "hybrid"]` sweeps over
 //! layers as over the values of a key.
 
+use tailcut_base::dotted;
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Preset, Problem, Tree};
 
-use super::Over;
 use super::place::at_value;
 use super::schemes::check_tables;
+use super::sweep::SweptAxis;
+use super::{Over, names};
 
 /// The table that defines settings.
 pub(super) const DEFINED: &str = "settings";
@@ -44,8 +46,10 @@ impl Settings {
         let defined = lab.get(DEFINED).cloned().unwrap_or_else(Tree::table);
         let mut kinds = Vec::new();
         for (kind, settings) in defined.entries() {
+            names::check(kind, "kind of settings", settings)?;
             let mut all = Vec::new();
             for (name, layer) in settings.entries() {
+                names::check(name, "setting", layer)?;
                 let mut layer = layer.clone();
                 let schemes = layer.take("scheme").unwrap_or_else(Tree::table);
                 for (scheme, tables) in schemes.entries() {
@@ -73,7 +77,7 @@ impl Settings {
     /// If it is and they are not.
     pub(super) fn check_axis(&self, path: &str, values: &[Tree]) -> Result<(), Problem> {
         match kind_of(path) {
-            Some(kind) => values.iter().try_for_each(|value| self.check(kind, value)),
+            Some(kind) => values.iter().try_for_each(|value| self.check(&kind, value)),
             None => Ok(()),
         }
     }
@@ -98,6 +102,50 @@ impl Settings {
         Err(at_value(problem.help(suggest(&text, &known)), Some(name)))
     }
 
+    /// Whether a point has this setting.
+    fn is_used(&self, kind: &str, name: &str, axes: &[SweptAxis]) -> bool {
+        let is_value = |swept: &SweptAxis| {
+            kind_of(&swept.axis.path).is_some_and(|of| of == kind)
+                && swept.axis.values.iter().any(|value| value == name)
+        };
+        self.chosen.iter().any(|(of, chosen)| of == kind && chosen == name) || axes.iter().any(is_value)
+    }
+
+    /// What of the settings is used by no point: the kinds of which the scenario chooses none, and what the command
+    /// line, with these arguments, changes in others.
+    pub(super) fn warnings(&self, axes: &[SweptAxis], set: &[String]) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for (kind, settings) in &self.kinds {
+            if settings.iter().any(|setting| self.is_used(kind, &setting.name, axes)) {
+                continue;
+            }
+            let place = settings.first().and_then(|setting| setting.layer.key_or_value());
+            let place = place.map_or_else(String::new, |o| format!(" (line {})", o.line()));
+            let kind = dotted::word(kind);
+            warnings.push(format!(
+                "`[{DEFINED}.{kind}]`{place} is not used: neither `{CHOSEN}.{kind}` nor a sweep over it chooses one of them"
+            ));
+        }
+        for argument in set {
+            if let [defined, kind, name, ..] = &names::keys_of(argument)[..]
+                && defined == DEFINED
+                && !self.is_used(kind, name, axes)
+                && self.kinds.iter().any(|(known, _)| known == kind)
+            {
+                warnings
+                    .push(format!("`--set {argument}` sets nothing: no point has the setting `{name}` of `{kind}`"));
+            }
+        }
+        warnings
+    }
+
+    /// The settings that no point has: what each says of all schemes, and of single ones.
+    pub(super) fn unused(&self, axes: &[SweptAxis]) -> Vec<(&Tree, &Tree)> {
+        let all = self.kinds.iter().flat_map(|(kind, settings)| settings.iter().map(move |setting| (kind, setting)));
+        let unused = all.filter(|(kind, setting)| !self.is_used(kind, &setting.name, axes));
+        unused.map(|(_, setting)| (&setting.layer, &setting.schemes)).collect()
+    }
+
     /// The layers that are chosen for every point: what they say of all schemes, and of this one by its name.
     pub(super) fn chosen(&self, scheme: &str) -> impl Iterator<Item = (&Tree, Option<&Tree>)> {
         self.chosen.iter().map(|(kind, name)| self.layers(scheme, kind, name))
@@ -105,7 +153,7 @@ impl Settings {
 
     /// The layers of a value of the axis `path`, likewise, if the axis sweeps over settings.
     pub(super) fn swept(&self, scheme: &str, path: &str, value: &Tree) -> Option<(&Tree, Option<&Tree>)> {
-        Some(self.layers(scheme, kind_of(path)?, &value.to_text()))
+        Some(self.layers(scheme, &kind_of(path)?, &value.to_text()))
     }
 
     fn layers(&self, scheme: &str, kind: &str, name: &str) -> (&Tree, Option<&Tree>) {
@@ -117,12 +165,12 @@ impl Settings {
 
     /// The definitions of the settings that these axes sweep over, each with what the command line says on top of it.
     pub(super) fn spelled_out<'a>(&self, over: &Over, axes: impl Iterator<Item = &'a str>) -> Option<Tree> {
-        let kinds: Vec<&str> = axes.filter_map(kind_of).collect();
+        let kinds: Vec<String> = axes.filter_map(kind_of).collect();
         if kinds.is_empty() {
             return None;
         }
         let mut all = Tree::table();
-        for (kind, settings) in self.kinds.iter().filter(|(kind, _)| kinds.contains(&kind.as_str())) {
+        for (kind, settings) in self.kinds.iter().filter(|(kind, _)| kinds.contains(kind)) {
             for setting in settings {
                 let mut layer = Tree::layered([&setting.layer, &over.surroundings]);
                 for schemes in [&setting.schemes, &over.schemes] {
@@ -140,6 +188,11 @@ impl Settings {
 }
 
 /// The kind of setting that an axis sweeps over, if it does.
-fn kind_of(path: &str) -> Option<&str> {
-    path.strip_prefix(CHOSEN)?.strip_prefix('.')
+fn kind_of(path: &str) -> Option<String> {
+    let below = path.strip_prefix(CHOSEN)?.strip_prefix('.')?;
+    match dotted::keys(below) {
+        Ok(mut keys) if keys.len() == 1 => keys.pop(),
+        // There are no settings of such a kind, which is reported with those that there are.
+        _ => Some(below.to_owned()),
+    }
 }

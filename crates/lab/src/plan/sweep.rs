@@ -1,5 +1,6 @@
 //! The swept parameters of a scenario.
 
+use tailcut_base::dotted;
 use tailcut_results::Axis;
 use tailcut_sim::{Origin, Problem, Tree, Value};
 
@@ -38,11 +39,20 @@ pub(super) fn take(layers: &mut [Tree], over: &Tree) -> Result<Vec<SweptAxis>, P
     Ok(axes)
 }
 
-/// Collects the axes below `tree`; a path may be written with quotes or as nested tables.
+/// Collects the axes below `tree`; a path may be written in quotes or as nested tables.
 fn collect(tree: &Tree, prefix: &str, axes: &mut Vec<SweptAxis>) -> Result<(), Problem> {
     for (key, child) in tree.entries() {
-        let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         let origin = child.key.clone().expect("a key that was read has a place");
+        let keys = dotted::keys(key).map_err(|what| {
+            Problem::new(format!("`{key}` is not a path of keys: {what}"))
+                .help("expected keys with dots between them, such as \"workload.load\"")
+                .or_at(&origin)
+        })?;
+        let path = keys.iter().fold(prefix.to_owned(), |path, key| dotted::join(&path, key));
+        if axes.iter().any(|swept| swept.axis.path == path) {
+            let problem = Problem::new(format!("`{path}` is swept twice"));
+            return Err(problem.help("expected one list of its values").or_at(&origin));
+        }
         match &child.value {
             Value::Table(_) => collect(child, &path, axes)?,
             Value::Array(values) if !values.is_empty() => {
@@ -62,5 +72,5 @@ fn collect(tree: &Tree, prefix: &str, axes: &mut Vec<SweptAxis>) -> Result<(), P
 
 /// Whether something stands at a dotted path.
 pub(super) fn exists(tree: &Tree, path: &str) -> bool {
-    path.split('.').try_fold(tree, |tree, key| tree.get(key)).is_some()
+    tree.at(path).is_some()
 }

@@ -282,7 +282,7 @@ fn a_scheme_stays_what_it_is_called_whatever_the_scenario_says_of_all() {
         "{}",
         of("spq")
     );
-    assert!(of("dctcp").contains("port.limit is 4MB instead of 360KB"), "{}", of("dctcp"));
+    assert!(of("dctcp").contains("port.limit is 4MB instead of max(360KB, 1 BDP)"), "{}", of("dctcp"));
     assert!(!of("tcp").contains("of all schemes"), "parameters of another model are nobody's to keep: {}", of("tcp"));
 }
 
@@ -530,5 +530,114 @@ fn a_point_whose_files_have_other_bytes_has_another_key() {
         assert_ne!(first, key(), "{name} has other bytes");
         write(name, text);
         assert_eq!(first, key(), "the bytes of {name} count, not when they were written");
+    }
+}
+
+/// Settings of two names, one of which needs quotation marks in a path.
+const NAMED_SETTINGS: &str = "schemes = [\"dctcp\"]\nsweep.\"setting.a\" = [\"x\", \"long.name\"]\n\
+                        [settings.a.x]\nport.limit = \"30KB\"\n[settings.a.\"long.name\"]\nport.limit = \"40KB\"\n";
+
+fn set(arguments: &[&str]) -> RunArguments {
+    RunArguments { set: arguments.iter().map(|&argument| argument.to_owned()).collect(), seeds: None }
+}
+
+#[test]
+fn a_path_of_the_command_line_reaches_a_setting_whose_name_is_in_quotation_marks() {
+    let limits = |arguments: &[&str]| {
+        let plan = plan_with(NAMED_SETTINGS, &set(arguments)).unwrap_or_else(|p| panic!("{}", p.render(false)));
+        let limit =
+            |planned: &PlannedPoint| planned.scenario().unwrap().config().values(&["port"])["port.limit"].clone();
+        plan.points.iter().map(limit).collect::<Vec<_>>()
+    };
+    assert_eq!(limits(&[]), ["30KB", "40KB"]);
+    for path in [
+        "settings.a.\"long.name\".port.limit",
+        "settings.a.'long.name'.port.limit",
+        "settings . a.\"long.name\".port.limit",
+    ] {
+        assert_eq!(limits(&[&format!("{path}=50KB")]), ["30KB", "50KB"], "{path}");
+    }
+    assert_eq!(limits(&["settings.'a'.x.port.limit=\"50KB\""]), ["50KB", "40KB"]);
+    assert_eq!(limits(&["port.limit=50KB"]), ["50KB", "50KB"]);
+}
+
+#[test]
+fn a_name_that_is_not_there_is_refused_with_the_nearest_one() {
+    for (argument, message, help) in [
+        ("settings.a.\"long-name\".port.limit=50KB", "no setting `long-name`", "did you mean `long.name`?"),
+        ("settings.a.y.port.limit=50KB", "no setting `y`", "--set 'settings.a.y={ ... }'"),
+        ("settings.b.x.port.limit=50KB", "no kind of settings `b`", "`a`"),
+        ("workload.traffic.fixt.share=0.5", "no traffic class `fixt`", "did you mean `fixed`?"),
+        ("settings.a.x.workload.traffic.fixt.share=0.5", "no traffic class `fixt`", "did you mean `fixed`?"),
+        ("workload.groups.web.hosts=2", "no group of hosts `web`", "--set 'workload.groups.web={ ... }'"),
+        ("scheme.dctpc.port.limit=5KB", "no scheme `dctpc`", "`dctcp`"),
+    ] {
+        let problem = plan_with(NAMED_SETTINGS, &set(&[argument])).unwrap_err();
+        let shown = problem.render(false);
+        assert!(problem.message().contains(message) && shown.contains(help), "{argument}: {shown}");
+        assert_eq!(problem.origin().unwrap().source.name, "--set", "{shown}");
+    }
+    for (path, message, line) in [
+        ("workload.traffic.fixt.share", "no traffic class `fixt`", 1),
+        ("settings.a.y.port.limit", "no setting `y`", 1),
+    ] {
+        let problem = plan_with(&format!("sweep.\"{path}\" = [1, 2]\n{NAMED_SETTINGS}"), &set(&[])).unwrap_err();
+        assert!(problem.message().contains(message) && problem.origin().unwrap().line() == line, "{problem}");
+    }
+    // What is defined as a whole is new and may be changed further.
+    let whole = "workload.traffic.b={ share = 0.5, sizes.fixed = \"1KB\" }";
+    let arguments = [whole, "workload.traffic.b.sizes.fixed=2KB", "workload.traffic.fixed.share=0.5"];
+    let plan = plan_with(NAMED_SETTINGS, &set(&arguments)).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    assert_eq!(plan.classes, ["fixed", "b"]);
+}
+
+#[test]
+fn a_setting_that_no_point_has_is_checked_and_what_changes_it_is_reported() {
+    for (line, message) in [
+        ("prot.limit = \"30KB\"", "unknown key `prot`"),
+        ("port.limmit = \"30KB\"", "unknown key `limmit`"),
+        ("port.limit = \"30\"", "has no unit"),
+        ("seeds = 3", "unknown key `seeds`"),
+        ("host.transport.tcp.min_rtt = \"1ms\"", "unknown key `min_rtt`"),
+        ("scheme.tcp.host.transport.tcp.min_rtt = \"1ms\"", "unknown key `min_rtt`"),
+    ] {
+        let text = format!("{NAMED_SETTINGS}[settings.a.other]\n{line}\n");
+        let problem = plan_with(&text, &RunArguments::default()).unwrap_err();
+        assert!(problem.message().contains(message), "{line}: {problem}");
+        assert_eq!(problem.origin().unwrap().line(), 8, "{line}: {problem}");
+    }
+    let other =
+        format!("{NAMED_SETTINGS}[settings.a.other]\nport.limit = \"5KB\"\n[settings.b.one]\nport.limit = \"6KB\"\n");
+    let warnings = plan_with(&other, &set(&["settings.a.other.port.limit=7KB"])).unwrap().warnings;
+    let has = |part: &str| warnings.iter().any(|warning| warning.contains(part));
+    assert!(has("`[settings.b]` (line 9) is not used"), "{warnings:?}");
+    assert!(has("`--set settings.a.other.port.limit=7KB` sets nothing"), "{warnings:?}");
+    assert!(!has("settings.a.x"), "{warnings:?}");
+}
+
+#[test]
+fn names_that_cannot_be_parts_of_file_names_are_refused_at_their_line() {
+    let long = "a".repeat(65);
+    for (text, line, message) in [
+        (
+            format!("[workload.traffic.{long}]\nlist = [{{ src = 0, dst = 1, size = \"1KB\" }}]\n"),
+            2,
+            "is not a name of a class",
+        ),
+        (format!("class_sets.{long} = [\"fixed\"]\n"), 2, "set of classes has 65 bytes"),
+        (format!("schemes = [\"{long}\"]\nscheme.{long}.preset = \"tcp\"\n"), 2, "scheme has 65 bytes"),
+        (format!("setting.a = \"{long}\"\nsettings.a.{long}.port.limit = \"9KB\"\n"), 3, "setting has 65 bytes"),
+        (format!("settings.{long}.x.port.limit = \"9KB\"\n"), 2, "kind of settings has 65 bytes"),
+        ("scheme.\"\".preset = \"tcp\"\n".to_owned(), 2, "a scheme has the empty name"),
+        (
+            "scheme.\"a/b\".preset = \"tcp\"\nscheme.a-b.preset = \"dctcp\"\n".to_owned(),
+            3,
+            "`a/b` and `a-b` would have the same name",
+        ),
+    ] {
+        let whole = format!("title = \"names\"\n{text}{BASE}");
+        let problem = Plan::parse("test.toml", &whole, "test", Path::new("."), &RunArguments::default()).unwrap_err();
+        assert!(problem.message().contains(message), "{message}: {}", problem.render(false));
+        assert_eq!(problem.origin().unwrap().line(), line, "{}", problem.render(false));
     }
 }

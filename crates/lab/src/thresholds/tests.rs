@@ -110,7 +110,7 @@ fn the_published_thresholds_are_between_the_best_and_one_queue() {
 fn of_two_sizes_one_threshold_is_enough() {
     // Slytherin's flows: 30 % of the bytes uniform between 8 and 32 KB, the rest in flows of 1 MB: 4.46 % of the flows.
     let text = "8000 0\n32000 0.9554140127\n1000000 0.9554140127\n1000000 1\n";
-    let sizes = Distribution::parse(text.as_bytes(), TableFormat::Tailcut).unwrap();
+    let sizes = Distribution::parse(text.as_bytes(), TableFormat::Tailcut, None).unwrap();
     for load in [0.1, 0.5, 0.9] {
         assert_eq!(optimum(&FeedbackQueue::new(&sizes, load), 8), [32_000.0], "{load}");
     }

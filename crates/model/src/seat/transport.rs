@@ -3,7 +3,9 @@
 use tailcut_base::{HostId, Instant, Span};
 
 use super::{Message, ReceiverReport, SenderReport, Wish};
-use crate::{Arena, Component, Direction, FlowId, FlowSpec, FlowTable, Header, Kind, List, Packet, PacketId};
+use crate::{
+    Arena, Component, Direction, FlowId, FlowSpec, FlowTable, Header, Kind, List, Packet, PacketId, PathFacts,
+};
 
 /// What a transport may touch while it handles an event.
 pub struct HostCx<'a> {
@@ -75,6 +77,11 @@ pub trait Transport {
     /// A transport that names none keeps its flows on the interfaces by which they started.
     fn open_connections(&self) -> Vec<OpenConnection> {
         Vec::new()
+    }
+    /// Routing has changed, because links failed or are up again: the packets of `flow`, one of the
+    /// [open connections](Transport::open_connections), have this path from now on.
+    fn on_path(&mut self, cx: &mut HostCx<'_>, flow: FlowId, path: PathFacts) {
+        let _ = (cx, flow, path);
     }
     /// `flow` starts elsewhere; this host will receive it.
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec);

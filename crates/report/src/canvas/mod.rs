@@ -86,9 +86,14 @@ pub(crate) fn write<D: Drawing>(drawings: &[&D], svg: &Path, png: &Path) -> Resu
 
 /// Draws a picture that is uncovered again and again from left to right, as SVG.
 pub(crate) fn write_moving(drawing: &impl Drawing, svg: &Path) -> Result<(), ReportError> {
+    Ok(replace(svg, text_of(drawing, true).as_bytes())?)
+}
+
+/// A picture as the text of an SVG. It may be uncovered again and again from left to right.
+pub(crate) fn text_of(drawing: &impl Drawing, moves: bool) -> String {
     let mut canvas = Canvas::default();
     drawing.draw(&mut canvas);
-    Ok(replace(svg, svg::of(&canvas.shapes, SIZE, svg::Curtains::Move).as_bytes())?)
+    svg::of(&canvas.shapes, SIZE, if moves { svg::Curtains::Move } else { svg::Curtains::Open })
 }
 
 /// One thing that is drawn.

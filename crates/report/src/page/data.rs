@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use tailcut_results::number::{numeric, significant};
-use tailcut_results::stats::Estimate;
+use tailcut_results::stats::{Estimate, FEW_IN_WORDS, needed};
 use tailcut_results::table::short_path;
-use tailcut_results::{Analysis, Curve, DesignPoint, FlowSetKind, METRICS, SizeBin, describe};
+use tailcut_results::{Analysis, Curve, DesignPoint, FlowSetKind, METRICS, SizeBin, describe, permille};
 
 use crate::heat::heat_colour;
 use crate::recorded::RecordedPoint;
@@ -49,7 +49,7 @@ pub(super) fn data(material: &Material<'_>) -> String {
         .map(|name| {
             let metric = describe(name);
             let (said, of_flows) = words::metric(name);
-            json!({ "name": name, "words": said, "ofFlows": of_flows,
+            json!({ "name": name, "words": said, "ofFlows": of_flows, "needed": permille(name).map(needed),
                 "unit": metric.map_or("", |m| words::unit(m.unit)), "meaning": metric.map_or("", |m| m.meaning) })
         })
         .collect();
@@ -75,6 +75,8 @@ pub(super) fn data(material: &Material<'_>) -> String {
         "classes": analysis.sets.iter().map(|set| json!({ "name": set.name, "words": words::flows_of(&set.name) })).collect::<Vec<_>>(),
         "runClasses": run.classes,
         "metrics": described,
+        "fewInWords": FEW_IN_WORDS,
+        "needed": { "median": needed(500), "p99": needed(990) },
         "start": {
             "metric": names.iter().position(|name| *name == "fct_p99"),
             "class": first,
@@ -162,16 +164,27 @@ fn estimate(estimate: &Estimate) -> Value {
 
 fn queue_series(point: &RecordedPoint) -> Option<Value> {
     let queues = point.queues.as_ref()?;
+    // A trace ends with its last bin that is known; those before the first one are null.
+    let trace_of = |trace: &[f64]| -> Value {
+        let known = trace.iter().enumerate().take(queues.known.end);
+        known.map(|(at, &value)| rounded((at >= queues.known.start).then_some(value), 4)).collect()
+    };
     let ports: Vec<Value> = queues.ports.iter().map(|(name, trace)| json!([name, trace_of(trace)])).collect();
     Some(json!({ "s": point.scheme, "v": point.values, "seed": point.seed, "bin": rounded(Some(queues.bin_us), 6),
-        "longest": trace_of(&queues.longest), "sum": trace_of(&queues.sum), "ports": ports }))
+        "window": window(point), "longest": trace_of(&queues.longest), "sum": trace_of(&queues.sum), "ports": ports }))
 }
 
 fn arrivals(point: &RecordedPoint) -> Option<Value> {
     let arrivals = point.arrivals.as_ref()?;
     let classes: Vec<Value> = arrivals.classes.iter().map(|trace| trace_of(trace)).collect();
     Some(json!({ "s": point.scheme, "v": point.values, "seed": point.seed, "bin": rounded(Some(arrivals.bin_us), 6),
-        "all": trace_of(&arrivals.all), "classes": classes }))
+        "window": window(point), "all": trace_of(&arrivals.all), "classes": classes }))
+}
+
+/// Start and end of the measurement window of a point and its end, in ms.
+fn window(point: &RecordedPoint) -> Option<[Value; 3]> {
+    let (from, until) = point.window_us?;
+    Some([from, until, point.end_us].map(|us| rounded(Some(us / 1e3), 8)))
 }
 
 fn trace_of(values: &[f64]) -> Value {

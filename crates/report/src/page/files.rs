@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tailcut_results::number::slug;
-use tailcut_results::{ClassTable, RunInfo};
+use tailcut_results::{ClassTable, RunInfo, file_part};
 
 /// Endings of the files of a simulation.
 const ENDINGS: [&str; 3] = ["parquet", "json", "txt"];
@@ -39,6 +38,6 @@ impl PointFiles {
 /// The data files of a run beside those of its simulations.
 pub(super) fn of_run(tables: &[ClassTable]) -> Vec<String> {
     let tables =
-        tables.iter().flat_map(|table| ["txt", "csv"].map(|end| format!("tables/{}.{end}", slug(&table.class))));
+        tables.iter().flat_map(|table| ["txt", "csv"].map(|end| format!("tables/{}.{end}", file_part(&table.class))));
     ["scenario.toml", "run.json", "summary.csv"].into_iter().map(str::to_owned).chain(tables).collect()
 }

@@ -2,7 +2,8 @@
 //!
 //! The charts are drawn in the reader's browser by uPlot, which is part of the page, from numbers that are part of it
 //! too. Tables, costs and the scenario are plain HTML and are there without scripts; in place of the charts there are
-//! then the pictures of `plots/`. The page is made from the template `report.html`, whose engine escapes every text.
+//! then the pictures of `plots/`. Pictures of which there is no chart are part of the page. The page is made from the
+//! template `report.html`, whose engine escapes every text.
 
 mod data;
 mod files;
@@ -10,10 +11,11 @@ mod tables;
 
 use askama::Template;
 use tailcut_results::number::significant;
-use tailcut_results::stats::IN_WORDS;
+use tailcut_results::stats::{FEW_IN_WORDS, IN_WORDS};
 use tailcut_results::{ALL, ClassTable, METRICS, MissingPoint, PointCost, RunInfo};
 
 use crate::annotations::Annotations;
+use crate::canvas::text_of;
 use crate::html::{CSS, HtmlDocument, rendered};
 use crate::picture::Picture;
 use crate::run_figures::Material;
@@ -70,7 +72,9 @@ struct Body<'a> {
     missing: &'a [MissingPoint],
     charts: Vec<Chart>,
     pictures: Vec<PictureLink>,
-    without_scripts: usize,
+    /// Those of which there is a chart, for readers without scripts, and the others.
+    charted: Vec<PictureLink>,
+    uncharted: Vec<Inline>,
     tables: Vec<tables::ClassView>,
     baseline: Option<&'a str>,
     annotations: &'a Annotations,
@@ -80,6 +84,7 @@ struct Body<'a> {
     class_sets: Vec<(&'a str, String)>,
     all: &'static str,
     statistics: &'static str,
+    few: &'static str,
     metrics: Vec<MetricView>,
 }
 
@@ -96,6 +101,21 @@ struct PictureLink {
     name: String,
     moving: Option<String>,
     words: String,
+}
+
+/// A picture that is part of the page.
+struct Inline {
+    words: String,
+    svg: String,
+}
+
+/// A picture, and the same as time passes if there is one.
+fn inline(picture: &Picture) -> Vec<Inline> {
+    let mut all = vec![Inline { words: picture.words(), svg: text_of(picture, false) }];
+    if picture.moving().is_some() {
+        all.push(Inline { words: format!("{}, as time passes", picture.words()), svg: text_of(picture, true) });
+    }
+    all
 }
 
 struct MetricView {
@@ -147,7 +167,8 @@ impl<'a> Body<'a> {
             missing: &analysis.missing,
             charts: if analysis.rows.is_empty() { Vec::new() } else { charts(material) },
             pictures: pictures.iter().map(link).collect(),
-            without_scripts: PICTURES_WITHOUT_SCRIPTS,
+            charted: pictures.iter().filter(|one| one.has_chart()).take(PICTURES_WITHOUT_SCRIPTS).map(link).collect(),
+            uncharted: pictures.iter().filter(|one| !one.has_chart()).flat_map(inline).collect(),
             tables: tables::class_views(material),
             baseline: annotations.ratios.as_ref().map(|ratios| ratios.baseline.as_str()),
             annotations,
@@ -157,6 +178,7 @@ impl<'a> Body<'a> {
             class_sets: run.class_sets.iter().map(|set| (set.name.as_str(), set.classes.join(", "))).collect(),
             all: ALL,
             statistics: IN_WORDS,
+            few: FEW_IN_WORDS,
             metrics: METRICS
                 .iter()
                 .map(|m| MetricView { name: m.name, unit: unit(m.unit), of: m.of, meaning: m.meaning })
@@ -207,7 +229,8 @@ fn charts(material: &Material<'_>) -> Vec<Chart> {
         "slowdown",
         "Slowdown by flow size",
         "FCT over the FCT of the same flow in an empty network. Lines: 99th percentile; dashed: median. Each point has \
-         about as many flows, at their mean size. Bands: 95 % intervals, where a point has enough flows for one.",
+         about as many flows, at their mean size. Bands: 95 % intervals, where a point has enough flows for one; † where it has not, and \
+         the percentile is the maximum or near it.",
     ));
     charts.push(chart("fct", "Flow completion times", "Share of finished flows, all seeds together."));
     if material.recorded.iter().any(|point| point.queues.is_some()) {

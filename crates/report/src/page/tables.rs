@@ -1,7 +1,8 @@
 //! The tables of the page: headline statistics, and their ratios to the baseline.
 
 use tailcut_results::number::{numeric, significant};
-use tailcut_results::table::{cell_of, headlines};
+use tailcut_results::stats::FEW_IN_WORDS;
+use tailcut_results::table::{FEW_BEHIND, cell_of, headlines};
 use tailcut_results::{Row, RunInfo};
 
 use crate::annotations::SchemeRatio;
@@ -103,6 +104,7 @@ fn class_view(material: &Material<'_>, set: usize, class: &str) -> ClassView {
     heads.push(head("flows", true));
     heads.extend(shown.iter().map(|(_, name)| metric_head(name)));
     let (mut rows, mut ratio_rows, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut has_few = false;
     // Of a metric that is zero for the baseline everywhere there is no ratio, and no column.
     let ratio_of = |point, metric: &str| {
         let known = ratios.as_ref()?;
@@ -120,18 +122,29 @@ fn class_view(material: &Material<'_>, set: usize, class: &str) -> ClassView {
         cells.push(Cell { small, ..Cell::number(flows, flows.to_string()) });
         for (metric, _) in &shown {
             let row = analysis.row(point, set, metric);
+            has_few |= row.is_some_and(Row::is_of_few);
             notes.extend(row.and_then(|row| row.note.clone()));
             cells.push(statistic(row));
         }
         rows.push(TableRow { group, cells });
         let found: Vec<_> = with_ratio.iter().map(|(metric, _)| ratio_of(point, metric)).collect();
         if found.iter().any(Option::is_some) {
-            let cells = place().into_iter().chain(found.into_iter().map(ratio)).collect();
+            let baseline =
+                analysis.design_points.iter().find(|other| (other.scheme, &other.values) == (0, &point.values));
+            let is_of_few = |metric: &str| {
+                let sides = [Some(point), baseline].into_iter().flatten();
+                sides.filter_map(|side| analysis.row(side, set, metric)).any(Row::is_of_few)
+            };
+            let ratios = found.into_iter().zip(&with_ratio).map(|(one, (metric, _))| ratio(one, is_of_few(metric)));
+            let cells = place().into_iter().chain(ratios).collect();
             ratio_rows.push(TableRow { group, cells });
         }
     }
     notes.sort_unstable();
     notes.dedup();
+    if has_few {
+        notes.insert(0, FEW_IN_WORDS.to_owned());
+    }
     let mut ratio_heads = place_heads(run);
     // A ratio has no unit.
     let without_unit = |name: &str| name.split('(').next().unwrap_or(name).trim_end().to_owned();
@@ -148,11 +161,16 @@ fn statistic(row: Option<&Row>) -> Cell {
         sorted_by: Some(significant(value, 9)),
         note: row.note.clone().unwrap_or_default(),
         number: true,
-        ..Cell::text(main)
+        ..Cell::text(&marked(main, row.is_of_few()))
     }
 }
 
-fn ratio(one: Option<&SchemeRatio>) -> Cell {
+/// A number with the mark of few values, if it is of few.
+fn marked(text: &str, is_of_few: bool) -> String {
+    format!("{text}{}", if is_of_few { FEW_BEHIND } else { "" })
+}
+
+fn ratio(one: Option<&SchemeRatio>, is_of_few: bool) -> Cell {
     let Some(one) = one else { return Cell::missing() };
     let verdict = match one.interval {
         Some((_, high)) if high < 1.0 => "lower",
@@ -172,7 +190,7 @@ fn ratio(one: Option<&SchemeRatio>) -> Cell {
         small: one.interval.map_or_else(String::new, |(low, high)| format!("[{}, {}]", short(low), short(high))),
         note,
         verdict,
-        ..Cell::number(one.ratio, short(one.ratio))
+        ..Cell::number(one.ratio, marked(&short(one.ratio), is_of_few))
     }
 }
 
@@ -219,7 +237,7 @@ mod tests {
     #[test]
     fn a_ratio_says_whether_it_is_more_than_chance() {
         let said = |ratio_, interval| {
-            let cell = ratio(Some(&of(ratio_, interval)));
+            let cell = ratio(Some(&of(ratio_, interval)), false);
             format!("{} {} {}", cell.text, cell.small, cell.verdict)
         };
         assert_eq!(said(0.63, Some((0.571, 0.694))), "0.63 [0.57, 0.69] lower");
@@ -228,6 +246,7 @@ mod tests {
         assert_eq!(said(0.996, Some((0.992, 0.9996))), "0.9960 [0.9920, 0.9996] lower");
         assert_eq!(said(0.996, Some((0.992, 1.0004))), "1.00 [0.99, 1.00] ");
         assert_eq!(said(0.0012, None), "0.0012  ");
-        assert_eq!(ratio(None).text, "–");
+        assert_eq!(ratio(None, true).text, "–");
+        assert_eq!(ratio(Some(&of(0.99, None)), true).text, "0.99 †");
     }
 }

@@ -1,6 +1,6 @@
 //! A metric against a swept parameter: its values, its ratios to the baseline, and its values over two parameters.
 
-use tailcut_results::number::{numeric, slug};
+use tailcut_results::number::numeric;
 use tailcut_results::{DesignPoint, Row};
 
 use crate::figure::{AxisScale, Figure, FigureKind, PlotPoint, Series};
@@ -64,14 +64,14 @@ pub(super) fn values(material: &Material<'_>, set: usize, metric: &str) -> Vec<F
         let mut series = series_of(run, drawn);
         let unit = analysis.rows.iter().find(|row| row.metric == metric).map_or("", |row: &Row| row.unit);
         let unit = in_milliseconds(&mut series, unit);
-        let (ending, subtitle) = fixed_values(run, &fixed);
+        let (at, subtitle) = fixed_values(run, &fixed);
         let ys = series.iter().flat_map(|one| &one.points).map(|point| point.y);
         let (least, most) = ys.fold((f64::INFINITY, 0.0f64), |(low, high), y| (low.min(y), high.max(y)));
         if series.is_empty() {
             continue;
         }
         figures.push(Figure {
-            name: format!("{metric}_{}{ending}", slug(name)),
+            name: at.picture(metric, &[name]),
             title: words::capital(&words),
             subtitle,
             x_label: axis.label.clone(),
@@ -80,6 +80,7 @@ pub(super) fn values(material: &Material<'_>, set: usize, metric: &str) -> Vec<F
             y: if least > 0.0 && most > LINEAR_UP_TO * least { AxisScale::Log } else { AxisScale::Linear },
             from_zero: true,
             reference: None,
+            shades: Vec::new(),
             kind: FigureKind::Points,
             series,
         });
@@ -114,10 +115,10 @@ pub(super) fn ratios(material: &Material<'_>, set: usize, metric: &str) -> Vec<F
         if series.is_empty() {
             continue;
         }
-        let (ending, subtitle) = fixed_values(run, &fixed);
+        let (at, subtitle) = fixed_values(run, &fixed);
         let how = if all_paired { ", seed by seed" } else { "" };
         figures.push(Figure {
-            name: format!("ratio_{metric}_{}{ending}", slug(name)),
+            name: at.picture(&format!("ratio_{metric}"), &[name]),
             title: format!("{} over that of {}{how}", words::capital(&words), known.baseline),
             subtitle,
             x_label: axis.label.clone(),
@@ -126,6 +127,7 @@ pub(super) fn ratios(material: &Material<'_>, set: usize, metric: &str) -> Vec<F
             y: AxisScale::Linear,
             from_zero: false,
             reference: Some(1.0),
+            shades: Vec::new(),
             kind: FigureKind::Points,
             series,
         });
@@ -148,7 +150,7 @@ pub(super) fn heat_maps(material: &Material<'_>, set: usize, metric: &str) -> Ve
         let (low, high) = values.fold((f64::INFINITY, 0.0f64), |(low, high), value| (low.min(value), high.max(value)));
         let unit = analysis.rows.iter().find(|row| row.metric == metric).map_or("", |row| row.unit);
         let (scale, unit) = if unit == "us" && high >= IN_MILLISECONDS { (1e-3, "ms") } else { (1.0, unit) };
-        let (ending, subtitle) = fixed_values(run, &fixed);
+        let (at, subtitle) = fixed_values(run, &fixed);
         for (scheme, scheme_name) in run.schemes.iter().enumerate() {
             let mut cells = vec![vec![None; run.axes[across].values.len()]; run.axes[upwards].values.len()];
             for point in points.iter().filter(|point| point.scheme == scheme) {
@@ -161,7 +163,7 @@ pub(super) fn heat_maps(material: &Material<'_>, set: usize, metric: &str) -> Ve
             let label = |at: usize| words::axis(run, &run.axes[at].path);
             let subtitle = [scheme_name.clone(), subtitle.clone()].into_iter().filter(|text| !text.is_empty());
             maps.push(HeatMap {
-                name: format!("heat_{metric}_{}_{}{ending}", slug(name), slug(scheme_name)),
+                name: at.picture(&format!("heat_{metric}"), &[name, scheme_name]),
                 title: words::capital(&words::with_unit(&words, unit)),
                 subtitle: subtitle.collect::<Vec<_>>().join(", "),
                 x_label: label(across),

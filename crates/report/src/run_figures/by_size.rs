@@ -1,7 +1,6 @@
 //! Slowdown against flow size: one picture of the median and one of the 99th percentile for each combination of swept
 //! values.
 
-use tailcut_results::number::slug;
 use tailcut_results::stats::Estimate;
 use tailcut_results::{FlowSetKind, SizeBin};
 
@@ -33,9 +32,9 @@ pub(super) fn slowdowns(material: &Material<'_>) -> Vec<Figure> {
                     (point.scheme, PlotPoint::new(bin.mean_size / 1e3, estimate.value, interval))
                 })
             });
-            let (ending, subtitle) = fixed_values(run, &fixed);
+            let (at, subtitle) = fixed_values(run, &fixed);
             figures.push(Figure {
-                name: format!("slowdown_{short}_by_size_{}{ending}", slug(&analysis.sets[set].name)),
+                name: at.picture(&format!("slowdown_{short}_by_size"), &[&analysis.sets[set].name]),
                 title: format!("{} of {flows} by their size", words::capital(what)),
                 subtitle,
                 x_label: "flow size, KB".to_owned(),
@@ -44,6 +43,7 @@ pub(super) fn slowdowns(material: &Material<'_>) -> Vec<Figure> {
                 y: AxisScale::Log,
                 from_zero: false,
                 reference: None,
+                shades: Vec::new(),
                 kind: FigureKind::Points,
                 series: series_of(run, drawn),
             });

@@ -2,7 +2,6 @@
 //! values beside the main axis.
 
 use tailcut_record::Component;
-use tailcut_results::number::slug;
 
 use super::{Material, fixed_values, main_axis, slices};
 use crate::delays::{DelayBar, DelayPicture, stacks};
@@ -33,9 +32,9 @@ pub(super) fn slowest(material: &Material<'_>, set: usize) -> Vec<Stacks> {
         if bars.is_empty() {
             continue;
         }
-        let (ending, subtitle) = fixed_values(run, &fixed);
+        let (at, subtitle) = fixed_values(run, &fixed);
         let title = format!("Where the time of the slowest percent of {} goes", words::flows_of(name));
-        pictures.push(stacks(format!("delays_{}{ending}", slug(name)), DelayPicture { title, subtitle, bars }));
+        pictures.push(stacks(at.picture("delays", &[name]), DelayPicture { title, subtitle, bars }));
     }
     pictures
 }

@@ -1,12 +1,11 @@
 //! Cumulative distributions of FCTs and of queue lengths: one picture for each combination of swept values.
 
-use tailcut_results::number::slug;
 use tailcut_results::{Curve, DesignPoint};
 
 use crate::figure::{AxisScale, Figure, FigureKind, PlotPoint, Series};
 use crate::words;
 
-use super::{Material, fixed_values, series_of, slices};
+use super::{FixedValues, Material, fixed_values, series_of, slices};
 
 /// The distribution of the FCT of the set of flows at the index `set`.
 pub(super) fn fcts(material: &Material<'_>, set: usize) -> Vec<Figure> {
@@ -14,8 +13,8 @@ pub(super) fn fcts(material: &Material<'_>, set: usize) -> Vec<Figure> {
     distributions(
         material,
         |point| &point.fct[set],
-        |ending, subtitle, series| Figure {
-            name: format!("fct_cdf_{}{ending}", slug(class)),
+        |at, subtitle, series| Figure {
+            name: at.picture("fct_cdf", &[class]),
             title: format!("FCT of {}", words::flows_of(class)),
             subtitle,
             x_label: "FCT, µs".to_owned(),
@@ -24,6 +23,7 @@ pub(super) fn fcts(material: &Material<'_>, set: usize) -> Vec<Figure> {
             y: AxisScale::Linear,
             from_zero: true,
             reference: None,
+            shades: Vec::new(),
             kind: FigureKind::Steps,
             series,
         },
@@ -35,8 +35,8 @@ pub(super) fn queues(material: &Material<'_>) -> Vec<Figure> {
     distributions(
         material,
         |point| &point.queue,
-        |ending, subtitle, series| Figure {
-            name: format!("queue_cdf{ending}"),
+        |at, subtitle, series| Figure {
+            name: at.picture("queue_cdf", &[]),
             title: "Queue length of all switch ports, sampled".to_owned(),
             subtitle,
             x_label: "packets waiting".to_owned(),
@@ -46,6 +46,7 @@ pub(super) fn queues(material: &Material<'_>) -> Vec<Figure> {
             // Most samples are of empty queues: the axis begins where the curves do.
             from_zero: false,
             reference: None,
+            shades: Vec::new(),
             kind: FigureKind::Steps,
             series,
         },
@@ -57,7 +58,7 @@ pub(super) fn queues(material: &Material<'_>) -> Vec<Figure> {
 fn distributions<'a>(
     material: &Material<'a>,
     curve: impl Fn(&'a DesignPoint) -> &'a Curve,
-    figure: impl Fn(String, String, Vec<Series>) -> Figure,
+    figure: impl Fn(FixedValues<'_>, String, Vec<Series>) -> Figure,
 ) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (fixed, points) in slices(material.analysis, &[]) {
@@ -66,8 +67,8 @@ fn distributions<'a>(
             .flat_map(|point| curve(point).points.iter().map(|&(x, y)| (point.scheme, PlotPoint::new(x, y, None))));
         let series = series_of(material.run, drawn);
         if !series.is_empty() {
-            let (ending, words) = fixed_values(material.run, &fixed);
-            figures.push(figure(ending, words, series));
+            let (at, words) = fixed_values(material.run, &fixed);
+            figures.push(figure(at, words, series));
         }
     }
     figures

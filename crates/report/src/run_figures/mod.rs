@@ -6,8 +6,9 @@ mod delays;
 mod distributions;
 mod over_time;
 
-use tailcut_results::number::{numeric, slug};
-use tailcut_results::{Analysis, DesignPoint, FlowSet, FlowSetKind, RunInfo};
+use tailcut_base::dotted;
+use tailcut_results::number::numeric;
+use tailcut_results::{Analysis, DesignPoint, FlowSet, FlowSetKind, RunInfo, file_stem};
 
 use crate::annotations::RatioIndex;
 use crate::figure::{PlotPoint, Series};
@@ -27,7 +28,7 @@ pub(crate) struct Material<'a> {
 /// numeric one, else the first one.
 pub(crate) fn main_axis(run: &RunInfo) -> Option<usize> {
     let is_numeric = |at: &usize| numeric(&run.axes[*at].values).is_some();
-    let load = |at: &usize| run.axes[*at].path.rsplit('.').next() == Some("load");
+    let load = |at: &usize| dotted::last(&run.axes[*at].path) == "load";
     let numeric: Vec<usize> = (0..run.axes.len()).filter(is_numeric).collect();
     numeric.iter().copied().find(load).or(numeric.first().copied()).or((!run.axes.is_empty()).then_some(0))
 }
@@ -89,18 +90,29 @@ fn slices<'a>(analysis: &'a Analysis, free: &[usize]) -> Vec<(Vec<Option<usize>>
     slices
 }
 
-/// What the values of the fixed axes add to the file name, and the same in words.
-fn fixed_values(run: &RunInfo, fixed: &[Option<usize>]) -> (String, String) {
+/// The values of the fixed axes, for the name of a file, and the same in words.
+fn fixed_values<'a>(run: &'a RunInfo, fixed: &[Option<usize>]) -> (FixedValues<'a>, String) {
     let mut said = Vec::new();
-    let mut ending = String::new();
+    let mut values = Vec::new();
     for (axis, value) in run.axes.iter().zip(fixed) {
         if let Some(value) = value {
             let (path, value) = (tailcut_results::table::short_path(run, &axis.path), &axis.values[*value]);
             said.push(format!("{} = {value}", words::axis(run, &axis.path)));
-            ending += &format!("_{}", slug(&format!("{path}-{value}")));
+            values.push((path, value.as_str()));
         }
     }
-    (ending, said.join(", "))
+    (FixedValues(values), said.join(", "))
+}
+
+/// Values of axes, by their paths.
+struct FixedValues<'a>(Vec<(&'a str, &'a str)>);
+
+impl FixedValues<'_> {
+    /// The name of the picture, without its ending, that shows `what` of things with these names at these values.
+    fn picture(&self, what: &str, names: &[&str]) -> String {
+        let named = std::iter::once((what, "")).chain(names.iter().map(|name| ("", *name)));
+        file_stem(&named.chain(self.0.iter().copied()).collect::<Vec<_>>())
+    }
 }
 
 /// The points of each scheme, in the order of the schemes; those without points are left out.

@@ -40,6 +40,24 @@ fn censored_flows_are_counted_and_make_times_lower_bounds() {
     assert_eq!(value("long", "fct_mean", &replications), None);
 }
 
+/// The completion times of one flow say nothing of how far others would be from it, whatever stands beside it.
+#[test]
+fn one_finished_flow_has_no_interval() {
+    let (done, open) = (flow(0, 0, Some(20)), flow(1, 0, None));
+    let beside = [replication(&[done.clone(), open.clone()])];
+    let many: Vec<FlowRow> = std::iter::once(done.clone()).chain((1..300).map(|nth| flow(nth, 0, None))).collect();
+    let in_another_seed = [replication(std::slice::from_ref(&done)), replication(&[open]), replication(&[])];
+    for replications in [&beside[..], &[replication(&many)], &in_another_seed] {
+        for metric in ["fct_mean", "fct_p50", "slowdown_mean", "goodput_mean", "ack_fct_mean", "ideal_mean"] {
+            let (found, n) = estimate("short", metric, replications).unwrap();
+            assert_eq!((found.interval, n), (None, 1), "{metric}");
+            assert!(found.why_no_interval().is_some(), "{metric}: more flows would give one");
+        }
+    }
+    let two = [replication(std::slice::from_ref(&done)), replication(std::slice::from_ref(&done))];
+    assert!(estimate("short", "fct_mean", &two).unwrap().0.interval.is_some());
+}
+
 #[test]
 fn counts_are_means_over_seeds_and_shares_are_of_packets_that_arrived() {
     let with = |drops, marks, reordered| {

@@ -33,6 +33,14 @@ pub fn ratio(parts: &[(f64, f64)]) -> Option<Estimate> {
     Some(Estimate::new(value, interval).with_seeds(parts.iter().map(rest).collect()))
 }
 
+/// The same of numbers of which the second ones count flows, queries or bursts. There is no interval if those of one
+/// part alone count: a flow that finished beside one that did not differs from itself by nothing.
+pub fn mean(parts: &[(f64, f64)]) -> Option<Estimate> {
+    let with_samples = parts.iter().filter(|part| part.1 > 0.0).count();
+    let estimate = ratio(parts)?;
+    Some(Estimate { interval: estimate.interval.filter(|_| with_samples >= 2), ..estimate })
+}
+
 /// The 97.5th percentile of Student's t.
 pub fn t975(degrees_of_freedom: f64) -> f64 {
     t_quantile(0.975, degrees_of_freedom)
@@ -73,6 +81,18 @@ mod tests {
         assert_eq!(sectioned(6.0, &[6.0]), None);
         assert_eq!(ratio(&[(3.0, 1.0)]).unwrap().interval, None);
         assert_eq!(ratio(&[(3.0, 0.0)]), None);
+    }
+
+    #[test]
+    fn a_mean_of_one_part_alone_has_no_interval() {
+        let of = |parts: &[(f64, f64)]| mean(parts).and_then(|mean| mean.interval);
+        assert_eq!(
+            (of(&[(3.0, 1.0)]), of(&[(3.0, 1.0), (0.0, 0.0)]), of(&[(30.0, 9.0), (0.0, 0.0)])),
+            (None, None, None)
+        );
+        let two = [(3.0, 1.0), (0.0, 0.0), (5.0, 1.0)];
+        assert_eq!(mean(&two), ratio(&two));
+        assert!(of(&two).is_some() && mean(&[(0.0, 0.0)]).is_none());
     }
 
     #[test]

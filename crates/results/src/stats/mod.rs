@@ -32,6 +32,12 @@
 //!   Analysis, section 9.5), or the flows themselves if there are fewer than 200. Such an interval knows nothing of
 //!   what another seed would do.
 //!
+//! Parts without flows do not tell how parts differ: where all flows are of one part alone there is no interval
+//! ([`mean()`]). For the same reason a mean over queries or bursts has none then.
+//!
+//! **Runs that are identical** are one replication: seeds that draw nothing give one run several times. Statistics are
+//! over the runs that differ, and if all are identical there is no interval of anything ([`Estimate::repeated`]).
+//!
 //! **What is made of several values** (the ratio of two schemes, the mean of such ratios) is made of the values that
 //! outputs show: B/A is the quotient of the shown B and the shown A. Its interval is by the *jackknife* over seeds
 //! (Tukey, "Bias and confidence in not-quite large samples", Annals of Mathematical Statistics 29, 1958): how the
@@ -54,8 +60,8 @@ mod percentile;
 mod quotient;
 mod resample;
 
-pub use mean::{ratio, sectioned, t_quantile, t975};
-pub use percentile::{nearest_rank, order_ranks, percentile_name, quantile, rank};
+pub use mean::{mean, ratio, sectioned, t_quantile, t975};
+pub use percentile::{FEW_IN_WORDS, nearest_rank, needed, order_ranks, percentile_name, quantile, rank};
 pub use quotient::{Difference, Method, QuotientEstimate, SeedValues, quotient};
 pub use resample::{Resample, bootstrap, jackknife, without};
 
@@ -92,6 +98,8 @@ pub struct Estimate {
     /// Whether there is no interval because too few samples lie beyond the percentile. Nothing that is made of the
     /// value has an interval then.
     pub thin: bool,
+    /// Whether there is no interval because seeds draw nothing: of several runs all are identical, and count as one.
+    pub repeated: bool,
     /// The value without each of the seeds; `None` if no sample is left. Empty for what is counted or a maximum.
     pub without: Vec<Option<f64>>,
 }
@@ -99,7 +107,19 @@ pub struct Estimate {
 impl Estimate {
     /// A value with an interval or without, and nothing else to say.
     pub fn new(value: f64, interval: Option<Interval>) -> Estimate {
-        Estimate { value, interval, note: None, thin: false, without: Vec::new() }
+        Estimate { value, interval, note: None, thin: false, repeated: false, without: Vec::new() }
+    }
+
+    /// Why a value without an interval has none; `None` if it is counted or a maximum, which never has one.
+    pub fn why_no_interval(&self) -> Option<String> {
+        let one_part =
+            || (!self.without.is_empty()).then(|| "no interval: all samples are of one seed or batch".to_owned());
+        self.note.clone().or_else(one_part)
+    }
+
+    /// Adds what the value needs to be read with.
+    pub(crate) fn add_note(&mut self, note: &str) {
+        self.note = Some(self.note.take().map_or_else(|| note.to_owned(), |known| format!("{known}; {note}")));
     }
 
     /// The same with the values without each of the seeds.
@@ -124,7 +144,8 @@ pub const IN_WORDS: &str = "Percentiles are the nearest rank over the flows of a
     and with one two order statistics whose ranks a binomial distribution gives. \
     There is none if fewer than ten flows lie above the percentile. Means, shares and rates are ratios of sums over all \
     seeds, with Student's t over seeds, or over twenty batches of flows if there is one seed. The same holds for queries. \
-    Percentiles of queue lengths have Student's t over seeds. Counts and maxima have no interval.";
+    Percentiles of queue lengths have Student's t over seeds. Counts and maxima have no interval. Runs that \
+    are identical, because seeds draw nothing, count as one.";
 
 /// Samples that must lie above a percentile for an interval to be given.
 pub const ENOUGH_ABOVE: u64 = 10;

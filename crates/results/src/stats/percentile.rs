@@ -31,9 +31,9 @@ pub fn quantile(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, what: &str) -
     let value = nearest_rank(pooled, permille)?;
     let above = 1000 - u64::from(permille);
     let n = pooled.len() as u64;
-    let thin = n * above < ENOUGH_ABOVE * 1000;
+    let thin = n < needed(permille);
     let note = thin.then(|| {
-        let needed = (ENOUGH_ABOVE * 1000).div_ceil(above);
+        let needed = needed(permille);
         let name = percentile_name(permille);
         if n * above < 1000 {
             format!("the {name} percentile of {n} {what} is their maximum: it needs {needed}")
@@ -43,12 +43,13 @@ pub fn quantile(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, what: &str) -
     });
     let interval = if thin { None } else { interval(seeds, pooled, permille, value) };
     let without = seeds.iter().map(|seed| rank_without(pooled, seed, permille)).collect();
-    Some(Estimate { value, interval, note, thin, without })
+    Some(Estimate { note, thin, ..Estimate::new(value, interval).with_seeds(without) })
 }
 
 /// The interval of the quantile `permille`/1000, whose value is known.
 fn interval(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, value: f64) -> Option<Interval> {
-    if seeds.len() >= ENOUGH_SEEDS {
+    // A seed without samples says nothing of how far seeds differ.
+    if seeds.iter().filter(|seed| !seed.is_empty()).count() >= ENOUGH_SEEDS {
         return Some(woodruff(seeds, pooled, permille, value));
     }
     let own: Vec<f64> = seeds.iter().filter_map(|seed| nearest_rank(seed, permille)).collect();
@@ -86,6 +87,15 @@ fn woodruff(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, value: f64) -> In
     });
     Interval { low, high }
 }
+
+/// Samples that a percentile needs so that ten lie above it: 10/(1 - q), 1000 for the 99th.
+pub fn needed(permille: u32) -> u64 {
+    (ENOUGH_ABOVE * 1000).div_ceil(1000 - u64::from(permille))
+}
+
+/// What that mark means, for the line below a table.
+pub const FEW_IN_WORDS: &str = "† of fewer values than the percentile needs, 10/(1 - q): 1,000 for the 99th, 10,000 for the \
+    99.9th. Fewer than ten lie above it, so that it is the maximum or near it.";
 
 /// "99th", "99.9th", "50th".
 pub fn percentile_name(permille: u32) -> String {

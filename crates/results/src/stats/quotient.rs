@@ -102,12 +102,15 @@ pub struct SeedValues<'a> {
 impl SeedValues<'_> {
     /// Why this side allows no interval of anything that is made of it.
     fn refusal(&self) -> Option<String> {
-        if self.all.thin {
+        if self.all.thin || self.all.repeated {
             return self.all.note.clone();
         }
         match self.seeds.len() {
             0 | 1 => Some("one seed does not tell chance from difference: a ratio needs two".to_owned()),
-            _ => self.all.interval.is_none().then(|| "what is counted or is a maximum has no interval".to_owned()),
+            _ => self.all.interval.is_none().then(|| {
+                let counted = || "what is counted or is a maximum has no interval".to_owned();
+                self.all.why_no_interval().unwrap_or_else(counted)
+            }),
         }
     }
 

@@ -6,6 +6,7 @@
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
+use tailcut_base::dotted;
 use tailcut_model::schema::Schema;
 use toml::de::{DeTable, DeValue};
 
@@ -110,27 +111,40 @@ impl Tree {
     /// into an otherwise empty tree.
     ///
     /// # Errors
-    /// If there is no `=` or the path is empty, or for the reasons of [`Tree::parse`].
+    /// If there is no `=`, the path is none or there is more than one value, or for the reasons of [`Tree::parse`].
     pub fn parse_assignment(assignment: &str) -> Result<Tree, Problem> {
-        let Some((path, text)) = assignment.split_once('=') else {
+        let Some((path, text)) = dotted::assignment(assignment) else {
             return Err(Problem::new(format!("`--set {assignment}` has no `=`"))
                 .help("expected `--set path=value`, such as `--set workload.load=0.5`"));
         };
+        let source = Arc::new(Source { name: "--set".to_owned(), text: assignment.to_owned() });
+        let origin = |range| Origin { source: Arc::clone(&source), range };
         let spaces = path.len() - path.trim_start().len();
         let path = path.trim();
-        let quoted = format!("value = {}", text.trim());
-        let value = match DeTable::parse(&quoted) {
-            Ok(table) => table.into_inner().into_iter().next().map(|(_, value)| value.into_inner()),
-            Err(_) => None,
-        };
-        let source = Arc::new(Source { name: "--set".to_owned(), text: assignment.to_owned() });
+        let key = origin(spaces..spaces + path.len());
         let range = assignment.len() - text.len()..assignment.len();
-        let origin = Origin { source: Arc::clone(&source), range: range.clone() };
-        let value = match value {
-            Some(value) => relocated(convert(value, range, &source)?, &origin),
-            None => Tree { value: Value::String(text.trim().to_owned()), origin: Some(origin), key: None },
+        let text = text.trim();
+        let several = |what: &str| {
+            let problem = Problem::new(format!("`--set` sets one key to one value, and {what}"));
+            problem.help("expected one value on one line, and a `--set PATH=VALUE` for each further key")
         };
-        let key = Origin { source, range: spaces..spaces + path.len() };
+        if let Some(at) = assignment.find(['\n', '\r']) {
+            return Err(several("here is a line break").or_at(&origin(at..at + 1)));
+        }
+        const KEY: &str = "value = ";
+        let line = format!("{KEY}{text}");
+        let value = match DeTable::parse(&line).map(|table| table.into_inner().into_iter().next()) {
+            Ok(Some((_, value))) if value.span() == (KEY.len()..KEY.len() + text.len()) => Some(value.into_inner()),
+            Ok(Some((_, value))) if !text.is_empty() => {
+                let behind = text[value.span().end - KEY.len()..].trim();
+                return Err(several(&format!("`{behind}` stands behind the value")).or_at(&origin(range)));
+            }
+            _ => None,
+        };
+        let value = match value {
+            Some(value) => relocated(convert(value, range.clone(), &source)?, &origin(range)),
+            None => Tree { value: Value::String(text.to_owned()), origin: Some(origin(range)), key: None },
+        };
         let tree = Tree::at_path(path, value, &key)?;
         tree.check_text()?;
         Ok(tree)
@@ -139,17 +153,19 @@ impl Tree {
     /// A tree that holds nothing but `value` at the dotted `path`; `key` is where the path stands.
     ///
     /// # Errors
-    /// If a part of the path is empty.
+    /// If it is no path.
     pub fn at_path(path: &str, value: Tree, key: &Origin) -> Result<Tree, Problem> {
+        let keys = dotted::keys(path).map_err(|what| {
+            Problem::new(format!("`{path}` is not a path of keys: {what}"))
+                .help(
+                    "expected keys with dots between them, such as `workload.load` or `settings.a.\"b.c\".port.limit`",
+                )
+                .or_at(key)
+        })?;
         let mut tree = value;
-        for part in path.rsplit('.') {
-            if part.is_empty() {
-                return Err(Problem::new(format!("`{path}` is not a path of keys"))
-                    .help("expected keys with dots between them, such as `workload.load`")
-                    .or_at(key));
-            }
+        for name in keys.into_iter().rev() {
             tree.key = Some(key.clone());
-            tree = Tree { value: Value::Table(vec![(part.to_owned(), tree)]), origin: Some(key.clone()), key: None };
+            tree = Tree { value: Value::Table(vec![(name, tree)]), origin: Some(key.clone()), key: None };
         }
         Ok(tree)
     }
@@ -196,10 +212,10 @@ impl Tree {
     /// The tree at a dotted path, or the deepest one on the way that exists.
     pub fn nearest(&self, path: &str) -> &Tree {
         let mut tree = self;
-        for part in path.split('.') {
+        for part in dotted::keys(path).unwrap_or_default() {
             let next = match &tree.value {
                 Value::Array(items) => part.parse().ok().and_then(|index: usize| items.get(index)),
-                _ => tree.get(part),
+                _ => tree.get(&part),
             };
             match next {
                 Some(next) => tree = next,
@@ -207,6 +223,11 @@ impl Tree {
             }
         }
         tree
+    }
+
+    /// What stands at a dotted path.
+    pub fn at(&self, path: &str) -> Option<&Tree> {
+        dotted::keys(path).ok()?.iter().try_fold(self, |tree, key| tree.get(key))
     }
 
     /// The dotted paths of all values: of an empty table its own.
@@ -220,7 +241,7 @@ impl Tree {
     pub fn each<'a>(&'a self, visit: &mut impl FnMut(&str, &'a Tree)) {
         fn walk<'a>(tree: &'a Tree, path: &str, visit: &mut impl FnMut(&str, &'a Tree)) {
             for (key, child) in tree.entries() {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let path = dotted::join(path, key);
                 if child.entries().is_empty() {
                     visit(&path, child);
                 } else {
@@ -241,10 +262,9 @@ impl Tree {
 
     /// Takes out what stands at a dotted path.
     pub fn remove(&mut self, path: &str) -> Option<Tree> {
-        match path.split_once('.') {
-            Some((key, below)) => self.get_mut(key)?.remove(below),
-            None => self.take(path),
-        }
+        let keys = dotted::keys(path).ok()?;
+        let (last, above) = keys.split_last()?;
+        above.iter().try_fold(self, |tree, key| tree.get_mut(key))?.take(last)
     }
 
     /// The tree as TOML text, without its origins.
@@ -347,6 +367,27 @@ mod tests {
         assert_eq!(set("seeds=[1, 2]").nearest("seeds").to_text(), "[1, 2]");
         assert!(Tree::parse_assignment("load").unwrap_err().to_string().contains("no `=`"));
         assert!(Tree::parse_assignment("a..b=1").unwrap_err().to_string().contains("not a path"));
+        let tree = set("settings.a.\"long.name\".port.limit = \"50KB\"");
+        assert_eq!(tree.at("settings.a.'long.name'.port.limit").unwrap().as_str(), Some("50KB"));
+        assert_eq!(tree.paths(), ["settings.a.\"long.name\".port.limit"]);
+        assert_eq!(set("a.\"b=c\".d=e=f").at("a.\"b=c\".d").unwrap().as_str(), Some("e=f"));
+        assert_eq!(set("title=# 1, of 2").nearest("title").as_str(), Some("# 1, of 2"));
+        assert_eq!(set("title=").nearest("title").as_str(), Some(""));
+    }
+
+    #[test]
+    fn an_assignment_has_one_value_on_one_line() {
+        for (text, part) in [
+            ("workload.load=0.5\n[port]\nlimit=\"1KB\"", "a line break"),
+            ("title=\"\"\"a\nb\"\"\"", "a line break"),
+            ("a\n.b=1", "a line break"),
+            ("workload.load=0.5 # half", "`# half` stands behind"),
+            ("seeds=[1, 2] # two", "`# two` stands behind"),
+        ] {
+            let problem = Tree::parse_assignment(text).unwrap_err();
+            assert!(problem.message().contains(part), "{text:?}: {problem}");
+            assert!(problem.help_text().unwrap().contains("--set PATH=VALUE"));
+        }
     }
 
     #[test]

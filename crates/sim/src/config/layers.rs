@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use tailcut_base::dotted;
 use tailcut_model::schema::Shape;
 
 use super::document::{CONFIGURATION, Tree, Value};
@@ -40,7 +41,7 @@ impl Tree {
             }
             for (key, child) in tree.entries() {
                 if let Some(shape) = shape.key(key) {
-                    walk(child, &if path.is_empty() { key.clone() } else { format!("{path}.{key}") }, shape, visit);
+                    walk(child, &dotted::join(path, key), shape, visit);
                 }
             }
         }

@@ -13,20 +13,22 @@ use crate::controller::{self, ControllerConfig};
 use crate::ideal::Order;
 use crate::links;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tailcut_base::{BitRate, HEADER_BYTES, Span};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use tailcut_base::{BitRate, Span};
 use tailcut_fabric::{PortConfig, SwitchConfig};
 use tailcut_host::HostConfig;
 use tailcut_model::schema::{Schema, Shape};
 use tailcut_model::{Around, Demand, Facts, Invalid, Seat, Speaker};
 use tailcut_placement::Parameters as Placement;
 use tailcut_topology::path::{self, PathConfig};
-use tailcut_topology::{NetworkConfig, Route, TopologyConfig};
+use tailcut_topology::{Headers, NetworkConfig, TopologyConfig};
 
 pub use de::from_tree;
 pub use document::{Tree, Value};
 pub use failures::{Drawn, Failure, Failures, Of};
 pub use problem::{Origin, Problem, Source};
+pub use tailcut_base::dotted;
 pub use tailcut_model::suggest;
 pub(crate) use tiered::for_named;
 pub use tiered::{Keyed, Tiered};
@@ -112,6 +114,7 @@ impl Fidelity {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(extend("x-seat" = "NIC"))]
+#[allow(clippy::large_enum_variant, reason = "a scenario has one")]
 pub enum NicConfig {
     /// The link asks the host for a packet whenever it is free: no packet waits, and the host's send order decides at
     /// the last moment.
@@ -153,6 +156,8 @@ impl Seat for NicConfig {
     fn resolve(&mut self, _: &dyn Demand) -> Result<(), Invalid> {
         Ok(())
     }
+
+    fn resolve_bdp(&mut self, _: u64) {}
 
     fn fits(&self, _: &Around) -> Result<(), Invalid> {
         Ok(())
@@ -203,17 +208,20 @@ pub struct RunConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TieOrder {
-    /// That of the link with the lowest number, so that lower hosts have an advantage where all send at one moment. It
-    /// is the default because a reader can follow it packet by packet; delays of hosts make ties rare.
+    /// Each time another one, drawn from the seed: no link has an advantage, as at a switch that serves its inputs in
+    /// turn. Times stay exact. Clocks that differ between hosts would not do as much: oscillators may be off by 100 ppm
+    /// (IEEE 802.3), which moves two equal senders past each other once in 10,000 packets, after 12 ms at 10 Gb/s, and
+    /// until then the same one loses.
     #[default]
-    Numbered,
-    /// Each time another one, drawn from the seed.
     Drawn,
+    /// That of the link with the lowest number, so that lower hosts have an advantage where all send at one moment: for
+    /// closed forms, where a reader follows each packet.
+    Numbered,
 }
 
 impl Default for RunConfig {
     fn default() -> RunConfig {
-        RunConfig { drain: Span::from_ms(10_000), watchdog: None, ties: TieOrder::Numbered }
+        RunConfig { drain: Span::from_ms(10_000), watchdog: None, ties: TieOrder::Drawn }
     }
 }
 
@@ -263,12 +271,67 @@ impl IdealConfig {
         *self == IdealConfig::default()
     }
 
-    /// Time from the start of a flow of `size` payload bytes until its time ends, if it has the links of `route` to
-    /// itself and waits for no window. Packets go back as fast as they come.
-    pub(crate) fn fct(self, route: &Route, size: u64) -> Span {
-        let headers = 2 * u64::from(self.handshake) + u64::from(self.last_ack);
-        let beside = if headers > 0 { route.packet_time(HEADER_BYTES) * headers } else { Span::ZERO };
-        route.ideal_fct(size) + beside
+    /// Packets of a header that belong to the time of a flow.
+    pub(crate) fn headers(self) -> Headers {
+        let handshake = u64::from(self.handshake);
+        Headers { forward: handshake, back: handshake + u64::from(self.last_ack) }
+    }
+}
+
+/// The measurement window: the time over which utilisations, sampled queues and histograms of queues are taken. What is
+/// recorded over time covers the whole run. Which flows count in the statistics of flows is said by `workload.warmup`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WindowConfig {
+    /// When it begins, since the start of the run. Not given: when the first flow after the warm-up starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Span>,
+    /// When it ends: so long after the start of the run, or one of these, and at the latest with the run. Not given:
+    /// `"last-arrival"` if any traffic is generated, since less is offered after it, and `"end"` if all flows are
+    /// listed, since they may all start at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<WindowEnd>,
+}
+
+impl WindowConfig {
+    /// Not written out then, so that what was configured before there was a choice is configured the same.
+    fn is_default(&self) -> bool {
+        *self == WindowConfig::default()
+    }
+}
+
+/// When the measurement window ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum WindowEnd {
+    /// At a moment that has a name.
+    Moment(Moment),
+    /// So long after the start of the run.
+    At(Span),
+}
+
+/// A moment of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Moment {
+    /// When the last flow starts.
+    LastArrival,
+    /// When the last packet has arrived, or `run.drain` is over.
+    End,
+}
+
+impl<'de> Deserialize<'de> for WindowEnd {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<WindowEnd, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        match text.as_str() {
+            "last-arrival" => Ok(WindowEnd::Moment(Moment::LastArrival)),
+            "end" => Ok(WindowEnd::Moment(Moment::End)),
+            _ => text.parse().map(WindowEnd::At).map_err(|_| {
+                D::Error::custom(format!(
+                    "`{text}` is no moment of a run: expected a time such as \"20ms\", \"last-arrival\" or \"end\""
+                ))
+            }),
+        }
     }
 }
 
@@ -282,14 +345,20 @@ pub struct RecordConfig {
     /// What the ideal completion time of a flow has beside the way of its data.
     #[serde(skip_serializing_if = "IdealConfig::is_default")]
     pub ideal: IdealConfig,
-    /// Time between two samples of the queue of every switch port, from the end of the warm-up to the last arrival.
+    /// The time over which ports and queues are measured.
+    #[serde(skip_serializing_if = "WindowConfig::is_default")]
+    pub window: WindowConfig,
+    /// Time between two samples of the queue of every switch port. Those in the measurement window make the statistics
+    /// of queues; they are counted from its beginning.
     pub queue_sample: Span,
-    /// Whether each port also keeps a time-weighted histogram of its queue.
+    /// Whether each port also keeps a time-weighted histogram of its queue in the measurement window.
     pub queue_histogram: bool,
-    /// Whether the samples of each port are also kept over time, in `queue_series.parquet`.
+    /// Whether the samples of each port are also kept over time, from the start of the run to its end, in
+    /// `queue_series.parquet`.
     pub queue_series: bool,
-    /// Whether the memories that ports of a switch share are also kept over time, with the threshold and the state of
-    /// each port, in `memory_series.parquet`, and the bursts that they saw in `bursts.parquet`.
+    /// Whether the memories that ports of a switch share are also kept over time, from the start of the run to its end,
+    /// with the threshold and the state of each port, in `memory_series.parquet`, and the bursts that policies which
+    /// look for bursts saw in `bursts.parquet`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub memory: bool,
     /// Width of the bins of time in which the payload that arrives at the receivers is added up for each traffic class,
@@ -308,6 +377,7 @@ impl Default for RecordConfig {
         RecordConfig {
             completion: Completion::default(),
             ideal: IdealConfig::default(),
+            window: WindowConfig::default(),
             queue_sample: Span::from_us(100),
             queue_histogram: false,
             queue_series: false,
@@ -419,7 +489,7 @@ fn flatten(path: String, value: &toml::Value, shape: Option<Shape<'_>>, values: 
                 values.insert(path.clone(), name.clone());
             }
             for (key, value) in table {
-                flatten(format!("{path}.{key}"), value, shape.and_then(|shape| shape.key(key)), values);
+                flatten(dotted::join(&path, key), value, shape.and_then(|shape| shape.key(key)), values);
             }
         }
         toml::Value::String(text) => _ = values.insert(path, text.clone()),
@@ -429,7 +499,7 @@ fn flatten(path: String, value: &toml::Value, shape: Option<Shape<'_>>, values: 
 
 /// The dotted path of a table, or of a named one below it.
 fn table(key: &str, name: Option<&str>) -> String {
-    name.map_or_else(|| key.to_owned(), |name| format!("{key}.{name}"))
+    name.map_or_else(|| key.to_owned(), |name| dotted::join(key, name))
 }
 
 /// The table `host`, `port` or `path` of a configuration, with every default spelled out, and the schema of what may be

@@ -234,7 +234,6 @@ impl<T: JsonSchema> JsonSchema for Tiered<T> {
 
 #[cfg(test)]
 mod tests {
-    use tailcut_base::Bytes;
     use tailcut_fabric::PortConfig;
 
     use super::super::from_tree;
@@ -259,7 +258,7 @@ mod tests {
         .unwrap();
         let step = |port: &PortConfig| format!("{:?}", port.marker);
         let (leaf, link) = (port.of("leaf").unwrap(), port.of("leaf0->spine1").unwrap());
-        assert_eq!((port.limit, leaf.limit, link.limit), (Bytes(100_000), Bytes(1_000_000), Bytes(100_000)));
+        assert_eq!([&port.all, leaf, link].map(PortConfig::limit_bytes), [100_000, 1_000_000, 100_000]);
         assert_eq!(step(leaf), step(&port.all));
         assert!(step(link).starts_with("Off") && step(leaf).contains("9KB"), "{}", step(leaf));
         // What is written is read back.

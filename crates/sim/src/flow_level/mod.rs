@@ -30,10 +30,11 @@ use tailcut_record::{PortRow, Recorder};
 use tailcut_topology::{PortSpec, Route};
 use tailcut_workload::{Realised, Workload};
 
-use crate::config::Config;
+use crate::config::{Config, WindowConfig};
+use crate::ideals::Ideals;
 use crate::outcome::{Times, idle_port};
-use crate::scenario::with_deadline;
 use crate::ways::{self, Ways};
+use crate::window::Window;
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
 use failures::Failing;
 use permission::Permissions;
@@ -76,6 +77,9 @@ pub(crate) fn check_records(config: &Config, level: &str) -> Result<(), Invalid>
     }
     if config.record.queue_series {
         return refuse("record.queue_series", format!("{level} the queues of the network are not recorded"));
+    }
+    if config.record.window != WindowConfig::default() {
+        return refuse("record.window", format!("{level} ports are measured in the default window alone"));
     }
     if config.record.memory {
         return refuse("record.memory", format!("{level} the memories of the network are not recorded"));
@@ -126,6 +130,7 @@ struct Run<'s> {
     scheme: FluidScheme,
     workload: Workload,
     next: Option<FlowSpec>,
+    ideals: Ideals<'s>,
     route: Route,
     ways: Ways<'s>,
     fluids: Fluids,
@@ -178,6 +183,7 @@ impl<'s> Run<'s> {
             scenario,
             workload: scenario.workload(),
             next: None,
+            ideals: Ideals::of(scenario),
             route: Route::default(),
             ways: Ways::new(network, &config.path, Seeds::new(scenario.seed())),
             fluids: Fluids::new(capacity, &scheme.discipline_in(network)),
@@ -205,8 +211,7 @@ impl<'s> Run<'s> {
 
     fn fetch(&mut self) {
         let next = self.workload.next_with_slack();
-        let (network, ideal) = (self.scenario.network(), self.scenario.config().record.ideal);
-        self.next = next.map(|(spec, slack)| with_deadline(network, ideal, spec, slack, &mut self.route));
+        self.next = next.map(|(spec, slack)| self.ideals.with_deadline(spec, slack));
     }
 
     /// From event to event, until every flow has ended or the time to drain is over.
@@ -310,17 +315,23 @@ impl<'s> Run<'s> {
             self.measured_from = Some(spec.start);
             self.carried_before = self.fluids.carried(spec.start);
         }
-        self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
-        spec.path = self.route.facts();
-        let ideal = self.route.ideal_fct(spec.size);
-        let recorded = self.scenario.config().record.ideal.fct(&self.route, spec.size);
-        self.recorder.start(FlowId(flow), &spec, recorded);
-        self.realised.add(&spec);
         let is_large = self.permissions.as_ref().is_some_and(|permissions| permissions.are_for(spec.size));
         let mut hops = Vec::new();
         if !is_large {
             self.ways.of(FlowId(flow), &spec, &mut hops);
         }
+        // What is not known to take one path takes the quickest.
+        if hops.is_empty() || self.ways.splits() {
+            self.ideals.quickest.route_into(spec.src, spec.dst, &mut self.route);
+            spec.path = self.route.facts();
+        } else {
+            let path: Vec<PortId> = hops.iter().map(|hop| PortId(hop.link)).collect();
+            ways::route_of(self.scenario.network(), path.iter().copied(), &mut self.route);
+            spec.path = ways::facts_of(self.scenario.network(), &path);
+        }
+        let ideal = self.route.ideal_fct(spec.size);
+        self.recorder.start(FlowId(flow), &spec, self.ideals.time(&spec));
+        self.realised.add(&spec);
         let wire = wire_bytes(spec.size);
         // What the flow takes alone on the links that it has, in which it may be split; a way that it gets later is
         // like any other.
@@ -361,7 +372,7 @@ impl<'s> Run<'s> {
             );
         }
         self.fetch();
-        if self.next.is_none() {
+        if self.next.is_none() && !Window::of(self.scenario.config()).ends_with_run() {
             self.carried_until = self.fluids.carried(self.last_start);
         }
     }
@@ -396,8 +407,12 @@ impl<'s> Run<'s> {
         let totals = self.recorder.totals();
         let end = if totals.received < totals.started { EndReason::CutOff } else { end };
         let ended_at = self.last_end.max(self.fluids.now());
-        let times =
-            Times { ended_at, measured_from: self.measured_from.unwrap_or(Instant::ZERO), last_start: self.last_start };
+        let times = Times {
+            ended_at,
+            measured_from: self.measured_from.unwrap_or(Instant::ZERO),
+            measured_until: self.measured_until(ended_at),
+            last_start: self.last_start,
+        };
         let ports = self.ports(ended_at);
         let engine = Engine {
             packet_hops: 0,
@@ -412,11 +427,20 @@ impl<'s> Run<'s> {
         Ok(Outcome { controller, ..outcome })
     }
 
+    /// When the measurement window ends.
+    fn measured_until(&self, ended_at: Instant) -> Instant {
+        if Window::of(self.scenario.config()).ends_with_run() { ended_at } else { self.last_start }
+    }
+
     /// What each link has carried: over the whole run, and as utilisation over the measured time if there is one.
     fn ports(&mut self, ended_at: Instant) -> Vec<PortRow> {
         let network = self.scenario.network();
         let carried = self.fluids.carried(ended_at);
-        let window = self.measured_from.map(|from| self.last_start.saturating_since(from).as_secs_f64());
+        if self.carried_until.is_empty() {
+            self.carried_until.clone_from(&carried);
+        }
+        let until = self.measured_until(ended_at);
+        let window = self.measured_from.map(|from| until.saturating_since(from).as_secs_f64());
         let utilisation = |port: usize, bits: f64| match window {
             Some(window) if window > 0.0 => (self.carried_until[port] - self.carried_before[port]) / window,
             _ if ended_at > Instant::ZERO => bits / ended_at.as_secs_f64(),

@@ -153,7 +153,7 @@ impl FluidScheme {
             // Receivers grant the messages with the least left, and hosts send them first (SIGCOMM 2018, section 3). Of
             // each no more than RTTbytes are on the way, like a window that stays as it is.
             TransportConfig::Homa(homa) => {
-                let window = u32::try_from(homa.rtt_bytes.0.div_ceil(MSS_BYTES)).unwrap_or(u32::MAX);
+                let window = u32::try_from(homa.rtt_bytes.at(0).0.div_ceil(MSS_BYTES)).unwrap_or(u32::MAX);
                 let windows = Some(Windows { first: window, most: Some(window) });
                 Ok(FluidScheme::new(by(Order::Remaining), Costs { windows, ..Costs::default() }))
             }

@@ -9,13 +9,13 @@ use tailcut_model::{FlowId, FlowSpec};
 use tailcut_topology::{Hop, LinkLevel, Network, PortSpec, Rest, Route, TwoWay};
 
 use crate::Scenario;
-use crate::scenario::with_deadline;
-use crate::ways::Ways;
+use crate::ideals::Ideals;
+use crate::ways::{self, Ways};
 
 /// The flows of a run, in the order of their starts.
 pub(super) struct Flows {
     pub(super) specs: Vec<FlowSpec>,
-    /// Completion times in an empty network.
+    /// Ideal completion times.
     pub(super) ideals: Vec<Span>,
     /// The links of all flows, one flow after the other.
     links: Vec<PortId>,
@@ -35,7 +35,7 @@ impl Flows {
         let (config, network) = (scenario.config(), scenario.network());
         let mut ways = Ways::new(network, &config.path, Seeds::new(scenario.seed()));
         let mut workload = scenario.workload();
-        let (mut route, mut hops) = (Route::default(), Vec::new());
+        let (mut ideals, mut hops) = (Ideals::of(scenario), Vec::new());
         let mut flows = Flows {
             specs: Vec::new(),
             ideals: Vec::new(),
@@ -47,9 +47,7 @@ impl Flows {
         };
         let mut acks: IdVec<PortId, u64> = network.ports().iter().map(|_| 0).collect();
         while let Some((spec, slack)) = workload.next_with_slack() {
-            let mut spec = with_deadline(network, config.record.ideal, spec, slack, &mut route);
-            network.route_into(spec.src, spec.dst, &mut route);
-            spec.path = route.facts();
+            let mut spec = ideals.with_deadline(spec, slack);
             let flow = u32::try_from(flows.specs.len()).expect("fewer than 2^32 flows in a run");
             ways.of(FlowId(flow), &spec, &mut hops);
             for port in hops.iter().map(|hop| PortId(hop.link)) {
@@ -59,7 +57,9 @@ impl Flows {
                 acks[network.ports()[port].reverse] += packets(spec.size) * HEADER_BYTES;
             }
             flows.first.push(flows.links.len());
-            flows.ideals.push(route.ideal_fct(spec.size));
+            // ACKs come back on the same links, as they do where each link is alone.
+            spec.path = ways::facts_of(network, flows.links(flow));
+            flows.ideals.push(ideals.time(&spec));
             flows.specs.push(spec);
         }
         flows.leave_room(network, &acks);
@@ -90,6 +90,11 @@ impl Flows {
     /// The links of a flow, in order.
     pub(super) fn links(&self, flow: u32) -> &[PortId] {
         &self.links[self.first[flow as usize]..self.first[flow as usize + 1]]
+    }
+
+    /// The path of a flow.
+    pub(super) fn route_into(&self, network: &Network, flow: u32, route: &mut Route) {
+        ways::route_of(network, self.links(flow).iter().copied(), route);
     }
 
     /// The flows that cross a link, in the order of their starts.

@@ -40,6 +40,7 @@ use one::{Done, OneLink};
 
 use crate::flow_level::scheme::Costs;
 use crate::outcome::{Times, idle_port};
+use crate::window::Window;
 use crate::{EndReason, Engine, Outcome, Scenario, Simulator, Stopped};
 
 /// How links are simulated and put together.
@@ -338,11 +339,11 @@ impl<'a> Combined<'a> {
         let (mut digest, mut ended_at, mut route) = (0u64, Instant::ZERO, Route::default());
         for ((nth, spec), &ideal) in (0u32..).zip(&flows.specs).zip(&flows.ideals) {
             let flow = FlowId(nth);
-            network.route_into(spec.src, spec.dst, &mut route);
-            recorder.start(flow, spec, scenario.config().record.ideal.fct(&route, spec.size));
+            flows.route_into(network, nth, &mut route);
+            recorder.start(flow, spec, ideal);
             realised.add(spec);
             let whole = self.whole(nth, &route);
-            let began = spec.start + ideal + self.costs.startup(&route, spec.size);
+            let began = spec.start + route.ideal_fct(spec.size) + self.costs.startup(&route, spec.size);
             let packets = packets(spec.size);
             let received = Instant::from_ps(began.as_ps().saturating_add(whole.delay));
             let report = SenderReport {
@@ -375,7 +376,7 @@ impl<'a> Combined<'a> {
             peak_bytes: flows.heap_bytes() as u64 + engines().map(|engine| engine.peak_bytes).max().unwrap_or(0),
             digest: mix64(digest),
         };
-        let times = Times::of(&flows.specs, ended_at);
+        let times = Times::of(Window::of(scenario.config()), &flows.specs, ended_at);
         Outcome::of_flows(end, times, recorder, &realised, self.ports(ended_at), engine)
     }
 
@@ -383,17 +384,23 @@ impl<'a> Combined<'a> {
     fn ports(&self, ended_at: Instant) -> Vec<PortRow> {
         let network = self.scenario.network();
         let time = ended_at.saturating_since(Instant::ZERO).as_secs_f64();
+        let measures_run = Window::of(self.scenario.config()).ends_with_run();
         let row = |(port, spec): (PortId, &PortSpec)| {
             let idle = idle_port(network, port);
+            let over_run = |bytes: u64| {
+                let busy = spec.rate.tx_time(bytes).as_secs_f64();
+                if time > 0.0 { (busy / time).min(1.0) } else { 0.0 }
+            };
             if let Some(done) = self.done.get(&port) {
                 let PortRow { owner, peer, tier, .. } = idle;
-                return PortRow { port: port.0, owner, peer, tier, rate_bps: spec.rate.as_bps(), ..done.port.clone() };
+                // Each link was simulated for as long as it had packets.
+                let utilisation = if measures_run { over_run(done.port.bytes) } else { done.port.utilisation };
+                let rate_bps = spec.rate.as_bps();
+                return PortRow { port: port.0, owner, peer, tier, rate_bps, utilisation, ..done.port.clone() };
             }
             let bytes = self.flows.bytes(port);
             let sizes = self.flows.crossing(port).iter().map(|&flow| self.flows.specs[flow as usize].size);
-            let busy = spec.rate.tx_time(bytes).as_secs_f64();
-            let utilisation = if time > 0.0 { (busy / time).min(1.0) } else { 0.0 };
-            PortRow { packets: sizes.map(packets).sum(), bytes, utilisation, ..idle }
+            PortRow { packets: sizes.map(packets).sum(), bytes, utilisation: over_run(bytes), ..idle }
         };
         network.ports().iter_enumerated().map(row).collect()
     }

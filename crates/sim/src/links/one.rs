@@ -7,13 +7,13 @@ use tailcut_base::{MTU_BYTES, PortId, Span, mix64};
 use tailcut_host::transport::TransportConfig;
 use tailcut_model::Thing;
 use tailcut_record::{PortRow, Recorder};
-use tailcut_topology::{Node, Route};
+use tailcut_topology::{Node, Quickest, Route};
 use tailcut_workload::TrafficList;
 
 use super::check;
 use super::delays::Passage;
 use super::flows::Flows;
-use crate::config::{Config, Failures, Fidelity, RecordConfig, Tiered};
+use crate::config::{Config, Failures, Fidelity, Moment, RecordConfig, Tiered, WindowConfig, WindowEnd};
 use crate::flow_level::scheme::Costs;
 use crate::{Engine, Scenario, Stopped, World};
 
@@ -47,7 +47,8 @@ impl<'a> OneLink<'a> {
         config.workload.traffic = TrafficList::default();
         config.failures = Failures::default();
         config.link = BTreeMap::new();
-        config.record = RecordConfig { queue_sample: NEVER, ..RecordConfig::default() };
+        let window = WindowConfig { until: Some(WindowEnd::Moment(Moment::LastArrival)), ..WindowConfig::default() };
+        config.record = RecordConfig { queue_sample: NEVER, window, ..RecordConfig::default() };
         let costs = check::costs(&config, scenario.facts().has(Thing::Deadlines)).expect("the scenario was checked");
         let apart = check::has_busy_receivers(&config);
         OneLink { scenario, flows, config, costs, apart }
@@ -64,7 +65,7 @@ impl<'a> OneLink<'a> {
             let rate = self.scenario.network().ports()[link].rate.as_bps() as f64 / 8.0;
             let of_flow = |&flow: &u32| self.flows.specs[flow as usize].path.rtt;
             let rtt = self.flows.crossing(link).iter().map(of_flow).max().unwrap_or(Span::ZERO);
-            let held = rate * rtt.as_secs_f64() + self.scenario.config().port.all.limit.0 as f64;
+            let held = rate * rtt.as_secs_f64() + self.scenario.port_config(link).limit_bytes() as f64;
             let most = ((held / MTU_BYTES as f64) as u32).max(tcp.initial_window);
             tcp.max_window = Some(tcp.max_window.map_or(most, |given| given.min(most)));
         }
@@ -81,12 +82,12 @@ impl<'a> OneLink<'a> {
         let seed = mix64(self.scenario.seed() ^ mix64(u64::from(link.0)));
         let scenario = self.scenario.of_link(network, self.config(link), seed);
         let mut outcome = World::of_flows(&scenario, Recorder::new(), specs).run_with(|_| told())?;
-        let mut route = Route::default();
+        let (mut quickest, mut route) = (Quickest::new(scenario.network()), Route::default());
         let mut passages = Vec::with_capacity(outcome.flows.rows().len());
         for row in outcome.flows.rows() {
             let delay = row.received.map_or(Passage::NEVER, |received| {
                 let [src, dst] = [row.src, row.dst].map(tailcut_base::HostId);
-                scenario.network().route_into(src, dst, &mut route);
+                quickest.route_into(src, dst, &mut route);
                 let alone = row.ideal + self.costs.startup(&route, row.size);
                 received.saturating_since(row.start).as_ps().saturating_sub(alone.as_ps())
             });

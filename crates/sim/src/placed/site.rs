@@ -66,7 +66,7 @@ fn buffer(scenario: &Scenario, ports: &[(SwitchId, PortId)], what: &str, key: &s
         )
         .help(help));
     }
-    let size = only(ports.iter().map(|(_, port)| scenario.port_config(*port).limit.0));
+    let size = only(ports.iter().map(|(_, port)| scenario.port_config(*port).limit_bytes()));
     size.map(|size| size as f64)
         .ok_or_else(|| Invalid::new(AT, format!("{what} have buffers of several sizes")).help(help))
 }

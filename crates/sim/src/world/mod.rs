@@ -16,22 +16,25 @@ mod watchdog;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use tailcut_base::{Id, Instant, PortId, Span, mix64};
+use tailcut_base::{Instant, PortId, Span, mix64};
 use tailcut_fabric::QueueHistogram;
 use tailcut_model::seat::{DropReason, Unfinished};
-use tailcut_model::{FlowId, FlowSpec, Thing};
+use tailcut_model::{FlowId, FlowSpec};
 use tailcut_record::{
     BurstRow, DropCounts, FlowRow, MemoryPoint, PortRow, QueuePoint, QueueSamples, QueueStatistics, Recorder,
     ThroughputBin,
 };
-use tailcut_topology::{Node, Route};
+use tailcut_topology::Node;
 use tailcut_workload::{Realised, Workload};
 
 pub use cut::Cut;
 
+use crate::config::{Moment, WindowEnd};
 use crate::controller::Control;
-use crate::scenario::with_deadline;
+use crate::ideals::{self, Ideals};
 use crate::trace::Lens;
+use crate::ways::FlowPaths;
+use crate::window::Window;
 use crate::{EndReason, Engine, Outcome, Scenario, Stopped};
 use exchange::{FlowEvent, LogEntry, Start};
 use part::Part;
@@ -99,9 +102,13 @@ struct Coordinator<'s> {
     last_start: Instant,
     measured_from: Option<Instant>,
     measured_until: Option<Instant>,
+    window: Window,
     log: Vec<LogEntry>,
     controller: Option<Control>,
-    route: Route,
+    ideals: Ideals<'s>,
+    paths: FlowPaths<'s>,
+    /// Whether the packets of a flow keep one path until routing changes.
+    keep_paths: bool,
     /// When pauses are looked at next, if there are any.
     next_look: Option<Instant>,
     watchdog: Option<Watchdog>,
@@ -132,6 +139,7 @@ impl<'s> World<'s> {
 
     fn of(scenario: &'s Scenario, recorder: Recorder, flows: Flows) -> World<'s> {
         assert!(scenario.config().fidelity.is_packet(), "the scenario is not one of packets");
+        let window = Window::of(scenario.config());
         let mut coordinator = Coordinator {
             scenario,
             flows,
@@ -140,11 +148,14 @@ impl<'s> World<'s> {
             realised: Realised::new(&scenario.host_links()),
             started: 0,
             last_start: Instant::ZERO,
-            measured_from: None,
-            measured_until: None,
+            measured_from: window.from,
+            measured_until: window.ends_at(),
+            window,
             log: Vec::new(),
             controller: scenario.controller(),
-            route: Route::default(),
+            ideals: Ideals::of(scenario),
+            paths: FlowPaths::new(scenario),
+            keep_paths: ideals::keep_paths(scenario),
             next_look: scenario.has_pfc().then_some(Instant::ZERO + LOOK_PERIOD),
             watchdog: scenario.config().run.watchdog.map(Watchdog::new),
             until: Instant::MAX,
@@ -246,6 +257,10 @@ impl Coordinator<'_> {
         mut progress: impl FnMut(Instant) -> ControlFlow<()>,
     ) -> Result<Ended, Stopped> {
         let mut handled = 0;
+        for part in 0..rounds.parts() {
+            let mut exchange = rounds.exchange(part);
+            (exchange.measure_from, exchange.measure_until) = (self.measured_from, self.measured_until);
+        }
         loop {
             let next_event = (0..rounds.parts()).filter_map(|part| rounds.exchange(part).next).min();
             let next_start = self.next.as_ref().map(|spec| spec.start);
@@ -352,11 +367,10 @@ impl Coordinator<'_> {
 
     /// Takes the next flow from the workload. A deadline that depends on the network is set here.
     fn fetch_flow(&mut self) {
-        let (network, ideal) = (self.scenario.network(), self.scenario.config().record.ideal);
         self.next = match &mut self.flows {
-            Flows::Drawn(workload) => workload
-                .next_with_slack()
-                .map(|(spec, slack)| with_deadline(network, ideal, spec, slack, &mut self.route)),
+            Flows::Drawn(workload) => {
+                workload.next_with_slack().map(|(spec, slack)| self.ideals.with_deadline(spec, slack))
+            }
             Flows::Given(flows) => flows.next(),
         };
         self.next.take_if(|spec| spec.start > self.until);
@@ -371,12 +385,10 @@ impl Coordinator<'_> {
             self.measured_from = Some(spec.start);
             (0..rounds.parts()).for_each(|part| rounds.exchange(part).measure_from = Some(spec.start));
         }
-        self.scenario.network().route_into(spec.src, spec.dst, &mut self.route);
         if matches!(self.flows, Flows::Drawn(_)) {
-            spec.path = self.route.facts();
+            spec.path = self.paths.facts(&mut self.ideals.quickest, flow, &spec);
         }
-        let ideal = self.scenario.config().record.ideal;
-        self.recorder.start(flow, &spec, ideal.fct(&self.route, spec.size));
+        self.recorder.start(flow, &spec, self.ideals.time(&spec));
         self.realised.add(&spec);
         let [src, dst] = [spec.src, spec.dst].map(|host| cut.part_of_host(host) as usize);
         if src != dst {
@@ -384,7 +396,7 @@ impl Coordinator<'_> {
         }
         rounds.exchange(src).starts.push(Start { flow, spec });
         self.fetch_flow();
-        if self.next.is_none() {
+        if self.next.is_none() && self.window.until == WindowEnd::Moment(Moment::LastArrival) {
             self.measured_until = Some(self.last_start);
             (0..rounds.parts()).for_each(|part| rounds.exchange(part).measure_until = Some(self.last_start));
         }
@@ -432,7 +444,12 @@ impl Coordinator<'_> {
             // What is missing is not known: the reason is all that there is to tell.
             return Err(self.recorder.finish().map_or_else(Stopped::Record, |_| Stopped::Asked));
         }
-        if end == EndReason::CutOff {
+        let ended_at = parts.iter().map(|part| part.counts().last_landing).max().expect("there is a part");
+        let is_cut_off = end == EndReason::CutOff;
+        let last_end = parts.iter().map(|part| part.counts().last_end()).max().expect("there is a part");
+        let last = if is_cut_off { self.deadline() } else { last_end };
+        parts.iter_mut().for_each(|part| part.observe_until(last));
+        if is_cut_off {
             let deadline = self.deadline();
             let mut late = Vec::new();
             for part in &mut *parts {
@@ -449,10 +466,6 @@ impl Coordinator<'_> {
             unfinished += u64::from(!is_given_up);
             self.recorder.cut_off(open);
         }
-        let mut queue_series: Vec<QueuePoint> = parts.iter_mut().flat_map(Part::take_queue_series).collect();
-        queue_series.sort_unstable();
-        let mut memory_series: Vec<MemoryPoint> = parts.iter_mut().flat_map(Part::take_memory_series).collect();
-        memory_series.sort_unstable();
         let mut bursts: Vec<BurstRow> = parts.iter_mut().flat_map(Part::take_bursts).collect();
         // Those of one switch are in one part, and in order.
         bursts.sort_by_key(|row| row.switch);
@@ -471,8 +484,25 @@ impl Coordinator<'_> {
         let network = self.scenario.network();
         let peak_bytes = sum(|part| part.heap_bytes() as u64)
             + (self.recorder.heap_bytes() + network.heap_bytes() + self.scenario.outages().heap_bytes()) as u64;
-        let ended_at = parts.iter().map(|part| part.counts().last_landing).max().expect("there is a part");
         let totals = *self.recorder.totals();
+        // A run that was cut off was measured until then, and any other one until its last packet arrived or was lost.
+        // What is recorded over time ends with the last arrival of a packet.
+        let is_over = !is_cut_off || end == EndReason::Finished;
+        let last = if is_over { last_end } else { last };
+        let window_end = match self.window.until {
+            WindowEnd::Moment(Moment::LastArrival) => self.measured_until,
+            WindowEnd::Moment(Moment::End) => Some(last),
+            WindowEnd::At(until) => Some(last.min(Instant::ZERO + until)),
+        };
+        self.measured_until = window_end;
+        let mut queue_series: Vec<QueuePoint> = parts.iter_mut().flat_map(Part::take_queue_series).collect();
+        queue_series.retain(|point| point.at <= ended_at);
+        queue_series.sort_unstable();
+        let mut memory_series: Vec<MemoryPoint> = parts.iter_mut().flat_map(Part::take_memory_series).collect();
+        memory_series.retain(|point| point.at <= ended_at);
+        memory_series.sort_unstable();
+        parts.iter_mut().for_each(|part| part.close_measurement(window_end.unwrap_or(last), is_over));
+        let sum = |count: fn(&Part<'_>) -> u64| parts.iter().map(count).sum::<u64>();
         let measured_from = self.measured_from.unwrap_or(Instant::ZERO);
         let measured_until = self.measured_until.unwrap_or(ended_at);
         let ports = self.port_rows(cut, parts, ended_at);
@@ -510,37 +540,16 @@ impl Coordinator<'_> {
         })
     }
 
-    /// No flow is faster than an idle network allows. Packets that overtake each other may beat the ideal by a part of
-    /// the last one; nothing beats the floor.
+    /// No flow is faster than an idle network allows.
     #[cold]
     fn check_time(&mut self, row: &FlowRow) {
-        let network = self.scenario.network();
-        network.route_into(Id::new(row.src as usize), Id::new(row.dst as usize), &mut self.route);
-        if network.is_irregular() || !self.scenario.outages().is_empty() {
-            // The ways between are not known to be as slow as this one: the links of the hosts are.
-            let (first, last) = (self.route.links[0], self.route.links[self.route.links.len() - 1]);
-            self.route.links.clear();
-            self.route.links.extend([first, last]);
-            // A host with several links may send by any of them.
-            let nics = network.nics(Id::new(row.src as usize)).map(|nic| &network.ports()[PortId(nic)]);
-            for nic in nics {
-                let first = &mut self.route.links[0];
-                (first.rate, first.delay) = (first.rate.max(nic.rate), first.delay.min(nic.delay));
-            }
-        }
-        if network.nics(Id::new(row.dst as usize)).len() > 1 {
-            // Packets may come by several links at a time: only the link of the sender is known to carry them all.
-            self.route.links.truncate(1);
-        }
-        // Of a flow that goes several ways the links of the sender carry a part each.
-        let several = self.scenario.facts().has(Thing::Spraying);
-        let links = if several { network.nics(Id::new(row.src as usize)).len() } else { 1 };
-        let floor = self.route.fct_floor(row.size.div_ceil(links as u64));
         // Its time may end later, with an ACK.
-        let taken = row.received.and_then(|at| at.since(row.start)).expect("it was received after its start");
+        let received = row.received.expect("it was received");
+        let taken = received.since(row.start).expect("it was received after its start");
+        let bound = self.ideals.bound(row, received, self.keep_paths);
         assert!(
-            taken >= floor,
-            "flow {} of {} B took {taken}, and nothing can be faster than {floor}",
+            taken >= bound,
+            "flow {} of {} B took {taken}, and nothing can be faster than {bound}",
             row.flow,
             row.size
         );
@@ -592,8 +601,10 @@ impl Coordinator<'_> {
             }
             let wire = port.wire.stats();
             let (busy, time) = match (busy, window) {
-                (Some(busy), Some(window)) => (busy, window),
-                _ => (wire.busy, ended_at.saturating_since(Instant::ZERO)),
+                (Some(busy), Some(window)) => (busy.as_secs_f64(), window),
+                // The run ended before the window that was asked for began.
+                _ if self.window.from.is_some() => (f64::NAN, Span::from_ps(1)),
+                _ => (wire.busy.as_secs_f64(), ended_at.saturating_since(Instant::ZERO)),
             };
             PortRow {
                 port: id.0,
@@ -606,7 +617,7 @@ impl Coordinator<'_> {
                 rate_bps: spec.rate.as_bps(),
                 packets: wire.packets,
                 bytes: wire.bytes,
-                utilisation: if time == Span::ZERO { 0.0 } else { busy.as_secs_f64() / time.as_secs_f64() },
+                utilisation: if time == Span::ZERO { 0.0 } else { busy / time.as_secs_f64() },
                 drops,
                 demotions: port.stats().demotions,
                 marks: port.stats().marks,

@@ -290,8 +290,11 @@ fn surroundings(network: &str) -> impl Strategy<Value = (String, bool)> + use<> 
     let extra = extra_links(switches, network.hosts()).prop_map(|extra| (extra, true));
     let between_switches = names.iter().any(|name| !name.contains("host"));
     let name = || prop::sample::select(names.clone());
-    let link = (name(), prop::sample::select(vec!["rate = \"3Gbps\"", "delay = \"7us\""]));
-    let link = link.prop_map(|(name, change)| (format!("[link.\"{name}\"]\n{change}\n"), true));
+    let changes =
+        vec!["rate = \"3Gbps\"", "rate = \"100Gbps\"", "delay = \"7us\"", "delay = \"90us\"\nrate = \"400Mbps\""];
+    let link = prop::collection::btree_map(name(), prop::sample::select(changes), 1..4);
+    let table = |(name, change): (String, &str)| format!("[link.\"{name}\"]\n{change}\n");
+    let link = link.prop_map(move |links| (links.into_iter().map(table).collect::<String>(), true));
     let tier = prop_oneof![
         prop::sample::select(tiers),
         name().prop_filter("NICs have a table of their own", |name| !name.starts_with("host"))
@@ -380,6 +383,11 @@ impl Case {
         let completion = if acknowledged { "completion = \"acknowledged\"\n" } else { "" };
         let scenario = self.try_with(drain, &format!("attribution = true\n{completion}"));
         scenario.unwrap_or_else(|problem| panic!("{}", problem.render(false)))
+    }
+
+    /// The same with these lines in the table `[record]`, if they go together with it.
+    pub fn recorded(&self, drain: &str, record: &str) -> Option<Scenario> {
+        self.try_with(drain, record).ok()
     }
 
     /// Whether the order of packets that land at one moment is drawn.

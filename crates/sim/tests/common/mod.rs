@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use tailcut_record::{FlowRow, PortRow, Recorder};
+use tailcut_sim::pinned::pinned_preset;
 use tailcut_sim::{EndReason, Outcome, Preset, Scenario, Tree, World};
 
 /// P1: 400 hosts, 20 leaves, 10 spines, 10 Gb/s, 10 us.
@@ -138,6 +139,14 @@ pub fn scenario(preset: &str, text: &str, seed: u64) -> Scenario {
 /// Runs a scenario to its end, or until its time to drain is over.
 pub fn run(preset: &str, text: &str, seed: u64) -> Outcome {
     World::new(&scenario(preset, text, seed), Recorder::new()).run()
+}
+
+/// PINNED: as [`run`], with the former defaults of `run.ties` and of what an ECN echo does to a window.
+pub fn run_pinned(preset: &str, text: &str, seed: u64) -> Outcome {
+    let mut tree = pinned_preset(preset).expect("a preset of the tests");
+    tree.merge(Tree::parse("test.toml", text).unwrap_or_else(|p| panic!("{}", p.render(false))));
+    let scenario = Scenario::new(&tree, seed, Path::new(".")).unwrap_or_else(|p| panic!("{}", p.render(false)));
+    World::new(&scenario, Recorder::new()).run()
 }
 
 /// Runs a scenario to its end, in which every flow arrives, and again on two and three threads, which see the same.

@@ -8,7 +8,8 @@ use tailcut_base::MSS_BYTES;
 use tailcut_validation::ns3::cases::bound;
 use tailcut_validation::ns3::reference::MadeBy;
 use tailcut_validation::ns3::report::{Compared, overview};
-use tailcut_validation::ns3::{CASES, Case, CaseSpec, Reference, own, peer};
+use tailcut_validation::ns3::{CASES, CaseSpec, Reference, own, peer};
+use tailcut_validation::pinned;
 
 const USAGE: &str = "\
 ns3 [--driver FILE --ns3 VERSION --compiler VERSION] [--bless] [CASE]
@@ -76,7 +77,7 @@ fn compare(arguments: &Arguments) -> Result<bool, String> {
     let mut is_good = true;
     for &spec in &arguments.cases {
         for scheme in spec.schemes {
-            let case = Case::load(spec, scheme)?;
+            let case = pinned::load(spec, scheme)?;
             let peer = match &arguments.driver {
                 Some(driver) => {
                     let packets: u64 = case.flows.iter().map(|flow| flow.size.div_ceil(MSS_BYTES)).sum();

@@ -138,7 +138,7 @@ impl Case {
                 return Err("ns-3 has NewReno and DCTCP: expected one of them in `host.congestion`".to_owned());
             }
         };
-        let limit = config.port.limit.0;
+        let limit = config.port.limit_bytes();
         let mark = match &config.port.marker {
             MarkerConfig::Off(_) => 0,
             MarkerConfig::Step(step) => step.threshold.resolve(limit),

@@ -135,7 +135,7 @@ impl Setting {
             if at >= until {
                 return samples;
             }
-            if let Some(point) = points.next_if(|point| point.at.as_ps() <= at) {
+            while let Some(point) = points.next_if(|point| point.at.as_ps() <= at) {
                 now = point.bytes as f64 / PACKET;
             }
             samples.push(now);

@@ -11,7 +11,8 @@ use tailcut_base::each_on_all_cores;
 
 use tailcut_lab::{Plan, RunArguments};
 use tailcut_record::{FlowRow, Recorder};
-use tailcut_sim::World;
+use tailcut_sim::pinned::pinned;
+use tailcut_sim::{Tree, World};
 
 use super::table::{Table, figure};
 
@@ -45,7 +46,10 @@ pub type Size = f64;
 /// The rows of the flows of each scheme of a scenario, of all seeds.
 fn flows(scenario: &str) -> BTreeMap<String, Vec<FlowRow>> {
     let wrong = |problem: tailcut_sim::Problem| -> ! { panic!("{}", problem.render(false)) };
-    let plan = Plan::parse("rivals.toml", scenario, "rivals", Path::new(""), &RunArguments::default());
+    let scenario = Tree::parse("rivals.toml", scenario).unwrap_or_else(|problem| wrong(problem));
+    // PINNED: what the pages show was measured with the former defaults.
+    let layers = pinned().into_iter().chain([scenario]).collect();
+    let plan = Plan::of_layers(layers, "rivals", Path::new(""), &RunArguments::default());
     let plan = plan.unwrap_or_else(|problem| wrong(problem));
     let rows = each_on_all_cores(&plan.points, |planned| {
         let scenario = planned.scenario().unwrap_or_else(|problem| wrong(problem));

@@ -118,19 +118,20 @@ mod tests {
     use tailcut_base::Instant;
     use tailcut_model::{Query, QueryId};
 
+    use super::super::tests::usual;
     use super::*;
     use crate::transport::around;
 
     #[test]
     fn requests_beyond_the_threshold_have_short_answers() {
         let control = IncastControl { threshold: 2, unscheduled: Bytes(300) };
-        let config = Config { incast: Some(control), ..Config::default() };
+        let config = Config { incast: Some(control), ..usual() };
         let of = |nth, config: &Config| {
             let query = Query { id: QueryId(0), asked: Instant::ZERO, degree: 9, nth, deadline: None };
             config.unscheduled(&FlowSpec { query: Some(query), ..around::spec(50_000) })
         };
         assert_eq!([0, 1, 2, 8].map(|nth| of(nth, &config)), [10_220, 10_220, 300, 300]);
-        assert_eq!(of(8, &Config::default()), 10_220);
+        assert_eq!(of(8, &usual()), 10_220);
         assert_eq!(config.unscheduled(&around::spec(50_000)), 10_220, "it answers no query");
     }
 
@@ -140,12 +141,12 @@ mod tests {
             [(0, "is never known of"), (10_220, "are no less than the 10220 B"), (1 << 40, "are no less")]
         {
             let control = IncastControl { unscheduled: Bytes(bytes), ..IncastControl::default() };
-            let error = Config { incast: Some(control), ..Config::default() }.validate().unwrap_err();
+            let error = Config { incast: Some(control), ..usual() }.validate().unwrap_err();
             assert!(error.path == "incast.unscheduled" && error.message.contains(says), "{error}");
             assert_eq!(error.help.as_deref(), Some("expected 1 B to 10219 B, such as \"400B\""));
         }
         let least = IncastControl { threshold: 0, unscheduled: Bytes(1) };
-        assert_eq!(Config { incast: Some(least), ..Config::default() }.validate(), Ok(()));
+        assert_eq!(Config { incast: Some(least), ..usual() }.validate(), Ok(()));
     }
 
     #[test]

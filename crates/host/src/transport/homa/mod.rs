@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Bytes, HostId, Span, wire_bytes};
+use tailcut_base::{Bytes, HostId, ScaledBytes, Span, wire_bytes};
 use tailcut_model::seat::{HostCx, Look, OpenConnection, Progress, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
     Around, Build, Component, Demand, Facts, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId, Parameters,
@@ -56,9 +56,10 @@ use sender::Sender;
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// RTTbytes: of each message so many bytes are sent unasked, and as many granted ones are on the way at most;
-    /// rounded up to whole packets. What a link carries in a round trip (PlatformLab/HomaSimulation and
-    /// PlatformLab/RAMCloud: 10,000 B at 10 Gb/s).
-    pub rtt_bytes: Bytes,
+    /// rounded up to whole packets. What a link carries in a round trip (section 3.2; PlatformLab/HomaSimulation and
+    /// PlatformLab/RAMCloud: 10,000 B at 10 Gb/s). A `BDP` is what the fastest link of a host carries in the largest
+    /// round-trip time of the idle network, of a full packet and a header back.
+    pub rtt_bytes: ScaledBytes,
     /// Priority levels; ports need a class for each.
     pub levels: u8,
     /// Degree of overcommitment: so many messages a receiver grants at a time. Each has one of the lowest levels to
@@ -86,7 +87,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Config {
         Config {
-            rtt_bytes: Bytes(10_000),
+            rtt_bytes: ScaledBytes::of_bdp(1.0),
             levels: 8,
             overcommit: None,
             cutoffs: Cutoffs::Workload(FromWorkload::Workload),
@@ -120,17 +121,22 @@ const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, an
 impl Parameters for Config {
     const CASES: &'static [&'static str] = &[
         "",
+        "rtt_bytes = \"0.4 BDP\"",
         "rtt_bytes = \"1B\", resend = \"1ms\"",
         "rtt_bytes = \"30KB\", levels = 5, overcommit = 2, cutoffs = [\"2KB\", \"30KB\"], resend = \"500us\"",
         "rtt_bytes = \"5KB\", levels = 4, cutoffs = [], resend = \"10ms\"",
         "overcommit = 1, grants = \"until-received\", incast = {}",
-        "overcommit = 2, grants = \"each-packet\", incast = { threshold = 1, unscheduled = \"1461B\" }",
+        "rtt_bytes = \"10KB\", overcommit = 2, grants = \"each-packet\", incast = { threshold = 1, unscheduled = \"1461B\" }",
     ];
 
     fn facts(&self, facts: &mut Facts) {
         facts.provides(Thing::Recovery);
         facts.writes(&[Thing::Class], "writes priorities into packets");
         facts.classes(usize::from(self.levels), "levels");
+    }
+
+    fn resolve_bdp(&mut self, bdp: u64) {
+        self.rtt_bytes.resolve(bdp);
     }
 
     fn resolve(&mut self, workload: &dyn Demand) -> Result<(), Invalid> {
@@ -151,12 +157,31 @@ impl Parameters for Config {
                 self.resend, around.rtt
             ));
         }
-        if wire_bytes(self.window()) < around.bdp {
+        let window = wire_bytes(self.window());
+        if window < around.bdp {
             warnings.push(format!(
-                "rtt_bytes, {}, are with their headers less than the bandwidth-delay product of {} B: a message alone does not \
-                 fill the longest path",
-                self.rtt_bytes, around.bdp
+                "`rtt_bytes`, {}, is with its headers less than the bandwidth-delay product of {}: a message alone does \
+                 not fill the longest path; \"1 BDP\" fits",
+                self.rtt_bytes,
+                Bytes(around.bdp).rounded()
             ));
+        }
+        // With `rtt_bytes` that fit.
+        let window = window.max(around.bdp);
+        let granted = u64::from(self.granted_at_a_time()).saturating_mul(window);
+        if around.lossy_room.is_some() && around.port_room < granted {
+            warnings.push(format!(
+                "a port holds {}, and the {} messages that a receiver grants at a time may have {} on their way to it \
+                 where `rtt_bytes` is the bandwidth-delay product: packets are dropped, and each waits for `resend`, {}; \
+                 `port.limit = \"8 BDP\"` fits",
+                Bytes(around.port_room).rounded(),
+                self.granted_at_a_time(),
+                Bytes(granted).rounded(),
+                self.resend.rounded()
+            ));
+        }
+        if self.incast.is_none() {
+            warnings.extend(around.burst_of_incast("`rtt_bytes`", window));
         }
         warnings
     }

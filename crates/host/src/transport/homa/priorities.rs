@@ -66,7 +66,7 @@ impl Config {
     /// Bytes of a message that are sent unasked, and granted ones that are on the way at most.
     #[inline]
     pub fn window(&self) -> u64 {
-        self.rtt_bytes.0.div_ceil(MSS_BYTES) * MSS_BYTES
+        self.rtt_bytes.at(0).0.div_ceil(MSS_BYTES) * MSS_BYTES
     }
 
     /// How many messages are granted at a time, and how many levels they have.
@@ -108,9 +108,9 @@ impl Config {
     }
 
     pub(super) fn validate(&self) -> Result<(), Invalid> {
-        if self.rtt_bytes.0 == 0 {
+        if self.rtt_bytes.at(0).0 == 0 {
             return Err(Invalid::new("rtt_bytes", "nothing may ever be sent")
-                .help("expected what a link carries in a round trip, such as \"10KB\""));
+                .help("expected what a link carries in a round trip, such as \"10KB\", or \"1 BDP\" in a scenario"));
         }
         if !(2..=MAX_CLASSES).contains(&usize::from(self.levels)) {
             return Err(Invalid::new("levels", format!("{} levels cannot be", self.levels)).help(format!(
@@ -146,6 +146,7 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::usual;
     use super::*;
 
     fn listed(cutoffs: &[u64]) -> Cutoffs {
@@ -154,9 +155,8 @@ mod tests {
 
     #[test]
     fn values_that_cannot_be_are_refused_at_their_key() {
-        let usual = Config::default;
         for (config, path) in [
-            (Config { rtt_bytes: Bytes(0), ..usual() }, "rtt_bytes"),
+            (Config { rtt_bytes: Bytes(0).into(), ..usual() }, "rtt_bytes"),
             (Config { levels: 1, ..usual() }, "levels"),
             (Config { levels: 9, ..usual() }, "levels"),
             (Config { overcommit: Some(0), ..usual() }, "overcommit"),
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_smaller_message_has_a_level_that_is_no_lower() {
-        let config = Config { cutoffs: listed(&[100, 2_000, 9_000]), ..Config::default() };
+        let config = Config { cutoffs: listed(&[100, 2_000, 9_000]), ..usual() };
         let levels = [1, 100, 101, 2_000, 2_001, 9_001, 1 << 40].map(|size| config.unscheduled_level(size));
         assert_eq!(levels, [0, 0, 1, 1, 2, 3, 3]);
         assert_eq!(config.granted_at_a_time(), 4, "the levels that the cutoffs leave");
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn scheduled_messages_take_the_lowest_levels() {
-        let config = Config { overcommit: Some(4), ..Config::default() };
+        let config = Config { overcommit: Some(4), ..usual() };
         assert_eq!(config.scheduled_level(0, 1), 7);
         assert_eq!([0, 1, 2].map(|nth| config.scheduled_level(nth, 3)), [5, 6, 7]);
         assert_eq!([0, 3].map(|nth| config.scheduled_level(nth, 4)), [4, 7]);
@@ -210,16 +210,16 @@ mod tests {
     fn levels_are_split_as_the_bytes_are() {
         // The paper's example (section 3.4): four fifths of the bytes are unscheduled, and so are six of eight levels.
         for (unscheduled, scheduled) in [(0.8, 2), (1.0, 1), (0.99, 1), (0.0, 7), (0.03, 7), (0.5, 4)] {
-            let mut config = Config::default();
+            let mut config = usual();
             config.settle(&Unscheduled(unscheduled));
             // The one cutoff says into how many levels the workload was to be split.
             let expected = (Some(scheduled), listed(&[8 - u64::from(scheduled)]));
             assert_eq!((config.overcommit, config.cutoffs), expected, "{unscheduled}");
         }
-        let mut own = Config { overcommit: Some(3), ..Config::default() };
+        let mut own = Config { overcommit: Some(3), ..usual() };
         own.settle(&Unscheduled(0.8));
         assert_eq!((own.overcommit, own.cutoffs), (Some(3), listed(&[5])));
-        let mut own = Config { cutoffs: listed(&[7]), ..Config::default() };
+        let mut own = Config { cutoffs: listed(&[7]), ..usual() };
         own.settle(&Unscheduled(0.8));
         assert_eq!((own.overcommit, own.cutoffs), (Some(6), listed(&[7])));
     }
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn rtt_bytes_are_rounded_up_to_whole_packets() {
         for (bytes, window) in [(1, 1460), (1460, 1460), (10_000, 10_220)] {
-            assert_eq!(Config { rtt_bytes: Bytes(bytes), ..Config::default() }.window(), window);
+            assert_eq!(Config { rtt_bytes: Bytes(bytes).into(), ..usual() }.window(), window);
         }
     }
 }

@@ -102,8 +102,13 @@ impl Around {
     }
 }
 
+/// Homa where a round trip carries 10,000 B: seven packets, 10,220 B.
+pub(super) fn usual() -> Config {
+    Config { rtt_bytes: Bytes(10_000).into(), ..Config::default() }
+}
+
 fn of(overcommit: u8) -> Config {
-    Config { overcommit: Some(overcommit), cutoffs: Cutoffs::List(Vec::new()), ..Config::default() }
+    Config { overcommit: Some(overcommit), cutoffs: Cutoffs::List(Vec::new()), ..usual() }
 }
 
 #[test]

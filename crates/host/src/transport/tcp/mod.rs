@@ -33,7 +33,7 @@ use tailcut_model::seat::{
 };
 use tailcut_model::{
     Around, Build, Component, Direction, Facts, Flags, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId,
-    Parameters, Thing,
+    Parameters, PathFacts, Thing,
 };
 
 use crate::congestion::FlowContext;
@@ -571,6 +571,12 @@ impl Transport for Model {
 
     fn open_connections(&self) -> Vec<OpenConnection> {
         self.senders.iter().map(Sender::open_connection).collect()
+    }
+
+    fn on_path(&mut self, cx: &mut HostCx<'_>, flow: FlowId, path: PathFacts) {
+        if let Some(slot) = cx.flows.sender(flow).filter(|&slot| self.sends(slot, flow)) {
+            self.senders.get_mut(slot).on_path(path);
+        }
     }
 
     fn on_expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec) {

@@ -3,6 +3,7 @@
 //! It exists only while something is out of order. Segments are counted from the first that is not acknowledged.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use tailcut_base::MSS_BYTES;
 use tailcut_model::SackBlock;
@@ -38,6 +39,8 @@ pub(super) struct Scoreboard {
     first: u64,
     segments: VecDeque<Segment>,
     sacked: u64,
+    /// A long run of segments that are all SACKed, by number. Most blocks repeat it, so that it is not visited again.
+    run: Range<u64>,
     /// Without SACK: segments that have arrived out of order by the count of duplicate ACKs, nobody knows which.
     duplicates: u64,
     missing: u64,
@@ -67,6 +70,7 @@ impl Scoreboard {
             first,
             segments: VecDeque::new(),
             sacked: 0,
+            run: first..first,
             duplicates: 0,
             missing: 0,
             open: 0,
@@ -121,7 +125,18 @@ impl Scoreboard {
             self.open += u64::from(self.segments[(number - self.first) as usize].is_open());
         }
         self.sacked_end = self.sacked_end.max(end);
-        for number in start..end {
+        self.sack_each(start..end.min(self.run.start));
+        self.sack_each(start.max(self.run.end)..end);
+        if start <= self.run.end && self.run.start <= end {
+            self.run = start.min(self.run.start)..end.max(self.run.end);
+        } else if end.saturating_sub(start) > self.run.end.saturating_sub(self.run.start.max(self.first)) {
+            self.run = start..end;
+        }
+    }
+
+    /// The receiver has the segments of these numbers.
+    fn sack_each(&mut self, numbers: Range<u64>) {
+        for number in numbers {
             let segment = &mut self.segments[(number - self.first) as usize];
             if !segment.sacked {
                 self.missing -= u64::from(segment.is_missing());
@@ -319,7 +334,13 @@ mod tests {
                 match operation {
                     0 => { nxt += len; board.extend(nxt * MSS); }
                     1 => { una = (una + len).min(nxt); board.advance(una * MSS); }
-                    2 => board.sack(block((una + at).min(nxt), (una + at + len).min(nxt))),
+                    2 => {
+                        // A late block may be below what is acknowledged.
+                        let start = (una + at).saturating_sub(5).min(nxt);
+                        let end = (start + len).min(nxt);
+                        board.sack(block(start, end));
+                        prop_assert!((start.max(una)..end).all(|n| board.segments[(n - una) as usize].sacked));
+                    }
                     3 => board.infer_losses(3),
                     4 => { if let Some(number) = board.retransmit() { prop_assert!((una..nxt).contains(&number)); } }
                     5 => {

@@ -4,7 +4,7 @@ use tailcut_base::{HostId, Instant, MSS_BYTES, Span};
 use tailcut_model::seat::{
     AckSample, CongestionControl, OpenConnection, PaceView, Pacer, Priority, SenderReport, Tag, TagView, Window,
 };
-use tailcut_model::{Flags, FlowId, FlowSpec, Header, Packet};
+use tailcut_model::{Flags, FlowId, FlowSpec, Header, Packet, PathFacts};
 
 use super::clock::Clock;
 use super::packets;
@@ -275,6 +275,11 @@ impl Sender {
     /// Whether the flow itself has seen both an ACK with ECN echo and a timeout.
     pub(super) fn has_seen_congestion(&self) -> bool {
         self.has_seen_echo && self.report.timeouts > 0
+    }
+
+    /// Its packets have this path from now on.
+    pub(super) fn on_path(&mut self, path: PathFacts) {
+        self.congestion.on_path(path);
     }
 
     /// Waits at least so long for an ACK from now on.

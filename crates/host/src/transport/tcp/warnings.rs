@@ -34,6 +34,24 @@ pub(super) fn of(config: &Config, around: &Around) -> Vec<String> {
             Bytes(room)
         ));
     }
+    warnings.extend(around.burst_of_incast(
+        &format!("an initial window of {} packets", config.initial_window),
+        u64::from(config.initial_window) * MTU_BYTES,
+    ));
+    if let Some(packets) = config.max_window {
+        warnings.extend(around.small_window("max_window", u64::from(packets) * MTU_BYTES));
+    }
+    if let Some(delayed) = &config.delayed_ack
+        && delayed.timeout + around.rtt > config.min_rto
+    {
+        warnings.push(format!(
+            "`delayed_ack.timeout`, {}, and the round-trip time of the longest path, {}, are more than `min_rto`, {}: \
+             packets are sent again while their ACK is delayed",
+            delayed.timeout.rounded(),
+            around.rtt.rounded(),
+            config.min_rto.rounded()
+        ));
+    }
     if around.sprays && config.fast_retransmit && config.dup_thresh < 20 {
         warnings.push(
             "packets are sprayed over paths while three of them out of order mean a loss: consider \

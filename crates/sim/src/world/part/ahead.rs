@@ -7,12 +7,12 @@
 //! Where a cache holds the ports and hosts but not the packets, buckets cost more than they save. There the packet is
 //! called that lands after the next one behind the same link, at each landing.
 
-use tailcut_base::{PortId, prefetch, prefetch_all};
+use tailcut_base::{prefetch, prefetch_all};
 use tailcut_model::PacketId;
 use tailcut_model::seat::{PathChoice, Soon, Transport};
 
-use super::{Host, Loop, Part, Switch};
-use crate::event::{End, Event};
+use super::{End, Landing, Loop, Part, Switch};
+use crate::event::Event;
 
 /// More packets at a time than a core's own cache holds, with room for everything else.
 pub(super) const MANY_PACKETS: usize = 16_384;
@@ -33,26 +33,30 @@ impl Part<'_> {
     fn fetch_buckets<L: Loop>(&self) {
         let mut buckets = self.calendar.ahead();
         for key in buckets.next().into_iter().flatten() {
-            if let Some((from, End::Host(host))) = Event::landing(key)
-                && let Some(first) = self.source(from).wire.first_in_flight()
+            if let Some((at, end)) = self.landing_of(key)
+                && let End::Host(host) = end
+                && let Some(first) = self.ports[at].wire.first_in_flight()
             {
                 let flow = self.arena.get(first).flow;
                 self.hosts[host as usize].transport.prefetch(Soon::Arrive(flow), &self.flows);
             }
         }
         for key in buckets.next().into_iter().flatten() {
-            if let Some((from, end)) = Event::landing(key)
-                && let Some(first) = self.source(from).wire.first_in_flight()
-            {
-                self.arena.prefetch_next(first);
-                self.source(from).prefetch_waiting(&self.arena);
-                self.fetch_end(end, first);
+            let landing = self.landing_of(key);
+            if let Some((at, end)) = landing {
+                let port = &self.ports[at];
+                if let Some(first) = port.wire.first_in_flight() {
+                    self.arena.prefetch_next(first);
+                    port.prefetch_waiting(&self.arena);
+                    self.fetch_end(end, first);
+                }
             }
-            self.fetch_sender(key, Soon::Send);
+            self.fetch_sender(key, landing, Soon::Send);
         }
         for key in buckets.next().into_iter().flatten() {
-            if let Some((from, _)) = Event::landing(key)
-                && let Some(first) = self.source(from).wire.first_in_flight()
+            let landing = self.landing_of(key);
+            if let Some((at, _)) = landing
+                && let Some(first) = self.ports[at].wire.first_in_flight()
             {
                 self.arena.prefetch(first);
                 if self.attributes::<L>()
@@ -61,22 +65,19 @@ impl Part<'_> {
                     attribution.prefetch(first);
                 }
             }
-            self.fetch_sender(key, Soon::Choose);
+            self.fetch_sender(key, landing, Soon::Choose);
         }
         for key in buckets.next().into_iter().flatten() {
-            match Event::of_key(key) {
-                Event::Land(from, end) => {
-                    self.source(from).prefetch();
-                    prefetch(&self.landings[self.positions.port(from)]);
-                    if let End::Host(host) = end {
-                        self.fetch_host(host as usize);
-                    }
-                    if let Some(host) = self.host_of(from) {
-                        prefetch_all(host);
-                    }
+            if let Some((at, end)) = self.landing_of(key) {
+                self.ports[at].prefetch();
+                if let End::Host(host) = end {
+                    self.fetch_host(host as usize);
                 }
-                Event::Free(host, _) | Event::Timer(host, _) => self.fetch_host(self.positions.host(host)),
-                _ => {}
+                if let Some(host) = self.hosts.get(at) {
+                    prefetch_all(host);
+                }
+            } else if let Event::Free(host, _) | Event::Timer(host, _) = Event::of_key(key) {
+                self.fetch_host(self.positions.host(host));
             }
         }
     }
@@ -114,25 +115,21 @@ impl Part<'_> {
 
     /// Calls what the arrival of a packet will touch of its account into the cache, if it arrives at a host.
     #[inline(always)]
-    pub(super) fn fetch_ends<L: Loop>(&self, end: End, id: PacketId) {
+    pub(super) fn fetch_ends<L: Loop>(&self, landing: Landing, id: PacketId) {
         if L::FETCHES_PACKETS
             && let Some(attribution) = &self.attribution
-            && matches!(end, End::Host(_))
+            && matches!(landing.end(), End::Host(_))
         {
             let packet = self.arena.get(id);
             attribution.prefetch_ends(id, packet.flow, packet.kind);
         }
     }
 
-    #[inline]
-    fn source(&self, port: PortId) -> &tailcut_fabric::Port {
-        &self.ports[self.positions.port(port)]
-    }
-
-    /// The host whose first interface a port is.
-    #[inline]
-    fn host_of(&self, port: PortId) -> Option<&Host> {
-        self.hosts.get(self.positions.port(port))
+    /// Where the port of a landing stands and where its link ends, if the key is that of a landing.
+    #[inline(always)]
+    fn landing_of(&self, key: u64) -> Option<(usize, End)> {
+        let at = self.positions.port(Event::landing(key)?);
+        Some((at, self.landings[at].end()))
     }
 
     /// Calls a host with one interface into the cache.
@@ -143,14 +140,18 @@ impl Part<'_> {
         prefetch(&self.landings[host]);
     }
 
-    /// Calls into the cache what the host needs that will send when this event is handled, if one will.
+    /// Calls into the cache what the host needs that will send when this event is handled, if one will. `landing` is
+    /// that of [`Part::landing_of`].
     #[inline]
-    fn fetch_sender(&self, key: u64, soon: Soon) {
-        let host = match Event::of_key(key) {
-            Event::Land(from, End::Switch(_)) => self.host_of(from),
-            Event::Land(_, End::Host(host)) => Some(&self.hosts[host as usize]),
-            Event::Free(host, _) => Some(&self.hosts[self.positions.host(host)]),
-            _ => None,
+    fn fetch_sender(&self, key: u64, landing: Option<(usize, End)>, soon: Soon) {
+        let host = match landing {
+            Some((_, End::Host(host))) => Some(&self.hosts[host as usize]),
+            // The host whose first interface the port is.
+            Some((at, End::Switch(_))) => self.hosts.get(at),
+            None => match Event::of_key(key) {
+                Event::Free(host, _) => Some(&self.hosts[self.positions.host(host)]),
+                _ => None,
+            },
         };
         if let Some(host) = host {
             host.transport.prefetch(soon, &self.flows);

@@ -10,7 +10,7 @@ use tailcut_fabric::{Link, Port};
 use tailcut_host::delay::{Delay, DelayContext};
 use tailcut_model::seat::{Agent, Memory, Transport};
 use tailcut_model::{Arena, FlowTable, Header, List, Thing};
-use tailcut_record::{Histogram, MemorySeries, QueueSamples, QueueSeries, Throughput};
+use tailcut_record::{QueueSamples, Throughput};
 use tailcut_topology::path::{Path, PathContext};
 use tailcut_topology::{Node, PortSpec};
 
@@ -19,13 +19,14 @@ use super::delays::{Delays, HostDelays};
 use super::host_agents::HostAgent;
 use super::hosts::Interfaces;
 use super::lens::Watch;
-use super::measure::{Measured, Sampling};
+use super::measure::{Measured, Observations, Sampling};
 use super::pfc::{self, Pfc};
 use super::switches::Managed;
-use super::ties::Ties;
+use super::ties::{End, Ties};
 use super::{Counts, Host, Part, Switch};
-use crate::event::{End, Event};
+use crate::event::Event;
 use crate::trace::Lens;
+use crate::ways::FlowPaths;
 use crate::world::cut::{Cut, Positions};
 use crate::{NicConfig, Scenario};
 
@@ -95,15 +96,11 @@ impl<'s> Part<'s> {
         let switches: Vec<Switch> = switch_ids.iter().map(switch).collect();
         let sharing = switches.iter().filter_map(Switch::patient);
         sharing.for_each(|switch| switch.share_memory(&mut ports));
-        let landing = |&id: &PortId| {
-            let peer = specs[id].peer;
-            let end = match peer {
-                // Nothing lands here behind a port that leads elsewhere.
-                _ if !is_here(peer) => return 0,
-                Node::Host(host) => End::Host(host_at[host]),
-                Node::Switch(switch) => End::Switch(switch_at[switch]),
-            };
-            Event::Land(id, end).key()
+        let ties = Ties::of(config.run.ties, seeds);
+        // Nothing lands here behind a port that leads elsewhere, whose peer has no position.
+        let landing = |&id: &PortId| match specs[id].peer {
+            Node::Host(host) => ties.landing(id, End::Host(host_at[host])),
+            Node::Switch(switch) => ties.landing(id, End::Switch(switch_at[switch])),
         };
         let landings = ids.iter().map(landing).collect();
         let outward = (0..).zip(&ids).filter(|&(_, &id)| !is_here(specs[id].peer));
@@ -113,21 +110,23 @@ impl<'s> Part<'s> {
             Node::Switch(switch) if is_here(specs[id].owner) => Some((at, id, tier(switch))),
             _ => None,
         });
+        let tiers = QueueSamples::new(network.tiers().iter().map(String::as_str));
         let mut calendar = Calendar::new();
         for (nth, (at, _)) in (0..).zip(outages.changes()) {
             calendar.push(*at, Event::Change(nth).key());
         }
-        Part {
+        let mut part = Part {
             router: network.router(),
             network,
             cut,
             outages,
+            paths: (!outages.is_empty()).then(|| Box::new(FlowPaths::new(scenario))),
             number,
             calendar,
             arena: if scenario.facts().has_said(Thing::Headers) { Arena::with_headers() } else { Arena::new() },
             nics,
             landings,
-            ties: Ties::of(config.run.ties, seeds),
+            ties,
             interfaces: interfaces(scenario, &host_ids, &path),
             delays: delays(scenario, &host_ids),
             pfc: scenario.has_pfc().then(|| {
@@ -151,14 +150,8 @@ impl<'s> Part<'s> {
             flows: FlowTable::new(),
             agenda: VecDeque::new(),
             record_histograms: config.record.queue_histogram,
-            sampling: Sampling {
-                period: config.record.queue_sample,
-                ports: sampled.collect(),
-                over_all: QueueSamples::new(network.tiers().iter().map(String::as_str)),
-                by_port: ports.iter().map(|_| Histogram::new()).collect(),
-                series: config.record.queue_series.then(QueueSeries::default),
-                memory: config.record.memory.then(MemorySeries::default),
-            },
+            sampling: Sampling::new(&config.record, sampled.collect(), ports.len(), tiers),
+            observations: Observations::default(),
             ports,
             positions: if cut.parts() == 1 {
                 Positions::Whole
@@ -177,7 +170,9 @@ impl<'s> Part<'s> {
             wishes: Vec::new(),
             evicted: Vec::new(),
             header: Header::default(),
-        }
+        };
+        part.begin_series();
+        part
     }
 }
 

@@ -117,6 +117,25 @@ impl Part<'_> {
         }
     }
 
+    /// Routing has changed: hosts are told the paths of their flows.
+    pub(super) fn tell_paths(&mut self, now: Instant) {
+        let Some(paths) = self.paths.take() else { return };
+        for host in 0..self.hosts.len() {
+            let id = self.hosts[host].id;
+            let connections = self.hosts[host].transport.open_connections();
+            if !connections.is_empty() {
+                self.catch_up_host::<Any>(now, host);
+            }
+            for OpenConnection { flow, receiver, number, .. } in connections {
+                let mut packet = Packet::control(Kind::DATA, flow, id, receiver, 0, now);
+                packet.connection = number;
+                let path = paths.of(&packet, self.router);
+                self.with_host::<Any, _>(now, host, |transport, cx| transport.on_path(cx, flow, path));
+            }
+        }
+        self.paths = Some(paths);
+    }
+
     /// Whether interface `nic` of a host is one of those that lead to another host.
     fn leads_to(&self, host: usize, nic: u8, to: HostId) -> bool {
         let hops = self.router.next_hops_of_host(self.hosts[host].id, to);

@@ -2,30 +2,23 @@
 
 use tailcut_base::Instant;
 
+use super::ties::Landing;
 use super::{Loop, Part};
 
 impl Part<'_> {
     /// The first packet in flight behind the port at `at` will land at `land`.
     #[inline(always)]
     pub(super) fn push_landing<L: Loop>(&mut self, at: usize, land: Instant) {
-        let key = match &self.ties {
-            Some(ties) if !L::PLAIN => ties.key(self.landings[at], land),
-            _ => self.landings[at],
-        };
-        self.calendar.push(land, key);
+        self.calendar.push(land, self.ties.key(self.landings[at], land));
         self.fetch_account::<L>(at);
     }
 
-    /// A packet has landed behind the port at `at`, and the next one in flight there will at `land`.
+    /// A packet has landed behind the port at `at`, whose landings `landing` describes, and the next one in flight
+    /// there will at `land`.
     #[inline(always)]
-    pub(super) fn push_next_landing<L: Loop>(&mut self, at: usize, land: Instant) {
-        if L::PLAIN {
-            // The event is the one at hand, at another time.
-            self.calendar.push(land, self.key);
-            self.fetch_account::<L>(at);
-        } else {
-            self.push_landing::<L>(at, land);
-        }
+    pub(super) fn push_next_landing<L: Loop>(&mut self, at: usize, landing: Landing, land: Instant) {
+        self.calendar.push(land, self.ties.key(landing, land));
+        self.fetch_account::<L>(at);
         self.fetch_behind::<L>(at);
     }
 }

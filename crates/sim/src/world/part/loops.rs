@@ -4,8 +4,8 @@
 //! for each packet whether a feature is in use. The loop for [`Any`] network asks, and gives the same results.
 
 /// What is known of a network when its loop is compiled. In a plain network, hosts have one interface, take no time and
-/// run a built-in transport; switches use none of the features below; no link fails, no route is static, landings at
-/// one moment are not drawn, and no lens watches a packet. Each constant but the last three adds one feature to that.
+/// run a built-in transport; switches use none of the features below; no link fails, no route is static, and no lens
+/// watches a packet. Each constant but the last three adds one feature to that.
 pub(super) trait Loop {
     /// Whether the network is plain, but for the features below. If not, the loop asks for every feature.
     const PLAIN: bool;

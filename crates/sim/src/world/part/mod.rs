@@ -44,8 +44,9 @@ use tailcut_topology::{Network, Node, Router};
 use super::cut::{Cut, Positions};
 use super::exchange::{FlowEvent, LogEntry, Start};
 use crate::controller::Told;
-use crate::event::{End, Event};
+use crate::event::Event;
 use crate::failures::Outages;
+use crate::ways::FlowPaths;
 use ahead::MANY_PACKETS;
 use attribution::Attribution;
 pub(super) use attribution::Whole;
@@ -55,10 +56,10 @@ use lens::Watch;
 use loops::{
     Advised, Any, Attributed, AttributedDeep, Loop, Pausing, Plain, PlainDeep, PlainLarge, Sharing, SharingLarge,
 };
-use measure::{Measured, Sampling};
+use measure::{Measured, Observations, Sampling};
 use pfc::Pfc;
 use switches::Switch;
-use ties::Ties;
+use ties::{End, Landing, Ties};
 
 /// A host: its transport, and the control packets that wait for its NIC.
 struct Host {
@@ -89,7 +90,8 @@ pub(super) struct Counts {
     pub(super) dropped: u64,
     pub(super) control_drops: u64,
     pub(super) packet_hops: u64,
-    /// Events of hosts, ports, agents and messages: no landings, starts of flows, samples or changes.
+    /// Timers and deliveries of hosts, events of ports, agents and messages: no landings, starts of flows, samples or
+    /// changes, and no interface that becomes free, which is an event or not by where the network is cut.
     pub(super) calls: u64,
     /// Events of all classes, and for each the number of those that were pending when its round ended.
     handled: u64,
@@ -101,9 +103,15 @@ pub(super) struct Counts {
     /// Packets that came from another part.
     pub(super) arrived: u64,
     pub(super) last_landing: Instant,
+    last_drop: Instant,
 }
 
 impl Counts {
+    /// When the last packet ended, at its host or lost on the way.
+    pub(super) fn last_end(&self) -> Instant {
+        self.last_landing.max(self.last_drop)
+    }
+
     /// Events that are pending while the simulation is under way: the mean over events.
     pub(super) fn pending(&self) -> u64 {
         self.pending / self.handled.max(1)
@@ -119,6 +127,8 @@ pub(super) struct Part<'s> {
     network: &'s Network,
     cut: &'s Cut,
     outages: &'s Outages,
+    /// What flows are told of their paths when routing changes, if it ever does.
+    paths: Option<Box<FlowPaths<'s>>>,
     number: u32,
     positions: Positions,
     calendar: Calendar,
@@ -130,10 +140,9 @@ pub(super) struct Part<'s> {
     ids: Vec<PortId>,
     /// How many of them are interfaces.
     nics: usize,
-    /// The event of a landing behind each port.
-    landings: Vec<u64>,
-    /// The order of landings at one moment, if it is drawn.
-    ties: Option<Ties>,
+    /// Where packets land behind each port.
+    landings: Vec<Landing>,
+    ties: Ties,
     hosts: Vec<Host>,
     /// The interfaces of the hosts, if any host of the network has several, has queues in them, or passes on packets of
     /// others. Then every host is treated as one of these.
@@ -173,6 +182,7 @@ pub(super) struct Part<'s> {
     record_histograms: bool,
     sampling: Sampling,
     measured: Measured,
+    observations: Observations,
     /// What arrives over time, if that is recorded.
     throughput: Option<Throughput>,
     counts: Counts,
@@ -193,10 +203,12 @@ impl Part<'_> {
     /// Handles events in their order until the next one is not before `horizon`, or until `budget` of them are done.
     /// Returns how many were.
     pub(super) fn run_until(&mut self, horizon: Instant, budget: u64) -> u64 {
+        self.observations.horizon = horizon;
+        self.resume_observations();
         let has_plain_hosts = self.interfaces.is_none() && self.delays.is_none() && !self.has_custom_hosts;
         let has_plain_switches = !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
         self.is_deep = !self.is_large && self.arena.peak() > MANY_PACKETS;
-        let is_plain = has_plain_hosts && has_plain_switches && self.ties.is_none();
+        let is_plain = has_plain_hosts && has_plain_switches;
         let is_plain = is_plain && self.lens.is_none() && (self.pfc.is_none() || self.attribution.is_none());
         let handled = match (is_plain, self.shares_memory, &self.attribution) {
             (true, ..) if self.pfc.is_some() => self.run::<Pausing>(horizon, budget),
@@ -222,15 +234,11 @@ impl Part<'_> {
         let mut left = budget;
         while let Some((now, key)) = self.calendar.pop_before(horizon) {
             self.key = key;
-            if L::MAY_BE_LARGE && self.is_large && (L::PLAIN || self.ties.is_none()) {
+            if L::MAY_BE_LARGE && self.is_large {
                 self.fetch_ahead::<L>();
             }
-            let event = match &self.ties {
-                Some(ties) if !L::PLAIN => ties.event(key, |port| self.landings[self.positions.port(port)]),
-                _ => Event::of_key(key),
-            };
-            match event {
-                Event::Land(port, end) => self.land::<L>(now, port, end),
+            match Event::of_key(key) {
+                Event::Land(port) => self.land::<L>(now, port),
                 Event::Free(host, nic) => self.free::<L>(now, host, nic),
                 Event::Timer(host, flow) => self.timer::<L>(now, host, flow),
                 Event::Agent(switch) => self.agent_timer(now, switch),
@@ -240,9 +248,10 @@ impl Part<'_> {
                 Event::Pause(port) => self.hear_pause(now, port),
                 Event::NextFlow => self.start_flow(now),
                 Event::Change(nth) => self.change(now, nth),
-                Event::Sample => self.sample(now),
-                Event::MeasureFrom => self.begin_measurement(now),
-                Event::MeasureUntil => self.end_measurement(now),
+                // Not the event at hand: to pass it on would cost each event a place on the stack.
+                Event::Sample => self.observe(now, Event::Sample),
+                Event::MeasureFrom => self.observe(now, Event::MeasureFrom),
+                Event::MeasureUntil => self.observe(now, Event::MeasureUntil),
             }
             left -= 1;
             if left == 0 {
@@ -250,11 +259,6 @@ impl Part<'_> {
             }
         }
         budget - left
-    }
-
-    /// The time of the next event.
-    pub(super) fn next_time(&mut self) -> Option<Instant> {
-        self.calendar.next_time()
     }
 
     /// A flow will start of which this part has an end. Flows are told in the order of their starts.
@@ -308,7 +312,7 @@ impl Part<'_> {
 
     /// The first packet in flight behind `port` reaches the far end.
     #[inline]
-    fn land<L: Loop>(&mut self, now: Instant, port: PortId, end: End) {
+    fn land<L: Loop>(&mut self, now: Instant, port: PortId) {
         let at = self.positions.port(port);
         if !L::PLAIN && at < self.nics && self.interfaces.is_some() {
             // What waits behind the packet takes turns with what its host has of its own.
@@ -322,8 +326,10 @@ impl Part<'_> {
             self.ports[at].land(&mut self.arena)
         };
         self.fetch_header::<L>(id);
+        // Read once, and as late as possible: from earlier on it would not stay in registers.
+        let landing = self.landings[at];
         if let Some(next) = next {
-            self.push_next_landing::<L>(at, next);
+            self.push_next_landing::<L>(at, landing, next);
         } else if at < self.nics {
             self.catch_up_host::<L>(now, if L::PLAIN { at } else { self.host_of_nic(at) });
         }
@@ -336,7 +342,7 @@ impl Part<'_> {
                 self.watch_crossed(now, port, at, id);
             }
         }
-        self.fetch_ends::<L>(end, id);
+        self.fetch_ends::<L>(landing, id);
         let packet = self.arena.get(id);
         self.counts.packet_hops += 1;
         // Sums do not depend on the order of events at different places, so the digest does not on the cut.
@@ -346,7 +352,7 @@ impl Part<'_> {
             (now.as_ps() ^ what.wrapping_mul(0x9e37_79b9_7f4a_7c15)) ^ which.wrapping_mul(0xff51_afd7_ed55_8ccd);
         let print = (print ^ print >> 32).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
         self.counts.digest = self.counts.digest.wrapping_add(print);
-        match end {
+        match landing.end() {
             End::Switch(switch) => self.forward::<L>(now, port, switch as usize, id),
             End::Host(host) => self.deliver::<L>(now, port, host as usize, id),
         }
@@ -419,13 +425,13 @@ impl Part<'_> {
             self.counts.control_drops += 1;
         }
         self.counts.dropped += 1;
+        self.counts.last_drop = now;
         self.arena.remove(id);
     }
 
     /// A NIC is free, and its host has more to send.
     #[inline]
     fn free<L: Loop>(&mut self, now: Instant, host: HostId, nic: u8) {
-        self.counts.calls += 1;
         let host = self.positions.host(host);
         let at = if L::PLAIN { host } else { self.nic_at(host, nic) };
         self.ports[at].wire.freed();

@@ -585,6 +585,7 @@ impl Part<'_> {
                 if self.interfaces.is_some() {
                     self.move_flows(now);
                 }
+                self.tell_paths(now);
             }
             Change::Down(ports) => {
                 for &(port, until) in ports {

@@ -71,6 +71,8 @@ pub(super) struct Draft {
     /// Processing at switches of which the file does not say it.
     pub(super) switch_delay: Span,
     pub(super) remarks: Vec<String>,
+    /// The host of each node, if the file numbers hosts and switches together.
+    pub(super) nodes: Option<Vec<Option<HostId>>>,
     /// Whether a link is as the scenario says for those of which the file does not say it.
     pub(super) uses_default_link: bool,
     /// Whether a switch has the delay that the scenario says for those of which the file does not say it.
@@ -325,7 +327,12 @@ impl Draft {
             }
             wiring.cable(*a, *b, *link);
         }
-        Network::new(wiring, None, (capacity > 0).then_some(capacity))
+        let nodes = self.nodes;
+        let mut network = Network::new(wiring, None, (capacity > 0).then_some(capacity))?;
+        if let Some(nodes) = nodes {
+            network.set_nodes(nodes);
+        }
+        Ok(network)
     }
 }
 

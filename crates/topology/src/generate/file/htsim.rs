@@ -358,6 +358,20 @@ mod tests {
         assert_eq!(network.router().next_hops(network.switch_named("agg0").unwrap(), HostId(63)).count, 4);
     }
 
+    /// Each rack has as much above as below, and an aggregation switch has 4 x 100 Gb/s below and 100 Gb/s above.
+    #[test]
+    fn the_oversubscription_is_that_of_the_worst_tier() {
+        assert_eq!(network(Format::Htsim, &three(4, 2)).unwrap().oversubscription(), Some(1.0));
+        let text = "Nodes 16\nTiers 3\nPodsize 8\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\n\
+                    Downlink_Latency_ns 1000\nTier 1\nOversubscribed 4\nDownlink_speed_Gbps 100\nRadix_Down 4\nRadix_Up 1\n\
+                    Downlink_Latency_ns 1000\nTier 2\nDownlink_speed_Gbps 100\nRadix_Down 2\nDownlink_Latency_ns 1000\n";
+        assert_eq!(network(Format::Htsim, text).unwrap().oversubscription(), Some(4.0));
+        // The racks are the worst where they are.
+        let slow = text.replacen("Downlink_speed_Gbps 100\nRadix_Down 4", "Downlink_speed_Gbps 10\nRadix_Down 4", 1);
+        let slow = slow.replacen("Oversubscribed 4\n", "", 1);
+        assert_eq!(network(Format::Htsim, &slow).unwrap().oversubscription(), Some(10.0));
+    }
+
     #[test]
     fn queue_sizes_are_said_to_have_no_effect() {
         let network = network(Format::Htsim, &TWO.replace("Tier 1", "Queue_Size_Down 100 200\nTier 1")).unwrap();

@@ -62,7 +62,9 @@ pub enum Format {
     Tailcut,
     /// `topology.txt` of HPCC's ns-3 simulator: a line with the numbers of nodes, switches and links, a line with the
     /// switches, then `node node rate delay loss` for each link. Switch 320 is `switch320`; the tiers are `tier1`,
-    /// `tier2` and so on, by the number of links to the nearest host. Losses must be 0: `port.loss` has them.
+    /// `tier2` and so on, by the number of links to the nearest host. Losses must be 0: `port.loss` has them. As many
+    /// links are read as the first line announces. It may have four numbers, `nodes switches tors links` (PowerTCP), or
+    /// be that of SimAI, whose NVSwitches are switches here.
     Hpcc,
     /// `.topo` of htsim: a fat-tree of two or three tiers, `tor`, `agg` and `core`, by the radix, speed and latency of
     /// each. Its queue sizes have no effect: `port.limit` has them.
