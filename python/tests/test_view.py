@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 import urllib.error
@@ -192,3 +193,35 @@ def test_other_hosts_and_methods_are_refused(small: Folder) -> None:
             with pytest.raises(urllib.error.HTTPError) as refused:
                 urllib.request.urlopen(request)
             assert refused.value.code == status
+
+
+def test_idle_connections_beyond_the_descriptors_do_not_end_the_server(small: Folder) -> None:
+    limit = f'ulimit -n 128; exec "{PROGRAM}" view "{small.path}"'
+    with subprocess.Popen(["bash", "-c", limit], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            address = re.match(r"(http://127\.0\.0\.1:(\d+)/) ", process.stdout.readline())
+            port = int(address[2])
+            idle = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(200)]
+            for one in idle:
+                one.close()
+            with urllib.request.urlopen(address[1] + "state.json", timeout=60) as answer:
+                assert json.load(answer)[0]["points"] == len(small.points())
+        finally:
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=20)
+        assert (process.returncode, said) == (0, "")
+
+
+def test_a_planted_picture_runs_no_script(browser: Browser, small: Folder) -> None:
+    picture = small.path / "planted.svg"
+    picture.write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg"><script>document.documentElement.id = "ran"</script></svg>', "utf-8"
+    )
+    try:
+        with viewed(small.path) as address:
+            page = browser.new_page()
+            assert page.goto(address + "a/planted.svg").status == 200
+            assert page.evaluate("document.documentElement.id") == ""
+            page.close()
+    finally:
+        picture.unlink()

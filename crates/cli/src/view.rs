@@ -27,6 +27,5 @@ pub(crate) fn view(arguments: &ViewCommand) -> Result<(), Problem> {
     let mut out = Page::default();
     out.line(format_args!("http://{}/ shows it; Ctrl-C ends that", server.address()));
     out.print();
-    serve(&server, &site, &|| signals.caught());
-    Ok(())
+    serve(server, site, &|| signals.caught())
 }

@@ -35,5 +35,6 @@ pub use error::ReportError;
 pub use figure::{AxisScale, Figure, FigureKind, PlotPoint, Series, Shade};
 pub use forest::{Forest, ForestMark, ForestPanel};
 pub use network_picture::{NetworkPicture, PictureLink, PictureNode};
+pub use page::SCRIPTS;
 pub use plot::{draw_figures, draw_side_by_side};
 pub use write::{WrittenResults, page_of, remove_results, write_results};

@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const PERIOD = 1000;
+  const token = document.querySelector(".panes").dataset.token;
   const time = (s) => {
     if (s === null || s === undefined) return "";
     if (s < 90) return `${Math.max(1, Math.round(s))} s`;
@@ -96,7 +97,7 @@
         const row = body.insertRow();
         [`${(slow.fct_ns / 1e6).toPrecision(4)} ms`, slow.flow, slow.scheme, slow.values.join(", "), slow.seed].forEach((text) => row.append(element("td", String(text))));
         const cell = row.insertCell();
-        const link = `/${letter}/explain?point=${encodeURIComponent(slow.point)}&flow=${slow.flow}`;
+        const link = `/${letter}/explain?point=${encodeURIComponent(slow.point)}&flow=${slow.flow}&token=${token}`;
         cell.append(element("a", "why?", { href: link, target: "_blank", rel: "noopener", title: "simulates the point again: that takes as long as the point took, or longer" }));
       });
       list.replaceChildren(table);

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use serde_json::{Value, json};
 use tailcut_lab::explain::{Choice, Replays, chosen, flow_page, slowest, stories};
 use tailcut_lab::{UnderWay, expected_hops, page_so_far, read_info};
 use tailcut_results::{Point, PointSummary, RunInfo};
 use tailcut_sim::Problem;
+
+use crate::body::Body;
 
 /// Flows that are listed as the slowest.
 const SLOWEST: usize = 12;
@@ -22,7 +25,7 @@ pub(crate) struct Folder {
     letter: char,
     known: Mutex<Known>,
     /// One simulation at a time is run again: the run itself needs the machine.
-    explaining: Mutex<BTreeMap<(String, u32), Arc<String>>>,
+    explaining: Mutex<BTreeMap<(String, u32), Bytes>>,
 }
 
 /// What was read before.
@@ -33,8 +36,8 @@ struct Known {
     /// Of which points the forecast was made, and what it says.
     expected: Option<(Vec<Point>, BTreeMap<String, f64>)>,
     /// The page, by what was finished then.
-    page: Option<(String, Arc<String>)>,
-    slowest: BTreeMap<(String, String), Arc<String>>,
+    page: Option<(String, Bytes)>,
+    slowest: BTreeMap<(String, String), Bytes>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -137,15 +140,15 @@ impl Folder {
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub(crate) fn page(&self) -> Result<Arc<String>, Problem> {
+    pub(crate) fn page(&self) -> Result<Bytes, Problem> {
         let info = self.info()?;
         let stamp = self.stamp(&info, &mut locked(&self.known));
         if let Some((_, page)) = locked(&self.known).page.as_ref().filter(|(known, _)| *known == stamp) {
-            return Ok(Arc::clone(page));
+            return Ok(page.clone());
         }
         let page = page_so_far(&self.path, &info, &|| false).map_err(|error| Problem::new(error.to_string()))?;
-        let page = Arc::new(page);
-        locked(&self.known).page = Some((stamp, Arc::clone(&page)));
+        let page = Bytes::from(page);
+        locked(&self.known).page = Some((stamp, page.clone()));
         Ok(page)
     }
 
@@ -153,12 +156,12 @@ impl Folder {
     ///
     /// # Errors
     /// If nothing is finished, or there is no such class.
-    pub(crate) fn slowest(&self, class: Option<&str>) -> Result<Arc<String>, Problem> {
+    pub(crate) fn slowest(&self, class: Option<&str>) -> Result<Bytes, Problem> {
         let info = self.info()?;
         let stamp = self.stamp(&info, &mut locked(&self.known));
         let key = (stamp, class.unwrap_or_default().to_owned());
         if let Some(told) = locked(&self.known).slowest.get(&key) {
-            return Ok(Arc::clone(told));
+            return Ok(told.clone());
         }
         let points = chosen(&self.path, &info, &Choice::default())?;
         let flows = slowest(&self.path, &info, &points, SLOWEST, class)?;
@@ -173,10 +176,10 @@ impl Folder {
                 "fct_ns": slow.fct.as_ns_f64(),
             })
         });
-        let told = Arc::new(Value::Array(told.collect()).to_string());
+        let told = Bytes::from(Value::Array(told.collect()).to_string());
         let mut known = locked(&self.known);
         known.slowest.retain(|(stamp, _), _| *stamp == key.0);
-        known.slowest.insert(key, Arc::clone(&told));
+        known.slowest.insert(key, told.clone());
         Ok(told)
     }
 
@@ -184,11 +187,11 @@ impl Folder {
     ///
     /// # Errors
     /// If there is no such point or flow, or it comes to something else than what was saved.
-    pub(crate) fn explain(&self, key: &str, flow: u32) -> Result<Arc<String>, Problem> {
+    pub(crate) fn explain(&self, key: &str, flow: u32) -> Result<Bytes, Problem> {
         // Who asks for the same meanwhile waits here, and finds it.
         let mut explaining = locked(&self.explaining);
         if let Some(page) = explaining.get(&(key.to_owned(), flow)) {
-            return Ok(Arc::clone(page));
+            return Ok(page.clone());
         }
         let info = self.info()?;
         let points = chosen(&self.path, &info, &Choice::default())?;
@@ -197,14 +200,14 @@ impl Folder {
         };
         let replay = Replays::of(&self.path, &info)?.point(&point, &summary)?;
         let told = stories(&replay, &[flow])?;
-        let page = Arc::new(flow_page(&info, &replay.words(&info), &told));
-        explaining.insert((key.to_owned(), flow), Arc::clone(&page));
+        let page = Bytes::from(flow_page(&info, &replay.words(&info), &told));
+        explaining.insert((key.to_owned(), flow), page.clone());
         Ok(page)
     }
 
     /// A file of the folder by the parts of its path.
-    pub(crate) fn file(&self, path: &[&str]) -> Option<Vec<u8>> {
-        std::fs::read(self.inside(path).filter(|file| file.is_file())?).ok()
+    pub(crate) fn file(&self, path: &[&str]) -> Option<Body> {
+        Body::file(&self.inside(path).filter(|file| file.is_file())?).ok()
     }
 
     /// The names in a folder of the folder, those of folders with a slash.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 use tailcut_fixtures::{FakeRun, USUAL, fabricate};
 use tailcut_results::RunInfo;
-use tailcut_view::{Server, Site, serve};
+use tailcut_view::{Policy, Server, Site, serve};
 
 const SMALL: FakeRun = FakeRun { schemes: &["dctcp", "pias"], flows: 300, seeds: 2, ..USUAL };
 
@@ -23,12 +23,12 @@ fn finished(folder: &Path) -> RunInfo {
 fn state(site: &Site) -> Value {
     let answer = site.get("/state.json");
     assert_eq!((answer.status, answer.content_type), (200, "application/json"));
-    serde_json::from_slice(&answer.body).unwrap()
+    serde_json::from_slice(&answer.body.bytes().unwrap()).unwrap()
 }
 
 fn text(site: &Site, target: &str) -> (u16, String) {
     let answer = site.get(target);
-    (answer.status, String::from_utf8_lossy(&answer.body).into_owned())
+    (answer.status, String::from_utf8(answer.body.bytes().unwrap()).unwrap())
 }
 
 #[test]
@@ -103,8 +103,9 @@ fn pages_files_and_slow_flows_are_found() {
     let times: Vec<f64> = slow.as_array().unwrap().iter().map(|flow| flow["fct_ns"].as_f64().unwrap()).collect();
     assert!(times.len() == 12 && times.is_sorted_by(|a, b| a >= b), "{times:?}");
     assert_eq!(text(&site, "/a/slowest.json?class=none").0, 422);
-    assert_eq!(text(&site, "/a/explain?flow=1").0, 422);
-    let (status, page) = text(&site, "/a/explain?point=%3Cb%3E&flow=1");
+    let token = frame.split_once("data-token=\"").unwrap().1.split_once('"').unwrap().0;
+    assert_eq!(text(&site, &format!("/a/explain?flow=1&token={token}")).0, 422);
+    let (status, page) = text(&site, &format!("/a/explain?point=%3Cb%3E&flow=1&token={token}"));
     assert!(status == 422 && page.contains("&#60;b&#62;") && !page.contains("<b>"), "{page}");
 }
 
@@ -146,36 +147,156 @@ fn nothing_beside_the_folders_is_answered() {
     }
 }
 
-/// What is sent for a request, byte for byte.
-fn exchange(address: std::net::SocketAddr, request: &str) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).unwrap();
-    String::from_utf8_lossy(&answer).into_owned()
+#[test]
+fn a_simulation_is_started_with_the_token_of_the_page_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let info = finished(folder.path());
+    let (site, other) = (Site::of(&[folder.path()]).unwrap(), Site::of(&[folder.path()]).unwrap());
+    let of_other = text(&other, "/").1;
+    let of_other = of_other.split_once("data-token=\"").unwrap().1.split_once('"').unwrap().0;
+    assert_eq!(of_other.len(), 32);
+    for token in ["", "&token=", &format!("&token={of_other}")] {
+        let target = format!("/a/explain?point={}&flow=1{token}", info.points[0].key);
+        assert_eq!(text(&site, &target).0, 403, "{target}");
+    }
 }
 
 #[test]
-fn the_server_answers_this_machine_and_ends_when_it_is_told() {
+fn files_of_a_run_folder_may_run_no_script() {
     let folder = tempfile::tempdir().unwrap();
     finished(folder.path());
+    fs::write(folder.path().join("planted.svg"), "<svg xmlns=\"http://www.w3.org/2000/svg\"><script/></svg>").unwrap();
+    fs::write(folder.path().join("planted.html"), "<script>alert(1)</script>").unwrap();
     let site = Site::of(&[folder.path()]).unwrap();
+    for (file, content_type) in [
+        ("planted.svg", "image/svg+xml"),
+        ("planted.html", "application/octet-stream"),
+        ("run.json", "application/json"),
+    ] {
+        let answer = site.get(&format!("/a/{file}"));
+        assert_eq!((answer.status, answer.content_type, answer.policy), (200, content_type, Policy::File), "{file}");
+    }
+    for (target, scripts) in [("/", 1), ("/a/", 2), ("/a/points/", 0), ("/a/slowest.json?class=none", 0)] {
+        let Policy::Page { scripts: allowed } = site.get(target).policy else { panic!("{target} is a page") };
+        assert_eq!(allowed.len(), scripts, "{target}");
+        // Every script that runs is one that the policy allows.
+        let page = text(&site, target).1;
+        assert_eq!(page.matches("<script>").count(), scripts, "{target}");
+        assert!(allowed.iter().all(|script| page.contains(&format!("<script>{script}</script>"))), "{target}");
+    }
+}
+
+/// The bytes of the response to a request.
+fn exchange(address: std::net::SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    // A server may refuse a request before it has all of it.
+    let _ = stream.write_all(request.as_bytes());
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// Runs a server of this folder while `client` is run with its address.
+fn served(folder: &Path, client: impl FnOnce(std::net::SocketAddr)) {
+    /// Ends the server when a client has failed as well.
+    struct Stop<'a>(&'a AtomicBool);
+    impl Drop for Stop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let site = Site::of(&[folder]).unwrap();
     let server = Server::listen(0).unwrap();
     let address = server.address();
-    assert!(address.ip().is_loopback());
-    assert!(Server::listen(address.port()).is_err(), "it is taken");
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| serve(&server, &site, &|| stop.load(Ordering::Relaxed)));
-        let with = |method: &str, host: &str| {
-            exchange(address, &format!("{method} / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"))
-        };
-        let page = with("GET", &address.to_string());
+        scope.spawn(|| serve(server, site, &|| stop.load(Ordering::Relaxed)).unwrap());
+        let _stop = Stop(&stop);
+        client(address);
+    });
+}
+
+fn request(address: std::net::SocketAddr, method: &str, target: &str, fields: &str) -> String {
+    exchange(address, &format!("{method} {target} HTTP/1.1\r\nConnection: close\r\n{fields}\r\n"))
+}
+
+#[test]
+fn the_server_serves_this_machine_and_ends_when_it_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    finished(folder.path());
+    served(folder.path(), |address| {
+        assert!(address.ip().is_loopback());
+        assert!(Server::listen(address.port()).is_err(), "the port is taken");
+        let page = request(address, "GET", "/", &format!("Host: {address}\r\n"));
         assert!(page.starts_with("HTTP/1.1 200") && page.contains("id=\"pane-a\""), "{page}");
-        assert!(with("HEAD", "localhost").starts_with("HTTP/1.1 200"));
-        assert!(with("POST", "localhost").starts_with("HTTP/1.1 405"));
-        // A name of somewhere else that leads here.
-        assert!(with("GET", "example.org").starts_with("HTTP/1.1 403"));
-        stop.store(true, Ordering::Relaxed);
+        for field in
+            ["content-security-policy: default-src 'none'; script-src 'sha256-", "x-content-type-options: nosniff"]
+        {
+            assert!(page.contains(field), "{field} in {page}");
+        }
+        let head = request(address, "HEAD", "/a/run.json", "Host: localhost\r\n");
+        let length = fs::metadata(folder.path().join("run.json")).unwrap().len();
+        assert!(head.starts_with("HTTP/1.1 200") && head.contains(&format!("content-length: {length}\r\n")), "{head}");
+        assert!(head.ends_with("\r\n\r\n"), "{head}");
+        assert!(request(address, "POST", "/", "Host: localhost\r\n").starts_with("HTTP/1.1 405"));
+        // A name of another machine that resolves to this one, and pages of other origins.
+        for fields in [
+            "Host: example.org\r\n".to_owned(),
+            String::new(),
+            format!("Host: {address}\r\nOrigin: http://example.org\r\n"),
+            format!("Host: {address}\r\nOrigin: null\r\n"),
+        ] {
+            assert!(request(address, "GET", "/", &fields).starts_with("HTTP/1.1 403"), "{fields}");
+        }
+        let own = format!("Host: {address}\r\nOrigin: http://{address}\r\n");
+        assert!(request(address, "GET", "/state.json", &own).starts_with("HTTP/1.1 200"));
+    });
+}
+
+#[test]
+fn a_large_file_is_sent_as_it_is_and_an_aborted_transfer_harms_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    finished(folder.path());
+    let large: Vec<u8> = (0..300_000u32).flat_map(u32::to_le_bytes).collect();
+    fs::write(folder.path().join("large.bin"), &large).unwrap();
+    // Nothing of it is in memory.
+    fs::File::create(folder.path().join("huge.bin")).unwrap().set_len(1 << 40).unwrap();
+    served(folder.path(), |address| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(b"GET /a/large.bin HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        assert!(answer.ends_with(&large), "{} bytes", answer.len());
+        for _ in 0..8 {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(b"GET /a/huge.bin HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+            stream.read_exact(&mut [0; 1000]).unwrap();
+        }
+        assert!(request(address, "GET", "/state.json", "Host: localhost\r\n").starts_with("HTTP/1.1 200"));
+    });
+}
+
+#[test]
+fn connections_that_ask_nothing_do_not_keep_others_out() {
+    let folder = tempfile::tempdir().unwrap();
+    finished(folder.path());
+    served(folder.path(), |address| {
+        // More than are served side by side: some idle, some with half a request.
+        let idle: Vec<TcpStream> = (0..100)
+            .map(|nth| {
+                let mut stream = TcpStream::connect(address).unwrap();
+                if nth % 2 == 0 {
+                    stream.write_all(b"GET / HTTP/1.1\r\nHost: ").unwrap();
+                }
+                stream
+            })
+            .collect();
+        assert!(request(address, "GET", "/state.json", "Host: localhost\r\n").starts_with("HTTP/1.1 200"));
+        drop(idle);
+        let many = format!("Host: localhost\r\n{}", "X: y\r\n".repeat(1000));
+        assert!(!request(address, "GET", "/", &many).starts_with("HTTP/1.1 200"));
+        let long = format!("/{}", "x".repeat(1 << 20));
+        assert!(!request(address, "GET", &long, "Host: localhost\r\n").starts_with("HTTP/1.1 200"));
+        assert!(request(address, "GET", "/state.json", "Host: localhost\r\n").starts_with("HTTP/1.1 200"));
     });
 }

@@ -34,6 +34,9 @@ const OPEN_COSTS: usize = 12;
 /// Pictures that a reader without scripts sees in place of the charts; the others are linked.
 const PICTURES_WITHOUT_SCRIPTS: usize = 16;
 
+/// The scripts of the page, in their order: a server that allows these and no others names them by their hashes.
+pub const SCRIPTS: [&str; 2] = [UPLOT, SCRIPT];
+
 /// The page.
 pub(crate) fn page(
     material: &Material<'_>,
