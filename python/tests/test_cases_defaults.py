@@ -54,7 +54,7 @@ def test_one_check_says_all_that_does_not_fit(tmp_path: Path) -> None:
     said = "\n".join(warnings(tmp_path, **values))
     assert '"1 BDP" fits' in said and '`port.limit = "8 BDP"` fits' in said, said
     assert "the marking threshold, 30 KB, is not above C x RTT / 7, which is 72.3 KB at 100Gbps" in said, said
-    # What is proposed is taken, and nothing more is said of it.
+    # The proposed value is taken without a further warning.
     values = {RTT_BYTES: '"1 BDP"', "port.limit": '"8 BDP"', K: '"0.17 BDP"'}
     said = "\n".join(warnings(tmp_path, **values))
     assert "BDP" not in said and "C x RTT" not in said, said

@@ -121,7 +121,7 @@ pub(crate) fn files(table: Option<&Tree>, base: &Path) -> Result<Files, Problem>
     Ok(Files::of_read(base, read))
 }
 
-/// What is wrong with copies in the run folder `out`, in a sentence each.
+/// The damage to copies in the run folder `out`, in a sentence each.
 pub(crate) fn damaged(out: &Path, copies: &Copies) -> Vec<String> {
     let wrong = |(path, copy): (&String, &String)| {
         let why = match Files::at(out).read(TABLE, Path::new(copy)) {

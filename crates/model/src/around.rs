@@ -5,7 +5,7 @@ use tailcut_base::{BitRate, Bytes, Span, wire_bytes};
 
 use crate::Invalid;
 
-/// What is around a model, for its warnings.
+/// The surroundings of a model, for its warnings.
 #[derive(Clone, Debug)]
 pub struct Around {
     /// Round-trip time between the hosts that are furthest apart, of a full packet and its ACK in an idle network.

@@ -26,7 +26,7 @@ pub(crate) struct Strips {
     pub(crate) strips: Vec<Strip>,
 }
 
-/// What waits under one policy, at the times of all strips as long as it was sampled.
+/// Waiting bytes under one policy, at the times of all strips as long as they were sampled.
 pub(crate) struct Strip {
     pub(crate) scheme: String,
     /// What waits in each of the named ports, and last in all others, in MB, at each time.

@@ -99,7 +99,7 @@ impl<'a> StudyEvidence<'a> {
             }
             _ => Err("this quantity has no single value".to_owned()),
         }?;
-        // What seeds draw nothing for does not depend on them.
+        // A value for which seeds draw nothing does not depend on them.
         let nothing_drawn = |scheme: &str| self.run.measurements.nothing_drawn(scheme, values);
         let other_is_drawn = match &measure.flows {
             Some(FlowQuantity::FasterThan(other)) => nothing_drawn(&self.design.scheme(other)?).is_none(),

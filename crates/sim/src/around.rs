@@ -62,7 +62,7 @@ fn incast(class: &ClassForecast) -> Option<Incast> {
     Some(Incast { class: class.name.clone(), degree: u64::from(degree), largest_size: class.largest_size })
 }
 
-/// What is around the models of a port with these settings.
+/// The surroundings of the models of a port with these settings.
 pub(crate) fn of_port(scenario: &Scenario, around: &Around, port: PortId, settings: &PortConfig) -> Around {
     let spec = &scenario.network().ports()[port];
     let room = room(settings, lossless_room(scenario));

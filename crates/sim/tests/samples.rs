@@ -162,7 +162,7 @@ fn memories_are_sampled_from_the_start_to_the_end() {
         let ports = outcome.ports.iter().filter(|port| port.tier != "host").count();
         let first = outcome.memory_series.iter().take_while(|point| point.at == Instant::ZERO).count();
         assert_eq!(first, ports + 1, "each port and the whole memory is known from the start");
-        // What waits in the memory is what waits at its ports.
+        // The memory holds exactly the bytes that wait at its ports.
         let pool: Vec<(Instant, u64)> = outcome
             .memory_series
             .iter()

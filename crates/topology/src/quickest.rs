@@ -268,7 +268,7 @@ impl<'n> Quickest<'n> {
                 continue;
             }
             next_ports(network, router, node, src, dst, &mut ports);
-            // What lies beyond first.
+            // Nodes further on come first.
             let before = open.len();
             let peers = ports.iter().map(|&port| network.ports()[port].peer);
             open.extend(peers.filter(|&peer| !self.ahead.contains_key(&(peer, target))));

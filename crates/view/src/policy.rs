@@ -1,11 +1,11 @@
-//! What a browser may do with a response: its `Content-Security-Policy`.
+//! The `Content-Security-Policy` of a response.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hyper::header::HeaderValue;
 use sha2::{Digest, Sha256};
 
-/// What a browser may do with a response.
+/// The rights that a browser gets with a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
     /// Run these scripts and no others, and load from this server alone: a page that is made here.

@@ -32,7 +32,7 @@ pub struct Answer {
     pub status: u16,
     /// The type of the body.
     pub content_type: &'static str,
-    /// What a browser may do with it.
+    /// The rights that a browser gets with it.
     pub policy: Policy,
     /// The body.
     pub body: Body,
@@ -68,7 +68,7 @@ fn document(title: &str, styles: &[&str], body: &str, scripts: &str) -> String {
 /// One or two run folders.
 pub struct Site {
     folders: Vec<Folder>,
-    /// What a request that starts a simulation must carry. Only the frame page contains it, and pages of other origins
+    /// A request that starts a simulation must carry this. Only the frame page contains it, and pages of other origins
     /// cannot read that.
     token: String,
 }

@@ -99,7 +99,7 @@ impl TrafficMatrix {
         (sent, received)
     }
 
-    /// What goes from racks to others.
+    /// The traffic from racks to others.
     pub(crate) fn leaving(&self, racks: &Racks) -> f64 {
         let mut in_rack = vec![0.0; racks.name.len()];
         let mut leaving = 0.0;

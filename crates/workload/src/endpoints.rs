@@ -146,7 +146,7 @@ impl Pattern {
                 }
             }
             &Pattern::Apart { hosts, block } => {
-                // What each host sends to each host of another block.
+                // The part that each host sends to each host of another block.
                 let each = |src: u32| 1.0 / (f64::from(hosts) * f64::from(hosts - block_of(src, hosts, block).1));
                 matrix.add((0..hosts).map(|src| (src, each(src))).collect(), alike(0..hosts, 1.0));
                 for first in (0..hosts).step_by(block as usize).filter(|_| block > 1) {

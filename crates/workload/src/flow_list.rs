@@ -19,7 +19,7 @@ use crate::text::{Line, ParseError, Records, lines, moment, scaled, whole};
 pub struct FlowList {
     pub(crate) flows: Vec<Listed>,
     pub(crate) classes: Vec<String>,
-    /// What of the file was not read, in a sentence each.
+    /// The parts of the file that were not read, in a sentence each.
     pub(crate) notes: Vec<String>,
 }
 

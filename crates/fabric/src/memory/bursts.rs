@@ -177,7 +177,7 @@ impl Bursts {
         }
         let idle = port.free_at <= now;
         port.free_at = port.free_at.max(now) + rate.tx_time(size);
-        // What is left of a burst that is over is none of the next one.
+        // Bytes left of a burst that is over do not belong to the next one.
         if !idle && !port.follows_burst {
             port.demand = port.demand.max(bytes_in(rate, now, port.free_at));
         }

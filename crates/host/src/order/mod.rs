@@ -34,7 +34,7 @@ fn unmarked(mark: Option<Bytes>) -> Result<u32, Invalid> {
     }
 }
 
-/// What is strange about the `mark` of a NIC.
+/// Warnings about the `mark` of a NIC.
 fn mark_warnings(mark: Option<Bytes>, around: &Around) -> Vec<String> {
     mark.and_then(|mark| around.short_threshold("`mark` of the NIC", mark.0)).into_iter().collect()
 }

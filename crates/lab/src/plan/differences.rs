@@ -132,7 +132,7 @@ fn check_unused(layers: &Layers) -> Result<(), Problem> {
             let mut around = layers.around(scheme);
             around.add((all, by_name.get(&scheme.name)));
             let read = Config::from_tree(&around.tree(&scheme.scheme)).map(|_| ());
-            // What is wrong elsewhere is reported elsewhere.
+            // Errors of other kinds are reported where they are found.
             let is_here = |problem: &Problem| {
                 let origin = problem.origin();
                 origin.is_some_and(|origin| stands_in(all, origin) || stands_in(by_name, origin))

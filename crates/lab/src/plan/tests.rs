@@ -584,7 +584,7 @@ fn a_name_that_is_not_there_is_refused_with_the_nearest_one() {
         let problem = plan_with(&format!("sweep.\"{path}\" = [1, 2]\n{NAMED_SETTINGS}"), &set(&[])).unwrap_err();
         assert!(problem.message().contains(message) && problem.origin().unwrap().line() == line, "{problem}");
     }
-    // What is defined as a whole is new and may be changed further.
+    // A setting that is defined as a whole is new, and later changes may add to it.
     let whole = "workload.traffic.b={ share = 0.5, sizes.fixed = \"1KB\" }";
     let arguments = [whole, "workload.traffic.b.sizes.fixed=2KB", "workload.traffic.fixed.share=0.5"];
     let plan = plan_with(NAMED_SETTINGS, &set(&arguments)).unwrap_or_else(|p| panic!("{}", p.render(false)));

@@ -12,7 +12,7 @@ fn run(seed: u64, digest: &str, rows: &[FlowRow]) -> Replication {
     let mut one = replication(rows);
     one.summary.seed = seed;
     one.summary.engine.digest = digest.to_owned();
-    // What a run costs is no part of what it came to.
+    // The cost of a run is no part of its results.
     (one.summary.engine.cpu_ns, one.summary.engine.peak_bytes) = (seed, seed);
     one
 }

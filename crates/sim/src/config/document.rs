@@ -225,7 +225,7 @@ impl Tree {
         tree
     }
 
-    /// What stands at a dotted path.
+    /// The value at a dotted path.
     pub fn at(&self, path: &str) -> Option<&Tree> {
         dotted::keys(path).ok()?.iter().try_fold(self, |tree, key| tree.get(key))
     }

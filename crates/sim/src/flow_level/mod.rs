@@ -320,7 +320,7 @@ impl<'s> Run<'s> {
         if !is_large {
             self.ways.of(FlowId(flow), &spec, &mut hops);
         }
-        // What is not known to take one path takes the quickest.
+        // A flow that is not known to keep one path gets the quickest.
         if hops.is_empty() || self.ways.splits() {
             self.ideals.quickest.route_into(spec.src, spec.dst, &mut self.route);
             spec.path = self.route.facts();

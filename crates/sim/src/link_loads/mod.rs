@@ -103,7 +103,7 @@ struct Flowing {
     rates: Rates,
 }
 
-/// What arrives at links over time, but for lists.
+/// Arrivals at links over time, without those of lists.
 struct Rain<'a> {
     network: &'a Network,
     outages: &'a Outages,
@@ -115,7 +115,7 @@ struct Rain<'a> {
 /// The rates of one link.
 struct AtLink<'a>(&'a Rain<'a>, PortId);
 
-/// What lists offer to one link.
+/// The load that lists offer to one link.
 #[derive(Clone, Copy)]
 struct Listed {
     first: f64,
@@ -217,7 +217,7 @@ impl<'a> Rain<'a> {
         sums
     }
 
-    /// What generated traffic offers to a link.
+    /// The load that generated traffic offers to a link.
     fn load(&self, port: PortId) -> LinkLoad {
         let end = self.flowing.iter().map(|of| of.until).fold(0.0, f64::max);
         let (carries, offered) = self.sums(port, 0.0, end);

@@ -32,7 +32,7 @@ pub(super) struct Measured {
     histograms: Vec<Option<QueueHistogram>>,
 }
 
-/// What is sampled of the queues.
+/// The samples of queues.
 pub(super) struct Sampling {
     pub(super) period: Span,
     /// Each switch port: position, number, and the number of its tier.
@@ -75,7 +75,7 @@ impl Sampling {
     }
 }
 
-/// What a queue has held since a sample.
+/// The bytes in a queue since a sample.
 #[derive(Clone, Copy, Default)]
 struct Held {
     packets: u64,

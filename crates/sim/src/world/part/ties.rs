@@ -21,12 +21,12 @@ pub(super) enum End {
 /// Set in the number of an end that is a host.
 const AT_HOST: u32 = 1 << 31;
 
-/// What is known of the landings behind a port.
+/// The landings behind a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Landing {
     /// The key of a landing whose order is 0.
     numbered: u64,
-    /// What tells the orders of ports at one moment apart.
+    /// Distinguishes the orders of ports at one moment.
     salt: u64,
     end: u32,
 }

@@ -20,7 +20,7 @@ const FORMS: &str = "expected three numbers, such as `376 56 480`; `nodes switch
 /// Nodes that a file may announce: the identity of each is kept.
 const MOST_NODES: usize = 1 << 24;
 
-/// What the first line of a file announces.
+/// The counts that the first line of a file announces.
 struct Header {
     nodes: usize,
     /// Switches inside of servers, which the second line names before the others.
