@@ -44,7 +44,8 @@ pub struct Model {
 }
 
 impl Parameters for Config {
-    const CASES: &'static [&'static str] = &["", "alpha0 = 0.0, floor = 2", "cut_every_ece = true", "grow_on_ece = true"];
+    const CASES: &'static [&'static str] =
+        &["", "alpha0 = 0.0, floor = 2", "cut_every_ece = true", "grow_on_ece = true"];
 
     fn facts(&self, facts: &mut Facts) {
         facts.provides(Thing::EcnCapable);
@@ -146,7 +147,8 @@ mod tests {
     #[test]
     fn an_ack_with_echo_opens_the_window_on_request_alone_whether_in_slow_start_or_above() {
         for (grow_on_ece, packets) in [(false, 50.0), (true, 50.0 + 1.0 / 50.0)] {
-            let mut model = Model::build(&Config { grow_on_ece, ..Config::default() }, &FlowContext::default()).unwrap();
+            let mut model =
+                Model::build(&Config { grow_on_ece, ..Config::default() }, &FlowContext::default()).unwrap();
             model.marks.window_end = 1000 * MSS;
             let mut w = window(100.0);
             assert!(model.on_ack(&mut w, &ack(10 * MSS, 110 * MSS, MSS, true)));
