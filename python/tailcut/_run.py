@@ -103,6 +103,10 @@ class Comparison:
         return self._table
 
 
+#: Keys of finished points, each with the size and the time of its summary.
+_Stamp = tuple[tuple[str, int, int], ...]
+
+
 @dataclass(frozen=True)
 class Run:
     """A run folder. It may still be written: what is read is what is finished at that moment.
@@ -131,7 +135,7 @@ class Run:
     failures: tuple[Failure, ...] = ()
     #: What to know before believing the results, when the run was made by this process.
     warnings: tuple[str, ...] = ()
-    _statistics: dict[frozenset[str], tuple[Table, tuple[Estimate, ...]]] = field(
+    _statistics: dict[_Stamp, tuple[Table, tuple[Estimate, ...]]] = field(
         default_factory=dict, repr=False, compare=False
     )
 
@@ -146,7 +150,7 @@ class Run:
     @property
     def is_complete(self) -> bool:
         """Whether every point is finished."""
-        return len(self._finished_keys()) == len(self.points)
+        return len(self.finished) == len(self.points)
 
     @property
     def page(self) -> Path:
@@ -350,7 +354,7 @@ class Run:
             scheme = self._scheme(scheme)
         if seed is not None and seed not in self.seeds:
             raise wrong(f"the run has no seed {seed}", f"expected one of {', '.join(map(str, self.seeds))}")
-        finished = self._finished_keys()
+        finished = self.finished
         chosen = [
             point
             for point in self.points
@@ -361,33 +365,41 @@ class Run:
         ]
         if not chosen:
             raise wrong("no such point is finished")
+        name = f"{table}.parquet"
         parts = [
-            (path, point.scheme, list(point.values.values()), point.seed)
+            (self.folder / "points" / point.key / name, point.scheme, list(point.values.values()), point.seed)
             for point in chosen
-            if (path := self.folder / "points" / point.key / f"{table}.parquet").exists()
+            if name in finished[point.key]["files"]
         ]
         if not parts:
-            here = sorted(path.stem for path in (self.folder / "points" / chosen[0].key).glob("*.parquet"))
+            here = sorted(file.removesuffix(".parquet") for file in finished[chosen[0].key]["files"])
             raise wrong(f"these points have no table `{table}`", f"expected one of {', '.join(here)}")
         return _native.read([(path, list(values)) for path, values in self.axes.items()], parts)
 
     # How it is found.
 
-    def _finished_keys(self) -> frozenset[str]:
-        there = (self.folder / "points" / point.key for point in self.points)
-        return frozenset(folder.name for folder in there if (folder / "summary.json").exists())
+    def _stamp(self) -> _Stamp:
+        """A value that changes when a point is finished or run again."""
+        stamp = []
+        for point in self.points:
+            try:
+                there = (self.folder / "points" / point.key / "summary.json").stat()
+            except OSError:
+                continue
+            stamp.append((point.key, there.st_size, there.st_mtime_ns))
+        return tuple(stamp)
 
     def _statistics_now(self) -> tuple[Table, tuple[Estimate, ...]]:
-        finished = self._finished_keys()
-        if finished not in self._statistics:
+        stamp = self._stamp()
+        if stamp not in self._statistics:
             table, rows = _native.summary(self.folder)
             estimates = tuple(
                 Estimate(scheme, dict(zip(self.axes, values, strict=True)), *rest)
                 for scheme, values, *rest in json.loads(rows)
             )
             self._statistics.clear()
-            self._statistics[finished] = (table, estimates)
-        return self._statistics[finished]
+            self._statistics[stamp] = (table, estimates)
+        return self._statistics[stamp]
 
     def _scheme(self, name: str) -> str:
         """The scheme of this name; a preset that the run has changed is called `NAME*`."""

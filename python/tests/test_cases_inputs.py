@@ -275,21 +275,3 @@ def test_a_copy_that_was_changed_is_damage(tmp_path: Path) -> None:
     copy.unlink()
     done = run("explain", "r", "--worst", "1", cwd=tmp_path)
     assert done.returncode == 2 and "there is no such file" in done.stderr, done.stderr
-
-
-def test_a_folder_without_copies_says_what_it_lacks(tmp_path: Path) -> None:
-    more = with_files(tmp_path)
-    # As versions before this one wrote it.
-    info = Folder(tmp_path / "r").info()
-    del info["inputs"]
-    (tmp_path / "r" / "run.json").write_text(json.dumps(info), encoding="utf-8")
-    shutil.rmtree(tmp_path / "r" / "inputs")
-    done = run("verify", "r", "--replay", "1", cwd=tmp_path)
-    assert done.returncode == 2 and "kept no copy of c.txt, networks/net.txt" in done.stderr, done.stderr
-    # The scenario's own directory is where it still works, and a changed file is named.
-    succeeded(run("verify", "../r", "--replay", "1", cwd=more))
-    (more / "c.txt").write_text("1000 0\n50000 1\n", encoding="utf-8")
-    done = run("verify", "../r", "--replay", "1", cwd=more)
-    assert done.returncode != 0 and "keeps no copy of c.txt" in done.stdout, done.stdout
-    done = run("explain", "../r", "--worst", "1", cwd=more)
-    assert done.returncode != 0 and "a file may have changed since" in done.stderr, done.stderr

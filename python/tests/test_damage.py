@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from command import Folder, run, succeeded
+from command import Folder, run, succeeded, write_sealed
 from test_runs import same_results, write
 
 
@@ -87,7 +87,10 @@ def test_a_replay_comes_to_the_same_and_says_where_it_does_not(copy: Folder, tmp
     path = copy.path / "run.json"
     info = json.loads(path.read_text(encoding="utf-8"))
     info["scenario_toml"] = info["scenario_toml"].replace("120KB", "60KB")
-    path.write_text(json.dumps(info), encoding="utf-8")
+    path.write_text(json.dumps(info, indent=2), encoding="utf-8")
+    done = run("verify", "run", "--replay", "8", cwd=tmp_path)
+    assert done.returncode == 2 and "run.json is damaged" in done.stderr, done.stderr
+    write_sealed(path, info)
     done = run("verify", "run", "--replay", "8", cwd=tmp_path)
     assert done.returncode == 1
     assert "differs: " in done.stdout and "8 are what was written" in done.stdout

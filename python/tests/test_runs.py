@@ -506,7 +506,7 @@ def test_a_report_of_a_killed_run_is_of_what_is_finished(tmp_path: Path) -> None
         ("nowhere", "nowhere is no run folder", "expected a folder that `tailcut run` has written, such as runs/tail"),
         ("empty", "empty is no run folder", "expected a folder that `tailcut run` has written"),
         ("small.toml", "small.toml is no run folder", "expected a folder that `tailcut run` has written"),
-        ("odd", "odd/run.json: ", "expected what `tailcut run` has written"),
+        ("odd", "odd/run.json is damaged: it has no seal", "`tailcut run SCENARIO --out odd` writes run.json anew"),
     ],
 )
 def test_a_report_of_what_is_no_run_is_refused(tmp_path: Path, name: str, message: str, help: str) -> None:

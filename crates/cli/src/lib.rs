@@ -415,7 +415,7 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, engines: Option<Bo
         }
         Err(Stop::Damaged(count)) => {
             say!(
-                "error: {count} point(s) or copies of files are not what was written; the command that made the folder makes damaged ones again"
+                "error: {count} points or other files are not what was written; the command that made the folder writes them anew"
             );
             1
         }

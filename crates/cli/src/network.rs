@@ -8,7 +8,7 @@ use serde_json::json;
 use tailcut_lab::{Plan, PlannedPoint, RunArguments, read_info};
 use tailcut_record::{PortRow, read_ports};
 use tailcut_report::{NetworkPicture, PictureLink, PictureNode};
-use tailcut_results::{Point, replace};
+use tailcut_results::{Point, PointState, replace};
 use tailcut_sim::{Problem, Scenario};
 use tailcut_topology::{Network, Node};
 
@@ -128,10 +128,18 @@ fn chosen(folder: &Path, key: Option<&str>) -> Result<Point, Problem> {
 
 /// How busy the ports of the network were.
 fn busy(folder: &Path, point: Point, network: &Network) -> Result<Busy, Problem> {
-    let path = folder.join("points").join(&point.key).join("ports.parquet");
-    let rows = read_ports(&path).map_err(|error| {
-        Problem::new(error.to_string()).help("expected a finished point; `tailcut run` goes on with a stopped run")
-    })?;
+    let path = match point.state_in(folder) {
+        PointState::Intact(_) => point.folder_in(folder).join("ports.parquet"),
+        PointState::Unfinished => {
+            return Err(Problem::new(format!("{} has not finished", point.key))
+                .help("expected a finished point; `tailcut run` goes on with a stopped run"));
+        }
+        PointState::Damaged(why) => {
+            return Err(Problem::new(format!("{} is not what was written: {why}", point.key))
+                .help("the command that made the folder runs it again"));
+        }
+    };
+    let rows = read_ports(&path).map_err(|error| Problem::new(error.to_string()))?;
     // Ports side by side have one name, and follow each other in both.
     let mut by_name: BTreeMap<(String, String), VecDeque<PortRow>> = BTreeMap::new();
     let known = rows.len();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use tailcut_lab::{Plan, PlannedPoint, default_folder};
-use tailcut_results::{Axis, PointState};
+use tailcut_results::Axis;
 use tailcut_sim::Problem;
 
 use crate::ScenarioArguments;
@@ -93,9 +93,7 @@ pub(crate) fn of_studies<'a>(studies: impl Iterator<Item = (&'a Plan, PathBuf)>)
 
 /// The points of a plan, those that cost most first; with a run folder only those that are not finished there.
 fn longest_first<'a>(plan: &'a Plan, unless_in: Option<&Path>) -> Vec<&'a PlannedPoint> {
-    let is_finished = |planned: &PlannedPoint| {
-        unless_in.is_some_and(|run| PointState::of(&run.join("points").join(&planned.point.key)).is_intact())
-    };
+    let is_finished = |planned: &PlannedPoint| unless_in.is_some_and(|run| planned.point.state_in(run).is_intact());
     let mut points: Vec<&PlannedPoint> = plan.points.iter().filter(|planned| !is_finished(planned)).collect();
     points.sort_by(|a, b| b.size.packet_hops.total_cmp(&a.size.packet_hops));
     points

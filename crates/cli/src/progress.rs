@@ -129,6 +129,10 @@ impl Progress for Display<'_> {
         self.line(&format!("damaged: {} seed {}: {why}; it is run again", point.key, point.seed));
     }
 
+    fn noticed(&self, note: &str) {
+        self.line(&format!("warning: {note}"));
+    }
+
     fn checked(&self, check: &PrecisionCheck) {
         if !self.quiet {
             self.line(&check.to_string());

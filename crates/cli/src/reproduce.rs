@@ -455,7 +455,7 @@ fn folder_of(arguments: &ReproduceCommand, planned: &Planned) -> PathBuf {
 }
 
 fn info_of(folder: &Path) -> Result<RunInfo, Stop> {
-    Ok(RunInfo::read(&folder.join("run.json")).map_err(ReportError::from).map_err(RunError::from)?)
+    Ok(RunInfo::read(folder).map_err(ReportError::from).map_err(RunError::from)?)
 }
 
 /// The simulations that a study had before, if they are those of the study as it is now.
@@ -468,10 +468,13 @@ fn simulated_before(arguments: &ReproduceCommand, planned: &Planned) -> Result<S
             .into());
     }
     let wrong = |error: &dyn std::fmt::Display| Problem::new(format!("{}: {error}", folder.display()));
-    let summary = |point: &Point| PointSummary::read(&folder.join("points").join(&point.key).join("summary.json"));
-    let points: Result<Vec<PointSummary>, _> = info.points.iter().map(summary).collect();
-    let points =
-        points.map_err(|error| wrong(&error).help("a verdict needs all points: run it without --judge-only"))?;
+    let summary = |point: &Point| match point.summary_in(&folder) {
+        Ok(Some(summary)) => Ok(summary),
+        Ok(None) => Err(wrong(&format!("{} has not finished", point.key))),
+        Err(why) => Err(wrong(&format!("{}: {why}", point.key))),
+    };
+    let points: Result<Vec<PointSummary>, Problem> = info.points.iter().map(summary).collect();
+    let points = points.map_err(|problem| problem.help("a verdict needs all points: run it without --judge-only"))?;
     let measurements = Measurements::read(&folder, &info, &|| false).map_err(|error| wrong(&error))?;
     Ok(Simulated { folder, info, points, measurements, failures: Failed::default() })
 }

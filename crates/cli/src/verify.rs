@@ -24,8 +24,8 @@ pub(crate) fn verify(arguments: &VerifyCommand) -> Result<(), Stop> {
     for (point, why) in &found.damaged {
         out.line(format_args!("damaged: {}: {why}", point.key));
     }
-    for input in &found.damaged_inputs {
-        out.line(format_args!("damaged: {input}"));
+    for file in &found.damaged_files {
+        out.line(format_args!("damaged: {file}"));
     }
     for point in &found.unfinished {
         out.line(format_args!("not finished: {}", point.key));
@@ -45,16 +45,12 @@ pub(crate) fn verify(arguments: &VerifyCommand) -> Result<(), Stop> {
         for one in replays.iter().filter(|one| !one.is_same()) {
             differing += 1;
             let by = one.other_version.as_ref().map_or_else(String::new, |other| format!(" (made by version {other})"));
-            let by = match &one.without_copy[..] {
-                [] => by,
-                files => format!("{by}; the folder keeps no copy of {}, which may have changed", files.join(", ")),
-            };
             out.line(format_args!("differs: {}: digest {}, and {} was saved{by}", one.point.key, one.now, one.saved));
         }
         out.line(format_args!("{} replayed: {} came to the same", replays.len(), replays.len() - differing));
     }
     out.print();
-    match found.damaged.len() + found.damaged_inputs.len() + differing {
+    match found.damaged.len() + found.damaged_files.len() + differing {
         0 => Ok(()),
         damaged => Err(Stop::Damaged(damaged)),
     }

@@ -51,7 +51,7 @@ pub fn measure(source: &Source, pages: &Pages) -> Result<(), String> {
 fn run_simulations(source: &Source, store: &Store) -> Result<(), String> {
     let folder = store.root.join(source.run_folder());
     let (_, plan) = store.plan(source)?;
-    if RunInfo::read(&folder.join("run.json")).is_ok_and(|info| info.scenario_toml != plan.effective) {
+    if RunInfo::read(&folder).is_ok_and(|info| info.scenario_toml != plan.effective) {
         // Another configuration of the same name: the command would refuse the folder.
         std::fs::remove_dir_all(&folder).map_err(|error| format!("cannot remove {}: {error}", folder.display()))?;
     }
@@ -89,12 +89,9 @@ fn store_run(source: &Source, pages: &Pages) -> Result<(), String> {
     pages.ask(source, &figures)?;
     // Those of a study as it is were stored by `tailcut reproduce --store`.
     if let Source::Scenario { .. } | Source::Study { changed: Some(_), .. } = source {
-        let info = RunInfo::read(&folder.join("run.json")).map_err(|error| error.to_string())?;
-        let finished: Vec<PointSummary> = info
-            .points
-            .iter()
-            .filter_map(|point| PointSummary::read(&folder.join("points").join(&point.key).join("summary.json")).ok())
-            .collect();
+        let info = RunInfo::read(&folder).map_err(|error| error.to_string())?;
+        let finished: Vec<PointSummary> =
+            info.points.iter().filter_map(|point| point.summary_in(&folder).ok()?).collect();
         let (name, plan) = store.plan(source)?;
         let mut points = StoredPoints::of(name, &plan, &finished);
         points.add_witness(name, &plan, "");

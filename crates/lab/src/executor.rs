@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tailcut_results::{Point, PointState};
+use tailcut_results::Point;
 use tailcut_sim::{Files, Problem, Tree};
 
 use crate::cpu::CpuClock;
@@ -111,8 +111,8 @@ pub fn run_task(task: &Task, folder: &Path) -> Result<(), RunError> {
         )));
     }
     let planned = planned_of(task).map_err(|problem| refuse(problem.to_string()))?;
-    let to = folder.join("points").join(&point.key);
-    if PointState::of(&to).is_intact() {
+    let to = point.folder_in(folder);
+    if point.state_in(folder).is_intact() {
         return Ok(());
     }
     let attempt = catch_unwind(AssertUnwindSafe(|| simulate(&planned, &to, 1, &CpuClock::default(), |_| false)));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tailcut_record::write_atomically;
+use tailcut_record::{make_folder, set_aside, write_atomically};
 use tailcut_results::{content_hash, number::slug};
 use tailcut_sim::{Files, Problem, Tree, Value};
 
@@ -63,7 +63,10 @@ pub(crate) fn keep(out: &Path, files: &Files) -> Result<(), RunError> {
         let is_there = std::fs::metadata(&copy).is_ok_and(|there| there.is_file() && there.len() == bytes.len() as u64)
             && std::fs::read(&copy).is_ok_and(|there| there[..] == bytes[..]);
         if !is_there {
-            std::fs::create_dir_all(out.join(FOLDER)).map_err(io)?;
+            make_folder(&out.join(FOLDER)).map_err(io)?;
+            if copy.metadata().is_ok_and(|kind| !kind.is_file()) {
+                set_aside(&copy).map_err(io)?;
+            }
             write_atomically(&copy, |file| file.write_all(&bytes))?;
         }
     }
@@ -132,23 +135,6 @@ pub(crate) fn damaged(out: &Path, copies: &Copies) -> Vec<String> {
         Some(format!("{copy}, the copy of `{path}`: {why}"))
     };
     copies.iter().filter_map(wrong).collect()
-}
-
-/// The paths of the files that a scenario names.
-pub(crate) fn named(scenario: &Tree) -> Vec<String> {
-    fn walk(tree: &Tree, named: &mut Vec<String>) {
-        for (key, child) in tree.entries() {
-            match child.as_str() {
-                Some(path) if key == "path" => named.push(path.to_owned()),
-                _ => walk(child, named),
-            }
-        }
-    }
-    let mut named = Vec::new();
-    for key in ["workload", "topology", "settings"] {
-        scenario.get(key).into_iter().for_each(|tree| walk(tree, &mut named));
-    }
-    named
 }
 
 /// Puts the content of the files that `configuration` names in the place of their paths, so that its text stands for

@@ -17,6 +17,9 @@ pub trait Progress: Sync {
     fn failed(&self, index: usize, failure: &Failure);
     /// A point that was finished is not what was written: it is run again.
     fn damaged(&self, _point: &Point, _why: &str) {}
+    /// Something is the matter with the run folder that the user should know, in a sentence: a file was set aside, or
+    /// `run.json` is written anew.
+    fn noticed(&self, _note: &str) {}
     /// A batch of seeds is finished: how wide the intervals are, and whether more seeds are added.
     fn checked(&self, _check: &PrecisionCheck) {}
     /// A batch of a search is finished: what it says, in a line.

@@ -7,7 +7,7 @@ use tailcut_report::{
     Annotations, RatiosToBaseline, ReportError, SchemeRatio, WrittenResults, page_of, remove_results, write_results,
 };
 use tailcut_results::stats::Method;
-use tailcut_results::{Analysis, Measurements, PointSummary, RunInfo};
+use tailcut_results::{Analysis, Measurements, RunInfo};
 
 use crate::compare::{Measured, ratio_at};
 use crate::error::RunError;
@@ -34,9 +34,11 @@ pub fn report(folder: &Path, info: &RunInfo) -> Result<FolderReport, RunError> {
     let go_on = || false;
     let analysis = Analysis::of(folder, info, &go_on).map_err(ReportError::from)?;
     // Pictures of sets of flows or points that there are no more would look as if they belonged to these results.
-    remove_results(folder)?;
+    let aside = remove_results(folder)?;
     let annotations = annotations(folder, info, &analysis);
-    Ok(FolderReport { results: write_results(folder, info, analysis, &annotations, &go_on)?, in_use })
+    let mut results = write_results(folder, info, analysis, &annotations, &go_on)?;
+    results.warnings.extend(aside);
+    Ok(FolderReport { results, in_use })
 }
 
 /// The page of the run `info` from whatever is finished in its folder, with nothing written: pictures are not among it.
@@ -90,7 +92,7 @@ fn same_schemes(folder: &Path, info: &RunInfo) -> Vec<String> {
     let mut by_scheme: BTreeMap<&str, BTreeMap<(&[String], u64), String>> = BTreeMap::new();
     let mut drops: BTreeMap<&str, u64> = BTreeMap::new();
     for point in &info.points {
-        if let Ok(summary) = PointSummary::read(&folder.join("points").join(&point.key).join("summary.json")) {
+        if let Ok(Some(summary)) = point.summary_in(folder) {
             *drops.entry(&point.scheme).or_default() += summary.drops.values().sum::<u64>();
             by_scheme.entry(&point.scheme).or_default().insert((&point.values, point.seed), summary.engine.digest);
         }
@@ -143,6 +145,7 @@ mod tests {
     use std::fs::{self, File};
 
     use tailcut_fixtures::{FakeRun, USUAL, fabricate};
+    use tailcut_results::FileSeal;
 
     use super::*;
 
@@ -152,7 +155,7 @@ mod tests {
     fn ratios_are_those_of_a_comparison_of_two_schemes() {
         let folder = tempfile::tempdir().unwrap();
         let info = fabricate(folder.path(), &SMALL);
-        info.write(&folder.path().join("run.json")).unwrap();
+        info.write(folder.path()).unwrap();
         let analysis = Analysis::of(folder.path(), &info, &|| false).unwrap();
         let ratios = annotations(folder.path(), &info, &analysis).ratios.unwrap();
         assert_eq!(ratios.baseline, "dctcp");
@@ -182,14 +185,15 @@ mod tests {
     fn a_report_is_of_what_is_finished_and_leaves_no_picture_of_before() {
         let folder = tempfile::tempdir().unwrap();
         let info = fabricate(folder.path(), &SMALL);
-        info.write(&folder.path().join("run.json")).unwrap();
+        info.write(folder.path()).unwrap();
         let key = &info.points[0].key;
         fs::remove_file(folder.path().join("points").join(key).join("summary.json")).unwrap();
         fs::create_dir(folder.path().join("plots")).unwrap();
         fs::write(folder.path().join("plots/of_before.svg"), "").unwrap();
         fs::write(folder.path().join("plots/not_ours.svg"), "").unwrap();
-        let before = RunInfo { results: vec!["plots/of_before.svg".into(), "../outside".into()], ..info.clone() };
-        before.write(&folder.path().join("run.json")).unwrap();
+        let seal = |name: &str| (name.to_owned(), FileSeal::of(&folder.path().join("plots/of_before.svg")).unwrap());
+        let results = ["plots/of_before.svg", "../outside"].map(seal).into();
+        RunInfo { results, ..info.clone() }.write(folder.path()).unwrap();
         let written = report(folder.path(), &info).unwrap();
         assert!(!written.in_use);
         assert_eq!(written.results.missing.len(), 1);

@@ -1,47 +1,60 @@
 //! The folder of a run: it belongs to one scenario, and one process at a time runs in it.
 
 use std::fs::{File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use tailcut_record::write_atomically;
+use tailcut_record::{is_temporary, make_folder, read_regular, set_aside, write_atomically};
 use tailcut_report::ReportError;
-use tailcut_results::{PointState, RunInfo, replace};
+use tailcut_results::{Point, PointState, ResultFiles, RunInfo, replace};
 use tailcut_sim::{Files, Problem};
 
+use crate::command::shell_word;
 use crate::error::RunError;
-use crate::inputs;
+use crate::{inputs, under_way};
 
-/// What was run in a run folder; `example` says what would have been one.
+/// Reads what was run in a run folder; `example` is one of the folders that were expected.
 ///
 /// # Errors
-/// If there is no such folder, it holds no run, or its `run.json` cannot be read.
+/// If there is no such folder, it holds no run, or its `run.json` is not what was written.
 pub fn read_info(folder: &Path, example: &str) -> Result<RunInfo, Problem> {
-    let path = folder.join("run.json");
-    if !path.exists() {
-        return Err(Problem::new(format!("{} is no run folder", folder.display()))
-            .help(format!("expected a folder that `tailcut run` has written, {example}")));
+    let restore = format!(
+        "`tailcut run SCENARIO --out {}` writes run.json anew, and runs nothing again that is intact",
+        shell_word(&folder.display().to_string())
+    );
+    if folder.join("run.json").symlink_metadata().is_err() {
+        let problem = Problem::new(format!("{} is no run folder", folder.display()));
+        return Err(match folder.join("points").is_dir() {
+            true => Problem::new(format!("{} has no run.json", folder.display())).help(restore),
+            false => problem.help(format!("expected a folder that `tailcut run` has written, {example}")),
+        });
     }
-    RunInfo::read(&path)
-        .map_err(|error| Problem::new(error.to_string()).help("expected what `tailcut run` has written"))
+    RunInfo::read(folder).map_err(|error| Problem::new(error.to_string()).help(restore))
 }
 
-/// Makes sure that `out` is the folder of this run, or an empty one, and locks it for this process. The lock ends when
-/// the file is dropped. A run that searches over the swept parameters `searched` is the same whatever their values.
+/// A run folder that is locked for this process until it is dropped.
+pub(crate) struct Locked {
+    _file: File,
+    /// What the user should know of the folder, a sentence each.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Makes sure that `out` is the folder of this run, or an empty one, and locks it for this process. A run that searches
+/// over the swept parameters `searched` is the same whatever their values.
 ///
 /// # Errors
 /// If the folder holds something else, is in use, or cannot be written.
-pub(crate) fn lock(out: &Path, info: &RunInfo, files: &Files, searched: &[String]) -> Result<File, RunError> {
-    is_for(out, info, searched)?;
-    std::fs::create_dir_all(out.join("points")).map_err(|source| RunError::Io { path: out.to_owned(), source })?;
-    let lock = open_lock(out)?;
+pub(crate) fn lock(out: &Path, info: &RunInfo, files: &Files, searched: &[String]) -> Result<Locked, RunError> {
+    let mut notes = is_for(out, info, searched)?;
+    let lock = open(out, &mut notes)?;
     if lock.try_lock().is_err() {
         let what = "is in use by another tailcut: wait for it, or choose another --out".to_owned();
         return Err(RunError::Folder { folder: out.to_owned(), what });
     }
     // A killed run may have left temporary files; the lock says that nobody writes them now.
     remove_temporary_files(out);
-    announce(out, info, files)?;
-    Ok(lock)
+    notes.extend(announce(out, info, files)?);
+    Ok(Locked { _file: lock, notes })
 }
 
 /// As [`lock`], for a process that runs some points of the run while others run other points of it: all of them hold
@@ -49,41 +62,56 @@ pub(crate) fn lock(out: &Path, info: &RunInfo, files: &Files, searched: &[String
 ///
 /// # Errors
 /// If the folder holds something else, a whole run goes on in it, or it cannot be written.
-pub(crate) fn join(out: &Path, info: &RunInfo, files: &Files) -> Result<File, RunError> {
-    is_for(out, info, &[])?;
-    std::fs::create_dir_all(out.join("points")).map_err(|source| RunError::Io { path: out.to_owned(), source })?;
-    let lock = open_lock(out)?;
+pub(crate) fn join(out: &Path, info: &RunInfo, files: &Files) -> Result<Locked, RunError> {
+    let mut notes = is_for(out, info, &[])?;
+    let lock = open(out, &mut notes)?;
     // A file system that cannot lock cannot tell; points are written so that two processes do no harm to each other.
     if let Err(TryLockError::WouldBlock) = lock.try_lock_shared() {
         let what = "is in use by a whole run or by `tailcut gather`: wait for it, or choose another --out".to_owned();
         return Err(RunError::Folder { folder: out.to_owned(), what });
     }
-    announce(out, info, files)?;
-    Ok(lock)
+    notes.extend(announce(out, info, files)?);
+    Ok(Locked { _file: lock, notes })
 }
 
-/// Makes sure that `out` is the folder of this run, an empty one, or none.
-fn is_for(out: &Path, info: &RunInfo, searched: &[String]) -> Result<(), RunError> {
-    let refuse = |what: &str| Err(RunError::Folder { folder: out.to_owned(), what: what.to_owned() });
-    let io = |source| RunError::Io { path: out.to_owned(), source };
+/// Makes the folder and opens its lock.
+fn open(out: &Path, notes: &mut Vec<String>) -> Result<File, RunError> {
+    let points = out.join("points");
+    let aside = make_folder(&points).map_err(|source| RunError::Io { path: points.clone(), source })?;
+    notes.extend(aside.map(|aside| format!("{} was not a folder: it is now {}", points.display(), aside.display())));
+    open_lock(out)
+}
+
+/// Makes sure that `out` is the folder of this run, an empty one, or none. Returns what the user should know of it: a
+/// folder whose `run.json` is lost or damaged is known by its intact runs.
+fn is_for(out: &Path, info: &RunInfo, searched: &[String]) -> Result<Vec<String>, RunError> {
+    let refuse = |what: String| Err(RunError::Folder { folder: out.to_owned(), what });
     if out.exists() && !out.is_dir() {
-        return refuse("is not a folder: expected a folder or a free name behind --out");
+        return refuse("is not a folder: expected a folder or a free name behind --out".to_owned());
     }
-    let known = out.join("run.json");
     // Another process may have begun the same run in the folder between two looks: it writes `run.json` first.
-    let holds_nothing = known.exists() || !out.exists() || holds_nothing(out).map_err(io)?;
-    if known.exists() {
-        match RunInfo::read(&known) {
-            Ok(old) if same_run(&old.scenario_toml, &info.scenario_toml, searched) => {}
-            Ok(_) => return refuse("holds another run: choose another --out, or remove the folder"),
-            Err(_) => {
-                return refuse("holds a run.json that cannot be read: choose another --out, or remove the folder");
+    let is_known = out.join("run.json").symlink_metadata().is_ok();
+    let what = match RunInfo::read(out) {
+        Ok(old) if same_run(&old.scenario_toml, &info.scenario_toml, searched) => return Ok(Vec::new()),
+        Ok(_) => return refuse("holds another run: choose another --out".to_owned()),
+        Err(_) if !is_known && !out.exists() => return Ok(Vec::new()),
+        Err(_) if !is_known => {
+            if holds_nothing(out).map_err(|source| RunError::Io { path: out.to_owned(), source })? {
+                return Ok(Vec::new());
             }
+            "its run.json is missing".to_owned()
         }
-    } else if !holds_nothing {
-        return refuse("is not empty and holds no run: choose another --out");
+        Err(error) => error.to_string(),
+    };
+    match info.points.iter().filter(|point| point.state_in(out).is_intact()).count() {
+        0 if is_known => refuse(format!("cannot be told to hold this run ({what}): choose another --out")),
+        0 => refuse("is not empty and holds no run: choose another --out".to_owned()),
+        intact => Ok(vec![format!(
+            "{what}; it is written anew, because {intact} of {} points are intact in {} and belong to this run",
+            info.points.len(),
+            out.display()
+        )]),
     }
-    Ok(())
 }
 
 /// Opens the file that says whether somebody works in the run folder `out`. Nothing is written to it.
@@ -96,62 +124,101 @@ pub(crate) fn open_lock(out: &Path) -> Result<File, RunError> {
     if path.is_symlink() {
         return Err(io(std::io::Error::other("it is a symbolic link: expected a file of the run, or none")));
     }
+    if path.metadata().is_ok_and(|kind| !kind.is_file()) {
+        set_aside(&path).map_err(io)?;
+    }
     File::options().create(true).truncate(false).read(true).write(true).open(&path).map_err(io)
 }
 
-/// Takes the finished point `key` into the folder `out` from the first of the `shared` folders that has it, unless it
-/// is there. Files that a file system cannot link are copied; a point that can be neither is run.
-pub(crate) fn take_from(shared: &[PathBuf], out: &Path, key: &str) {
-    if shared.is_empty() {
+/// Takes a finished point into the folder `out` from the first of the `shared` folders that has it, unless it is there.
+/// Files that a file system cannot link are copied; a point that can be neither is run.
+pub(crate) fn take_from(shared: &[PathBuf], out: &Path, point: &Point) {
+    if shared.is_empty() || point.state_in(out).is_intact() {
         return;
     }
-    let folder = |run: &Path| run.join("points").join(key);
-    let to = folder(out);
-    let is_finished = |point: &Path| PointState::of(point).is_intact();
-    if is_finished(&to) {
-        return;
-    }
-    let Some(from) = shared.iter().map(|run| folder(run)).find(|point| is_finished(point)) else { return };
-    let take = |name: &std::ffi::OsStr| {
+    let intact = |run: &PathBuf| match point.state_in(run) {
+        PointState::Intact(summary) => Some((point.folder_in(run), summary)),
+        _ => None,
+    };
+    let Some((from, summary)) = shared.iter().find_map(intact) else { return };
+    let to = point.folder_in(out);
+    let take = |name: &str| {
         let _ = std::fs::remove_file(to.join(name));
         std::fs::hard_link(from.join(name), to.join(name))
             .or_else(|_| std::fs::copy(from.join(name), to.join(name)).map(drop))
     };
     let all = || -> std::io::Result<()> {
-        std::fs::create_dir_all(&to)?;
-        for entry in std::fs::read_dir(&from)? {
-            let name = entry?.file_name();
-            // The summary says that the point is complete, and comes last.
-            if name != "summary.json" {
-                take(&name)?;
-            }
-        }
-        take("summary.json".as_ref())
+        make_room(&to)?;
+        summary.files.keys().try_for_each(|name| take(name))?;
+        // The summary says that the point is complete, and comes last.
+        take("summary.json")
     };
     let _ = all();
 }
 
+/// Makes the folder of a point. What cannot be replaced by a file of the point, such as a folder that has its name, is
+/// set aside.
+///
+/// # Errors
+/// If the folder cannot be made.
+pub(crate) fn make_room(folder: &Path) -> std::io::Result<()> {
+    make_folder(folder)?;
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_ours = path.extension().is_some_and(|extension| extension == "parquet")
+            || path.file_name().is_some_and(|name| name == "summary.json" || name == "error.txt");
+        if is_ours && !path.symlink_metadata()?.is_file() {
+            set_aside(&path)?;
+        }
+    }
+    Ok(())
+}
+
 /// Writes into the folder what is run there: `run.json`, copies of the files that the scenario names, and
-/// `scenario.toml`, which has a table of the copies.
+/// `scenario.toml`, which has a table of the copies. Returns what the user should know.
 ///
 /// # Errors
 /// If one of them cannot be written.
-pub(crate) fn announce(out: &Path, info: &RunInfo, files: &Files) -> Result<(), RunError> {
-    let known = out.join("run.json");
-    let old = RunInfo::read(&known).ok();
+pub(crate) fn announce(out: &Path, info: &RunInfo, files: &Files) -> Result<Vec<String>, RunError> {
+    let old = RunInfo::read(out).ok();
     // What was written before is still there.
-    let results = old.as_ref().map_or_else(Vec::new, |old| old.results.clone());
+    let results = old.as_ref().map_or_else(ResultFiles::new, |old| old.results.clone());
     let info = RunInfo { results, ..info.clone() };
+    let scenario = scenario_text(&info);
+    let path = out.join("scenario.toml");
+    let expected = scenario_text(old.as_ref().unwrap_or(&info));
+    let is_ours = match read_regular(&path) {
+        Ok(text) => without_head(&text) == without_head(&expected),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    };
+    let io = |source| RunError::Io { path: path.clone(), source };
+    let aside = if is_ours { None } else { Some(set_aside(&path).map_err(io)?) };
+    let note = |aside: PathBuf| {
+        format!("{} is not what tailcut has written there: it is now {}", path.display(), aside.display())
+    };
     if old.as_ref() != Some(&info) {
-        info.write(&known).map_err(ReportError::from)?;
+        info.write(out).map_err(ReportError::from)?;
     }
     // A folder with points and without run.json would be refused, so that the name has to be on the disk before the
     // first point. A file system that cannot sync a folder has done what it can.
     let _ = File::open(out).and_then(|folder| folder.sync_all());
     inputs::keep(out, files)?;
+    replace(&path, scenario.as_bytes())?;
+    Ok(aside.map(note).into_iter().collect())
+}
+
+/// The text of `scenario.toml` in the folder of a run.
+pub(crate) fn scenario_text(info: &RunInfo) -> String {
     let scenario = inputs::with_table(&info.scenario_toml, &info.inputs);
-    let scenario = format!("# {}\n# tailcut {}\n\n{scenario}", info.command, info.version);
-    Ok(replace(&out.join("scenario.toml"), scenario.as_bytes())?)
+    format!("# {}\n# tailcut {}\n\n{scenario}", info.command, info.version)
+}
+
+/// The text of `scenario.toml` without its first two lines, the command and the version: processes that run some points
+/// each have commands of their own.
+pub(crate) fn without_head(text: &str) -> &str {
+    let behind_line =
+        |text| str::split_once(text, '\n').filter(|(line, _)| line.starts_with('#')).map(|(_, rest)| rest);
+    behind_line(text).and_then(behind_line).unwrap_or(text)
 }
 
 /// Whether two effective scenarios have the same points, up to seeds that only one of them has, and values of the
@@ -198,20 +265,14 @@ fn has_only_empty_folders(folder: &Path) -> std::io::Result<bool> {
     Ok(true)
 }
 
-/// Whether this is the name of a file that was being written.
-fn is_temporary(name: &std::ffi::OsStr) -> bool {
-    let name = name.to_string_lossy();
-    name.starts_with('.') && name.contains(".tmp")
-}
-
 /// Writes a point that was simulated elsewhere into the folder `out`: its files by their names, the summary last.
 ///
 /// # Errors
 /// If one of them cannot be written.
-pub(crate) fn put(out: &Path, key: &str, files: &[(String, Vec<u8>)]) -> Result<(), RunError> {
+pub(crate) fn put(out: &Path, point: &Point, files: &[(String, Vec<u8>)]) -> Result<(), RunError> {
     const SUMMARY: &str = "summary.json";
-    let folder = out.join("points").join(key);
-    std::fs::create_dir_all(&folder).map_err(|source| RunError::Io { path: folder.clone(), source })?;
+    let folder = point.folder_in(out);
+    make_room(&folder).map_err(|source| RunError::Io { path: folder.clone(), source })?;
     let (last, first): (Vec<_>, Vec<_>) = files.iter().partition(|(name, _)| name == SUMMARY);
     for (name, bytes) in first.into_iter().chain(last) {
         // Only names of files of the point itself: nothing that leads out of its folder.
@@ -222,14 +283,55 @@ pub(crate) fn put(out: &Path, key: &str, files: &[(String, Vec<u8>)]) -> Result<
     Ok(())
 }
 
-/// Removes the temporary files below `folder`. One that cannot be removed does no harm, because nothing reads it.
-pub(crate) fn remove_temporary_files(folder: &Path) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        if is_temporary(&entry.file_name()) {
-            let _ = std::fs::remove_file(entry.path());
-        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            remove_temporary_files(&entry.path());
+/// Removes what killed processes have left in the run folder `out`: files with the exact names of temporary ones, where
+/// tailcut writes any. One that cannot be removed does no harm, because nothing reads it.
+pub(crate) fn remove_temporary_files(out: &Path) {
+    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let own = ["tables", "plots", "inputs", "points"].map(|name| out.join(name));
+    let points = entries(&out.join("points")).map(|entry| entry.path());
+    for folder in [out.to_owned()].into_iter().chain(own).chain(points).filter(|folder| !folder.is_symlink()) {
+        for entry in entries(&folder) {
+            let name = entry.file_name();
+            if is_temporary(&name) || name == under_way::NAME {
+                let path = entry.path();
+                let _ = if path.is_dir() && !path.is_symlink() {
+                    std::fs::remove_dir_all(path)
+                } else {
+                    std::fs::remove_file(path)
+                };
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tailcut_record::temporary_name;
+
+    use super::*;
+
+    #[test]
+    fn only_leftovers_of_our_own_are_removed() {
+        let out = tempfile::tempdir().unwrap();
+        let [leftover, folder] = ["a.csv", "results"].map(|name| temporary_name(name.as_ref()));
+        let mine = [".my.tmp.notes", "notes/.chapter.tmpl", "a.tmp", "points/k/.draft.tmp", "points/k/a.tmp"];
+        let mut ours = Vec::new();
+        for below in ["", "tables", "plots", "inputs", "points/k"] {
+            fs::create_dir_all(out.path().join(below)).unwrap();
+            ours.push(out.path().join(below).join(&leftover));
+        }
+        ours.push(out.path().join("points/k").join(under_way::NAME));
+        ours.push(out.path().join(&folder).join("report.html"));
+        fs::create_dir_all(out.path().join("notes")).unwrap();
+        fs::create_dir_all(out.path().join(&folder)).unwrap();
+        let mine: Vec<PathBuf> = mine.iter().map(|name| out.path().join(name)).collect();
+        // Not a folder of ours, so that nothing in it is.
+        let mine: Vec<PathBuf> = mine.into_iter().chain([out.path().join("notes").join(&leftover)]).collect();
+        mine.iter().chain(&ours).for_each(|path| fs::write(path, "text").unwrap());
+        remove_temporary_files(out.path());
+        assert!(mine.iter().all(|path| path.exists()));
+        assert!(ours.iter().all(|path| !path.exists()) && !out.path().join(&folder).exists());
     }
 }

@@ -5,7 +5,6 @@
 //! stands for the whole scenario, the seed and the program: a run that was stopped goes on where it was.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tailcut_record::write_atomically;
 use tailcut_report::{ReportError, WrittenResults, remove_results};
-use tailcut_results::{Point, PointState, PointSummary, ResultsError, RunInfo};
+use tailcut_results::{PointState, PointSummary, ResultFiles, ResultsError, RunInfo, forget};
 use tailcut_sim::Stall;
 
 use crate::cores::{CoreDivision, Parallelism, idle_processors};
@@ -25,7 +24,7 @@ use crate::inputs;
 use crate::plan::{Differences, Plan, PlannedPoint};
 use crate::progress::{Failure, Progress};
 use crate::report;
-use crate::run_folder;
+use crate::run_folder::{self, Locked};
 use crate::simulate::{Simulated, simulate};
 use crate::until::UntilError;
 use crate::version::version;
@@ -102,21 +101,22 @@ pub fn run_only(
     progress: &dyn Progress,
 ) -> Result<OnlyReport, UntilError> {
     let planned = find_point(plan, key)?;
-    let _lock = run_folder::join(&options.out, &info(plan, options), &plan.files)?;
-    let folder = options.out.join("points").join(key);
-    match PointState::of(&folder) {
+    let lock = run_folder::join(&options.out, &info(plan, options), &plan.files)?;
+    lock.notes.iter().for_each(|note| progress.noticed(note));
+    match planned.point.state_in(&options.out) {
         PointState::Intact(_) => return Ok(OnlyReport::Reused),
         PointState::Unfinished => {}
         PointState::Damaged(why) => {
             progress.damaged(&planned.point, &why);
-            let _ = std::fs::remove_file(folder.join("summary.json"));
+            let _ = forget(&planned.point.folder_in(&options.out));
         }
     }
     // Results that were gathered before are about fewer points.
-    remove_results(&options.out).map_err(|error| RunError::from(ReportError::from(error)))?;
+    let aside = remove_results(&options.out).map_err(RunError::from)?;
+    aside.iter().for_each(|note| progress.noticed(note));
     progress.begin(1, 0);
     let failures = run_points(&[planned], plan, options, progress)?;
-    match (failures.into_iter().next(), PointState::of(&folder)) {
+    match (failures.into_iter().next(), planned.point.state_in(&options.out)) {
         (Some(failure), _) => Ok(OnlyReport::Failed(failure)),
         (None, PointState::Intact(summary)) => Ok(OnlyReport::Finished(summary)),
         (None, _) => Err(RunError::Stopped { finished: 0, points: 1 }.into()),
@@ -127,7 +127,7 @@ pub fn run_only(
 pub(crate) struct Session<'a> {
     options: &'a RunOptions,
     progress: &'a dyn Progress,
-    _lock: File,
+    _lock: Locked,
     /// Keys of the points that this process has dealt with: a failed one is not tried twice.
     seen: BTreeSet<String>,
     failures: Vec<Failure>,
@@ -152,34 +152,29 @@ impl<'a> Session<'a> {
         searched: &[String],
     ) -> Result<Session<'a>, RunError> {
         let lock = run_folder::lock(&options.out, &info(plan, options), &plan.files, searched)?;
+        lock.notes.iter().for_each(|note| progress.noticed(note));
         Ok(Session { options, progress, _lock: lock, seen: BTreeSet::new(), failures: Vec::new(), reused: 0 })
-    }
-
-    fn folder(&self, point: &Point) -> PathBuf {
-        self.options.out.join("points").join(&point.key)
-    }
-
-    fn summary_file(&self, point: &Point) -> PathBuf {
-        self.folder(point).join("summary.json")
     }
 
     /// Runs the points of `plan` that are neither finished nor have failed before.
     pub(crate) fn run(&mut self, plan: &Plan) -> Result<(), RunError> {
-        run_folder::announce(&self.options.out, &info(plan, self.options), &plan.files)?;
+        let out = &self.options.out;
+        let notes = run_folder::announce(out, &info(plan, self.options), &plan.files)?;
+        notes.iter().for_each(|note| self.progress.noticed(note));
         let fresh: Vec<&PlannedPoint> =
             plan.points.iter().filter(|planned| !self.seen.contains(&planned.point.key)).collect();
         for planned in &fresh {
-            run_folder::take_from(&self.options.shared, &self.options.out, &planned.point.key);
+            run_folder::take_from(&self.options.shared, out, &planned.point);
         }
         let mut todo: Vec<&PlannedPoint> = Vec::new();
         for planned in &fresh {
-            match PointState::of(&self.folder(&planned.point)) {
+            match planned.point.state_in(out) {
                 PointState::Intact(_) => continue,
                 PointState::Unfinished => {}
                 PointState::Damaged(why) => {
                     self.progress.damaged(&planned.point, &why);
                     // It must not speak for files that are written after it. What cannot be removed is replaced.
-                    let _ = std::fs::remove_file(self.summary_file(&planned.point));
+                    let _ = forget(&planned.point.folder_in(out));
                 }
             }
             todo.push(planned);
@@ -192,7 +187,7 @@ impl<'a> Session<'a> {
         if !todo.is_empty() {
             // Results of an earlier run are about other points than this run will have. They are removed before any
             // point is run, so that nobody takes them for the results of this run if it is stopped.
-            remove_results(&self.options.out)?;
+            remove_results(out)?.iter().for_each(|note| self.progress.noticed(note));
         }
         self.progress.begin(todo.len(), reused);
         let failures = match &self.options.executor {
@@ -219,16 +214,14 @@ impl<'a> Session<'a> {
     /// Writes statistics, tables, plots and the page.
     pub(crate) fn report(self, plan: &Plan) -> Result<RunReport, RunError> {
         let results = self.read(plan, report::write)?;
-        let summary = |planned: &PlannedPoint| PointSummary::read(&self.summary_file(&planned.point)).ok();
+        let summary = |planned: &PlannedPoint| planned.point.summary_in(&self.options.out).ok()?;
         let points = plan.points.iter().filter_map(summary).collect();
         Ok(RunReport { results, points, failures: self.failures, reused: self.reused })
     }
 
     fn stopped(&self, plan: &Plan) -> RunError {
-        RunError::Stopped {
-            finished: plan.points.iter().filter(|planned| self.summary_file(&planned.point).exists()).count(),
-            points: plan.points.len(),
-        }
+        let is_finished = |planned: &&PlannedPoint| matches!(planned.point.summary_in(&self.options.out), Ok(Some(_)));
+        RunError::Stopped { finished: plan.points.iter().filter(is_finished).count(), points: plan.points.len() }
     }
 }
 
@@ -249,7 +242,7 @@ fn info(plan: &Plan, options: &RunOptions) -> RunInfo {
         size_bounds: plan.size_bounds.clone(),
         notes: plan.differences.iter().filter_map(Differences::by_name).map(|changes| changes.sentence()).collect(),
         differences: plan.differences.iter().flat_map(Differences::around).collect(),
-        results: Vec::new(),
+        results: ResultFiles::new(),
         points: plan.points.iter().map(|planned| planned.point.clone()).collect(),
     }
 }
@@ -275,7 +268,7 @@ fn run_elsewhere(
             TaskEvent::InFolder(index) => (Some(index), None),
             TaskEvent::Failed(index, reason) => (Some(index), Some(reason)),
             TaskEvent::Files(index, files) => {
-                let put = todo.get(index).map(|planned| run_folder::put(&options.out, &planned.point.key, &files));
+                let put = todo.get(index).map(|planned| run_folder::put(&options.out, &planned.point, &files));
                 if let Some(Err(error)) = put {
                     broken = Some(error);
                     return ControlFlow::Break(());
@@ -287,7 +280,7 @@ fn run_elsewhere(
         if let Some((index, planned)) = index.and_then(|index| todo.get(index).map(|planned| (index, planned)))
             && !std::mem::replace(&mut ended[index], true)
         {
-            let state = PointState::of(&options.out.join("points").join(&planned.point.key));
+            let state = planned.point.state_in(&options.out);
             match (reason, state) {
                 (None, PointState::Intact(summary)) => progress.finished(index, &summary),
                 (reason, state) => {
@@ -341,7 +334,7 @@ fn run_points(
     let clock = CpuClock::default();
     let fail = |index: usize, reason: String, stalled: bool| {
         let point = todo[index].point.clone();
-        let folder = options.out.join("points").join(&point.key);
+        let folder = point.folder_in(&options.out);
         let command = plan.command_for(&point, &options.out.join("scenario.toml"));
         let failure = Failure { point, reason, stalled, command };
         // The failure is also told to `progress`, so that an error of writing it does not matter.
@@ -356,7 +349,7 @@ fn run_points(
         while !stop.load(Ordering::Relaxed) && !progress.stop() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(planned) = todo.get(index) else { return };
-            let folder = options.out.join("points").join(&planned.point.key);
+            let folder = planned.point.folder_in(&options.out);
             let attempt = catch_unwind(AssertUnwindSafe(|| {
                 let threads = division.threads(planned.size);
                 simulate(planned, &folder, threads, &clock, |fraction| {

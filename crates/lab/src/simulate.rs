@@ -21,6 +21,7 @@ use crate::error::RunError;
 use crate::place;
 use crate::plan::PlannedPoint;
 use crate::recording;
+use crate::run_folder::make_room;
 use crate::under_way::Teller;
 use crate::version::version;
 
@@ -50,9 +51,13 @@ pub(crate) fn simulate(
     advanced: impl Fn(f64) -> bool,
 ) -> Result<Simulated, RunError> {
     let scenario = planned.scenario().expect("every point was checked before the first one ran");
-    std::fs::create_dir_all(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
+    make_room(folder).map_err(|source| RunError::Io { path: folder.to_owned(), source })?;
     let writing_ns = Arc::new(AtomicU64::new(0));
-    let recorder = recording::recorder(folder, &scenario, &writing_ns)?;
+    let (recorder, mut files) = recording::recorder(folder, &scenario, &writing_ns)?;
+    let mut file = |name: &'static str| {
+        files.push(name);
+        folder.join(name)
+    };
     let expected = scenario.forecast().duration.as_secs_f64();
     let wall = WallClock::now();
     let simulator = scenario.simulator(u32::try_from(threads).unwrap_or(u32::MAX));
@@ -77,20 +82,20 @@ pub(crate) fn simulate(
     };
     drop((cpu, teller));
 
-    write_ports(&folder.join("ports.parquet"), &outcome.ports)?;
-    write_queues(&folder.join("queues.parquet"), &outcome.queues)?;
+    write_ports(&file("ports.parquet"), &outcome.ports)?;
+    write_queues(&file("queues.parquet"), &outcome.queues)?;
     if scenario.config().record.queue_series {
-        write_queue_series(&folder.join("queue_series.parquet"), &outcome.queue_series)?;
+        write_queue_series(&file("queue_series.parquet"), &outcome.queue_series)?;
     }
     if scenario.config().record.memory {
-        write_memory_series(&folder.join("memory_series.parquet"), &outcome.memory_series)?;
-        write_bursts(&folder.join("bursts.parquet"), &outcome.bursts)?;
+        write_memory_series(&file("memory_series.parquet"), &outcome.memory_series)?;
+        write_bursts(&file("bursts.parquet"), &outcome.bursts)?;
     }
     if let Some(width) = scenario.config().record.throughput {
-        write_throughput(&folder.join("throughput.parquet"), scenario.classes(), width, &outcome.throughput)?;
+        write_throughput(&file("throughput.parquet"), scenario.classes(), width, &outcome.throughput)?;
     }
     let summary = summarise(planned, &scenario, &outcome, &used);
-    summary.write(&folder.join("summary.json")).map_err(ReportError::from)?;
+    summary.write(folder, &files).map_err(ReportError::from)?;
     Ok(Simulated::Finished(Box::new(summary)))
 }
 
@@ -169,6 +174,7 @@ fn summarise(planned: &PlannedPoint, scenario: &Scenario, outcome: &Outcome, use
     warnings.extend(scenario.forecast().notes.iter().cloned());
     let totals = &outcome.totals;
     PointSummary {
+        key: point.key.clone(),
         scheme: point.scheme.clone(),
         values: point.values.clone(),
         seed: point.seed,

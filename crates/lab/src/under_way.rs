@@ -12,12 +12,13 @@ use std::time::{Duration, Instant as WallClock, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use tailcut_base::Instant;
+use tailcut_record::read_regular;
 use tailcut_results::{Point, RunInfo};
 
 use crate::verify::{planned, saved_plan};
 
-/// Its name is that of a temporary file, which is neither sealed nor shown, and removed with the others.
-const NAME: &str = ".under-way.tmp";
+/// A hidden name: the file is removed with the temporary ones that a killed run leaves.
+pub(crate) const NAME: &str = ".under-way.tmp";
 /// Time between two words of a point.
 const PERIOD: Duration = Duration::from_millis(500);
 /// Whoever has said nothing for so long does not live any more.
@@ -40,7 +41,7 @@ impl UnderWay {
         let path = folder.join(NAME);
         let written = std::fs::metadata(&path).and_then(|file| file.modified()).ok()?;
         let age = SystemTime::now().duration_since(written).unwrap_or_default();
-        let told: UnderWay = serde_json::from_str(&std::fs::read_to_string(&path).ok()?).ok()?;
+        let told: UnderWay = serde_json::from_str(&read_regular(&path).ok()?).ok()?;
         (age < SILENT).then_some(UnderWay { elapsed_s: told.elapsed_s + age.as_secs_f64(), ..told })
     }
 

@@ -1,12 +1,15 @@
 //! Whether a run folder is what its simulations have written, and whether they come to the same again.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
-use tailcut_results::{Point, PointState, PointSummary, RunInfo};
-use tailcut_sim::{Problem, Tree};
+use tailcut_record::read_regular;
+use tailcut_results::{Point, PointState, PointSummary, RunInfo, changed};
+use tailcut_sim::Problem;
 
 use crate::inputs;
 use crate::plan::{Plan, PlannedPoint, RunArguments};
+use crate::run_folder::{scenario_text, without_head};
 use crate::simulate::digest;
 use crate::version::version;
 
@@ -19,15 +22,23 @@ pub struct Verified {
     pub damaged: Vec<(Point, String)>,
     /// Points that have not finished.
     pub unfinished: Vec<Point>,
-    /// Copies of files of the scenario that are not what was read, in a sentence each.
-    pub damaged_inputs: Vec<String>,
+    /// Other files that are not what was written, in a sentence each: the scenario, copies of the files that it names,
+    /// tables, the summary, plots and the report.
+    pub damaged_files: Vec<String>,
 }
 
-/// Reads every file of every point of the run `info` in `folder`, and the copies of the files that its scenario names.
+/// Reads every file of the run `info` in `folder`.
 pub fn verify(folder: &Path, info: &RunInfo) -> Verified {
-    let mut verified = Verified { damaged_inputs: inputs::damaged(folder, &info.inputs), ..Verified::default() };
+    let scenario = match read_regular(&folder.join("scenario.toml")) {
+        Ok(text) if without_head(&text) == without_head(&scenario_text(info)) => None,
+        Ok(_) => Some("scenario.toml: it is not what was written".to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Some("scenario.toml: it is missing".to_owned()),
+        Err(error) => Some(format!("scenario.toml: {error}")),
+    };
+    let files = scenario.into_iter().chain(inputs::damaged(folder, &info.inputs)).chain(changed(folder, &info.results));
+    let mut verified = Verified { damaged_files: files.collect(), ..Verified::default() };
     for point in &info.points {
-        match PointState::of(&folder.join("points").join(&point.key)) {
+        match point.state_in(folder) {
             PointState::Intact(summary) => verified.intact.push((point.clone(), summary)),
             PointState::Damaged(why) => verified.damaged.push((point.clone(), why)),
             PointState::Unfinished => verified.unfinished.push(point.clone()),
@@ -48,8 +59,6 @@ pub struct Replay {
     /// The version of the program that had made it, if that was another one: another digest then says that the programs
     /// differ, and not that the point is wrong.
     pub other_version: Option<String>,
-    /// Files that the scenario names and of which the folder keeps no copy: they may be others today.
-    pub without_copy: Vec<String>,
 }
 
 impl Replay {
@@ -59,31 +68,10 @@ impl Replay {
     }
 }
 
-/// The plan of the run `info`, from the scenario and the copies of files that `folder` has saved. Folders of versions
-/// that kept no copies are read with the files of today, from the working directory.
+/// The plan of the run `info`, from the scenario and the copies of files that `folder` has saved.
 pub(crate) fn saved_plan(folder: &Path, info: &RunInfo) -> Result<Plan, Problem> {
-    let base = if info.inputs.is_empty() { Path::new(".") } else { folder };
     let scenario = inputs::with_table(&info.scenario_toml, &info.inputs);
-    let plan = Plan::parse("scenario.toml", &scenario, &info.name, base, &RunArguments::default());
-    plan.map_err(|problem| match &without_copy(info)[..] {
-        [] => problem,
-        files => problem.help(format!(
-            "tailcut {} made this folder and kept no copy of {}: expected these files as they were, from the directory of \
-             the scenario",
-            info.version,
-            files.join(", ")
-        )),
-    })
-}
-
-/// The files that the scenario of a run names and of which its folder keeps no copy.
-pub(crate) fn without_copy(info: &RunInfo) -> Vec<String> {
-    let named = Tree::parse("scenario.toml", &info.scenario_toml).map(|tree| inputs::named(&tree));
-    let mut named = named.unwrap_or_default();
-    named.retain(|path| !info.inputs.contains_key(path));
-    named.sort();
-    named.dedup();
-    named
+    Plan::parse("scenario.toml", &scenario, &info.name, folder, &RunArguments::default())
 }
 
 /// A point of a run, among those of its plan.
@@ -106,7 +94,6 @@ pub fn replay(
     mut told: impl FnMut(&Replay),
 ) -> Result<Vec<Replay>, Problem> {
     let plan = saved_plan(folder, info)?;
-    let without_copy = without_copy(info);
     let count = count.min(intact.len());
     let mut replays = Vec::new();
     for nth in 0..count {
@@ -118,7 +105,6 @@ pub fn replay(
             saved: summary.engine.digest.clone(),
             now: digest(planned),
             other_version: (made_by != version()).then(|| made_by.clone()),
-            without_copy: without_copy.clone(),
         };
         told(&replay);
         replays.push(replay);

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use tailcut_lab::compare::{Selection, Side, compare as compare_sides};
 use tailcut_lab::{gather as gather_points, read_info};
-use tailcut_results::{Analysis, PointState, Row};
+use tailcut_results::{Analysis, Point, PointState, Row};
 
 use crate::problem::{error_at, error_of};
 use crate::table::{Axes, Table, of_rows};
@@ -26,11 +26,11 @@ pub(crate) fn info(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
 pub(crate) fn finished(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
     let info = read_info(&folder, EXAMPLE).map_err(|problem| error_at(py, &problem))?;
     let found = py.detach(|| {
-        let summary = |key: &String| match PointState::of(&folder.join("points").join(key)) {
-            PointState::Intact(summary) => Some((key.clone(), json!(summary))),
+        let summary = |point: &Point| match point.state_in(&folder) {
+            PointState::Intact(summary) => Some((point.key.clone(), json!(summary))),
             _ => None,
         };
-        info.points.iter().filter_map(|point| summary(&point.key)).collect::<serde_json::Map<_, _>>()
+        info.points.iter().filter_map(summary).collect::<serde_json::Map<_, _>>()
     });
     Ok(json!(found).to_string())
 }

@@ -80,6 +80,18 @@ pub fn temporary_name(name: &OsStr) -> OsString {
     hidden
 }
 
+/// Whether [`temporary_name`] gives such names: `.NAME.PID-XXXXXXXX.tmp`, with eight hexadecimal digits.
+pub fn is_temporary(name: &OsStr) -> bool {
+    let inner = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+    let Some((of, (pid, drawn))) =
+        inner.and_then(|inner| inner.rsplit_once('.')).and_then(|(of, id)| Some((of, id.split_once('-')?)))
+    else {
+        return false;
+    };
+    let is_hexadecimal = |c: char| matches!(c, '0'..='9' | 'a'..='f');
+    !of.is_empty() && pid.parse::<u32>().is_ok() && drawn.len() == 8 && drawn.chars().all(is_hexadecimal)
+}
+
 /// A number that another process has not drawn, not even one with the same id on another machine.
 fn drawn() -> u32 {
     use std::hash::{BuildHasher, RandomState};
@@ -157,6 +169,30 @@ mod tests {
         assert_eq!(error.path(), path);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(names(folder.path()), ["a.txt"]);
+    }
+
+    #[test]
+    fn only_names_of_temporary_files_are_taken_for_such() {
+        for name in ["a.txt", ".hidden", "a", ".", "流.csv"] {
+            assert!(is_temporary(&temporary_name(name.as_ref())), "{name}");
+        }
+        for name in [
+            ".chapter.tmpl",
+            ".my.tmp.notes",
+            ".tmp",
+            "a.txt.1-0123abcd.tmp",
+            ".a.txt.1-0123abcd.tm",
+            "..1-0123abcd.tmp",
+            ".a.txt.x-0123abcd.tmp",
+            ".a.txt.1-0123abc.tmp",
+            ".a.txt.1-0123abcg.tmp",
+            ".a.txt.1-0123ABCD.tmp",
+            ".1-0123abcd.tmp",
+            ".a.txt.-0123abcd.tmp",
+            ".a.tmp",
+        ] {
+            assert!(!is_temporary(name.as_ref()), "{name}");
+        }
     }
 
     #[test]

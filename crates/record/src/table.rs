@@ -18,10 +18,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type};
 
-use crate::RecordError;
 use crate::schema::{
     COLUMNS_KEY, Column, ColumnType, SCHEMA_KEY, SCHEMA_VERSION, TABLE_KEY, VERSION_KEY, columns_json,
 };
+use crate::{RecordError, open_regular};
 
 /// A time-weighted histogram as a file holds it: upper bounds in bytes, times in ns.
 pub(crate) type Bins = Vec<(u64, f64)>;
@@ -226,7 +226,7 @@ impl TableReader {
 
     /// Opens a table of any name.
     pub(crate) fn open_any(path: &Path) -> Result<TableReader, RecordError> {
-        let file = File::open(path).map_err(|source| RecordError::Read { path: path.to_owned(), source })?;
+        let file = open_regular(path).map_err(|source| RecordError::Read { path: path.to_owned(), source })?;
         let file = SerializedFileReader::new(file).map_err(|e| RecordError::read(path, e))?;
         let reader = TableReader { file, path: path.to_owned() };
         if reader.metadata(TABLE_KEY).is_none() {

@@ -50,13 +50,13 @@ fn of_values(dir: &Path, run: &RunInfo, analysis: &Analysis, at: (usize, &Vec<St
     let (nth, values) = at;
     let costs = || analysis.costs.iter().filter(|cost| cost.values == *values);
     let seed = costs().map(|cost| cost.seed).min()?;
-    let folder_of = |scheme: &str| {
+    let file_of = |scheme: &str, name: &str| {
         let is_it =
             |point: &&tailcut_results::Point| point.scheme == scheme && point.values == *values && point.seed == seed;
-        run.points.iter().find(is_it).map(|point| dir.join("points").join(&point.key))
+        run.points.iter().find(is_it)?.file_in(dir, name)
     };
     let read = |scheme: &String| {
-        let points = read_memory_series(&folder_of(scheme)?.join("memory_series.parquet")).ok()?;
+        let points = read_memory_series(&file_of(scheme, "memory_series.parquet")?).ok()?;
         let last = points.last()?.at;
         let cost = costs().find(|cost| cost.scheme == *scheme && cost.seed == seed);
         let sampled = cost.and_then(|cost| Some(cost.measured?.last_sample_ns(cost.simulated_ns)));
@@ -65,7 +65,7 @@ fn of_values(dir: &Path, run: &RunInfo, analysis: &Analysis, at: (usize, &Vec<St
     };
     let recorded: Vec<Recorded> = run.schemes.iter().filter_map(read).take(POLICIES).collect();
     let shown = shown(&recorded)?;
-    let ports = read_ports(&folder_of(&recorded[0].scheme)?.join("ports.parquet")).ok()?;
+    let ports = read_ports(&file_of(&recorded[0].scheme, "ports.parquet")?).ok()?;
     let row_of = |port: u32| ports.iter().find(|row| row.port == port);
     let named: Vec<u32> = busiest(&recorded, shown);
     let owner = row_of(shown.port).map_or_else(|| format!("switch {}", shown.switch), |row| row.owner.clone());

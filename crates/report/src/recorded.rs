@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tailcut_base::{Instant, Span};
 use tailcut_record::{QueuePoint, ThroughputFile, read_ports, read_queue_series, read_throughput};
@@ -76,11 +76,11 @@ pub(crate) fn read(dir: &Path, run: &RunInfo, analysis: &Analysis) -> Vec<Record
         let of_cost =
             |key: &&tailcut_results::Point| key.scheme == *scheme && key.values == values && key.seed == cost.seed;
         let Some(point) = run.points.iter().find(of_cost) else { continue };
-        let folder = dir.join("points").join(&point.key);
+        let file = |name: &str| point.file_in(dir, name);
         let end = instant(cost.simulated_ns);
         let sampled = cost.measured.map(|measured| instant(measured.last_sample_ns(cost.simulated_ns)));
-        let queues = queues_of(&folder, end, sampled);
-        let arrivals = arrivals_of(&folder, end, run);
+        let queues = queues_of(file, end, sampled);
+        let arrivals = arrivals_of(file, end, run);
         if queues.is_some() || arrivals.is_some() {
             found.push(RecordedPoint {
                 scheme: design_point.scheme,
@@ -105,10 +105,10 @@ fn bin_of(end: Instant) -> u64 {
     end.as_ps().div_ceil(BINS as u64).max(1)
 }
 
-fn queues_of(folder: &Path, end: Instant, sampled: Option<Instant>) -> Option<QueueTraces> {
-    let points = read_queue_series(&folder.join("queue_series.parquet")).ok()?;
+fn queues_of(file: impl Fn(&str) -> Option<PathBuf>, end: Instant, sampled: Option<Instant>) -> Option<QueueTraces> {
+    let points = read_queue_series(&file("queue_series.parquet")?).ok()?;
     // The samples of an empty network are an empty file; its ports are not known, and nothing is drawn.
-    let ports = read_ports(&folder.join("ports.parquet")).ok()?;
+    let ports = read_ports(&file("ports.parquet")?).ok()?;
     let name = |port: u32| {
         let row = ports.iter().find(|row| row.port == port);
         row.map_or_else(|| format!("port {port}"), |row| format!("{}->{}", row.owner, row.peer))
@@ -191,8 +191,8 @@ fn queue_traces(
     }
 }
 
-fn arrivals_of(folder: &Path, end: Instant, run: &RunInfo) -> Option<ArrivalTraces> {
-    Some(arrival_traces(&read_throughput(&folder.join("throughput.parquet")).ok()?, end, &run.classes))
+fn arrivals_of(file: impl Fn(&str) -> Option<PathBuf>, end: Instant, run: &RunInfo) -> Option<ArrivalTraces> {
+    Some(arrival_traces(&read_throughput(&file("throughput.parquet")?).ok()?, end, &run.classes))
 }
 
 /// The rates of bins that are as wide as some of those of the file.

@@ -1,11 +1,10 @@
 //! Writes the results of a run into its folder, and removes them.
 
-use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use tailcut_record::RecordError;
 use tailcut_results::{
-    Analysis, ClassTable, Measurements, MissingPoint, OutputFolder, Row, RunInfo, csv, file_part, table,
+    Analysis, ClassTable, Measurements, MissingPoint, OutputFolder, ResultFiles, Row, RunInfo, Staging, csv, file_part,
+    table, withdraw,
 };
 
 use crate::annotations::Annotations;
@@ -51,9 +50,9 @@ pub fn write_results(
     annotations: &Annotations,
     stop: &(dyn Fn() -> bool + Sync),
 ) -> Result<WrittenResults, ReportError> {
-    let mut files = OutputFolder::new(dir);
-    let info = files.file("run.json")?;
-    let known = RunInfo::read(&info).ok();
+    // Complete results are moved to their places: a run that is killed while it draws leaves those before as they were.
+    let staging = Staging::new(dir)?;
+    let mut files = OutputFolder::new(staging.folder());
     files.write("summary.csv", &csv::summary(run, &analysis.rows))?;
     let tables = table::tables(run, &analysis);
     for table in &tables {
@@ -72,24 +71,24 @@ pub fn write_results(
         }
     }
     files.write("report.html", &page(&material, annotations, &tables, &pictures, &PointFiles::of(dir, run)))?;
-    // Only what is listed is ever removed. The names are those of the scenario, so that what is written by a run that
-    // is killed before this is replaced by the next one.
-    let results = files.written().iter().filter(|path| **path != info);
-    let results =
-        results.filter_map(|path| Some(path.strip_prefix(dir).ok()?.to_string_lossy().into_owned())).collect();
-    let run = RunInfo { results, ..run.clone() };
-    // The file is not written again if an earlier command has written the same.
-    if known.as_ref() != Some(&run) {
-        run.write(&info)?;
-    }
+    let below = |path: &PathBuf| Some(path.strip_prefix(staging.folder()).ok()?.to_string_lossy().into_owned());
+    let names: Vec<String> = files.written().iter().filter_map(below).collect();
+    let known = RunInfo::read(dir).ok();
+    let old = known.as_ref().map_or_else(ResultFiles::new, |known| known.results.clone());
+    let aside = staging.publish(&names, &old, |results| {
+        let run = RunInfo { results: results.clone(), ..run.clone() };
+        // The file is not written again if an earlier command has written the same.
+        if known.as_ref() == Some(&run) { Ok(()) } else { run.write(dir) }
+    })?;
+    let written = ["run.json".to_owned()].into_iter().chain(names).map(|name| dir.join(name)).collect();
     Ok(WrittenResults {
         rows: analysis.rows,
         tables,
         notes: annotations.notes.clone(),
-        warnings: analysis.warnings,
+        warnings: analysis.warnings.into_iter().chain(aside).collect(),
         missing: analysis.missing,
         measurements: analysis.measurements,
-        files: files.written().to_vec(),
+        files: written,
     })
 }
 
@@ -101,30 +100,19 @@ pub fn page_of(dir: &Path, run: &RunInfo, analysis: &Analysis, annotations: &Ann
 }
 
 /// Removes the results that the run in `dir` has written, as its `run.json` lists them, because they are about other
-/// points than those that will be there. What is not listed is not ours, and stays; nothing is removed through a
-/// symbolic link.
+/// runs of the sweep than those that will be there. What is not listed is not ours, and stays; what was edited is set
+/// aside; nothing is removed through a symbolic link.
+///
+/// Returns a sentence for each file that was set aside.
 ///
 /// # Errors
-/// If a file cannot be removed.
-pub fn remove_results(dir: &Path) -> Result<(), RecordError> {
-    let listed = RunInfo::read(&dir.join("run.json")).map_or_else(|_| Vec::new(), |run| run.results);
-    for name in &listed {
-        let path = dir.join(name);
-        let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-        let leads_out = path.parent().is_some_and(|folder| folder != dir && folder.is_symlink());
-        if !is_inside || leads_out {
-            continue;
-        }
-        match std::fs::remove_file(&path) {
-            Err(source) if !matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-                return Err(RecordError::Write { path, source });
-            }
-            _ => {}
-        }
+/// If a file cannot be removed, or `run.json` not be written.
+pub fn remove_results(dir: &Path) -> Result<Vec<String>, ReportError> {
+    let Ok(known) = RunInfo::read(dir) else { return Ok(Vec::new()) };
+    if known.results.is_empty() {
+        return Ok(Vec::new());
     }
-    for folder in ["tables", "plots"] {
-        // It stays if it holds something else, and so does a symbolic link.
-        let _ = std::fs::remove_dir(dir.join(folder));
-    }
-    Ok(())
+    let aside = withdraw(dir, &known.results)?;
+    RunInfo { results: ResultFiles::new(), ..known }.write(dir)?;
+    Ok(aside)
 }

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tailcut_base::{Instant, Span};
-use tailcut_fixtures::{FakeRun, USUAL, fabricate, run_info};
+use tailcut_fixtures::{FakeRun, USUAL, add_files, fabricate, run_info};
 use tailcut_record::{QueuePoint, ThroughputBin, read_flows, write_queue_series, write_throughput};
 use tailcut_report::{Annotations, RatiosToBaseline, SchemeRatio, WrittenResults, write_results};
-use tailcut_results::{Analysis, Measurement, Measurements, Row, RunInfo, SchemeDifferences, table};
+use tailcut_results::{Analysis, Measurement, Measurements, ResultFiles, Row, RunInfo, SchemeDifferences, table};
 
 /// A run folder with results. With `TAILCUT_KEEP` in the environment it is made there and stays, for a human to look
 /// at.
@@ -87,11 +87,11 @@ fn a_run_leaves_statistics_tables_plots_and_a_page() {
         }
     }
     assert!(made.summary.files.iter().all(|file| file.exists()));
-    let saved = RunInfo::read(&made.dir.join("run.json")).unwrap();
-    let listed: BTreeSet<_> = saved.results.iter().map(|name| made.dir.join(name)).collect();
+    let saved = RunInfo::read(&made.dir).unwrap();
+    let listed: BTreeSet<_> = saved.results.keys().map(|name| made.dir.join(name)).collect();
     let written = made.summary.files.iter().filter(|file| !file.ends_with("run.json")).cloned().collect();
     assert_eq!(listed, written, "what may be removed later is what was written");
-    assert_eq!(RunInfo { results: Vec::new(), ..saved }, made.run);
+    assert_eq!(RunInfo { results: ResultFiles::new(), ..saved }, made.run);
     assert!(made.summary.missing.is_empty());
 }
 
@@ -388,6 +388,11 @@ fn queues_and_throughput_over_time_are_drawn_where_they_are_recorded() {
         let bin = |us, class| ThroughputBin { from: at(us), class, bytes: 12_500 };
         let bins = [bin(0, 0), bin(20, 2), bin(40, 2)];
         write_throughput(&folder.join("throughput.parquet"), &run.classes, Span::from_us(20), &bins).unwrap();
+    }
+    written(&dir, &run);
+    assert!(!page(&dir).contains("Queues over time"), "what the simulations have not written does not count");
+    for point in run.points.iter().filter(|point| point.seed == 1 && point.values == ["0.6"]) {
+        add_files(&dir, point, &["queue_series.parquet", "throughput.parquet"]);
     }
     written(&dir, &run);
     assert!(page(&dir).contains("Queues over time") && page(&dir).contains("Throughput over time"));

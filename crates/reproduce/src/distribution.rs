@@ -1,10 +1,11 @@
 //! Distributions of what single simulations recorded: queues and FCTs.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use tailcut_record::{FlowRow, Histogram, read_flows, read_ports, read_queries, read_queues};
 use tailcut_results::{ALL, Curve, ports_to_aggregators};
+
+use crate::study_run::SimulationFiles;
 
 /// A cumulative distribution: values, each with the share at or below it.
 type Distribution = Vec<(f64, f64)>;
@@ -13,11 +14,10 @@ type Distribution = Vec<(f64, f64)>;
 ///
 /// # Errors
 /// If a simulation did not record them.
-pub(crate) fn queues(folders: &[PathBuf]) -> Result<Distribution, String> {
+pub(crate) fn queues(simulations: &[SimulationFiles<'_>]) -> Result<Distribution, String> {
     let mut all = Histogram::new();
-    for folder in folders {
-        let file = folder.join("queues.parquet");
-        all.merge(&read_queues(&file).map_err(|e| e.to_string())?.all().packets());
+    for files in simulations {
+        all.merge(&read_queues(&files.path("queues.parquet")?).map_err(|e| e.to_string())?.all().packets());
     }
     Ok(Curve::of_histogram(&all).points)
 }
@@ -26,11 +26,11 @@ pub(crate) fn queues(folders: &[PathBuf]) -> Result<Distribution, String> {
 ///
 /// # Errors
 /// If a simulation did not record them.
-pub(crate) fn sink_queues(folders: &[PathBuf]) -> Result<Distribution, String> {
+pub(crate) fn sink_queues(simulations: &[SimulationFiles<'_>]) -> Result<Distribution, String> {
     let mut times: BTreeMap<u64, f64> = BTreeMap::new();
-    for folder in folders {
-        let queries = read_queries(&folder.join("queries.parquet")).map_err(|e| e.to_string())?;
-        let ports = read_ports(&folder.join("ports.parquet")).map_err(|e| e.to_string())?;
+    for files in simulations {
+        let queries = read_queries(&files.path("queries.parquet")?).map_err(|e| e.to_string())?;
+        let ports = read_ports(&files.path("ports.parquet")?).map_err(|e| e.to_string())?;
         for port in ports_to_aggregators(&queries.rows, &ports) {
             let bins = port.queue_histogram.as_ref();
             for (upper, time) in bins.ok_or("queues have no histograms: `record.queue_histogram` is off")? {
@@ -52,10 +52,10 @@ pub(crate) fn sink_queues(folders: &[PathBuf]) -> Result<Distribution, String> {
 ///
 /// # Errors
 /// If the flows of a simulation cannot be read.
-pub(crate) fn fcts(folders: &[PathBuf], class: &str) -> Result<Distribution, String> {
+pub(crate) fn fcts(simulations: &[SimulationFiles<'_>], class: &str) -> Result<Distribution, String> {
     let mut times = Vec::new();
-    for folder in folders {
-        let file = read_flows(&folder.join("flows.parquet")).map_err(|e| e.to_string())?;
+    for files in simulations {
+        let file = read_flows(&files.path("flows.parquet")?).map_err(|e| e.to_string())?;
         let is_meant = |row: &FlowRow| class == ALL || file.classes[usize::from(row.class)] == class;
         let rows = file.rows.rows().filter(|row| row.measured && is_meant(row));
         times.extend(rows.filter_map(|row| row.fct()).map(|fct| fct.as_ns_f64() / 1e6));

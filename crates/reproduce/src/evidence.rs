@@ -1,7 +1,6 @@
 //! What a study has measured, as claims ask for it: subjects and quantities by the claims' names.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use tailcut_claims::{Coordinate, Evidence, Sample, SweepPoint};
 use tailcut_record::read_throughput;
@@ -13,7 +12,7 @@ use crate::design::{Design, DesignPoint, coordinate};
 use crate::flows::{self, FlowQuantity, Seeds};
 use crate::measure::MeasureDefinition;
 use crate::samples::{complement, divided, times};
-use crate::study_run::StudyRun;
+use crate::study_run::{SimulationFiles, StudyRun};
 use crate::throughput::{self, Bins, Convergence};
 
 /// The measurements of one run of a study, as far as they are about some subjects.
@@ -132,8 +131,8 @@ impl<'a> StudyEvidence<'a> {
 
     /// The measured flows of a class at a design point.
     fn flows(&self, (scheme, values): &DesignPoint, class: &str) -> Result<Seeds, String> {
-        let points = self.replications(scheme, values).map(|point| (point.seed, self.run.folder_of(point)));
-        flows::measured(points, class)
+        let simulations = self.replications(scheme, values).map(|point| self.run.files_of(point));
+        flows::measured(simulations, class)
     }
 
     /// The throughput of a class over time: the mean over the seeds in each bin.
@@ -145,13 +144,13 @@ impl<'a> StudyEvidence<'a> {
         Ok(throughput::mean(&self.bins(&scheme, &values, class)?))
     }
 
-    /// The folders of the simulations of a subject at a sweep point, one for each seed.
+    /// The files of the simulations of a subject at a sweep point, one for each seed.
     ///
     /// # Errors
     /// If there is no such subject.
-    pub(crate) fn folders(&self, subject: &str, point: usize) -> Result<Vec<PathBuf>, String> {
+    pub(crate) fn files(&self, subject: &str, point: usize) -> Result<Vec<SimulationFiles<'_>>, String> {
         let (scheme, values) = self.design.place(subject, point, &BTreeMap::new())?;
-        Ok(self.replications(&scheme, &values).map(|replication| self.run.folder_of(replication)).collect())
+        Ok(self.replications(&scheme, &values).map(|replication| self.run.files_of(replication)).collect())
     }
 
     /// The sweep points at which the coordinates have one of these values.
@@ -193,7 +192,7 @@ impl<'a> StudyEvidence<'a> {
     fn bins(&self, scheme: &str, values: &[String], class: &str) -> Result<Vec<(u64, Bins)>, String> {
         let mut all = Vec::new();
         for replication in self.replications(scheme, values) {
-            let file = self.run.folder_of(replication).join("throughput.parquet");
+            let file = self.run.files_of(replication).path("throughput.parquet")?;
             let read = read_throughput(&file).map_err(|e| e.to_string())?;
             all.push((replication.seed, throughput::bins_of(&read, class)?));
         }

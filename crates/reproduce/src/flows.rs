@@ -1,7 +1,5 @@
 //! Quantities that are taken from the single flows of a study, where no statistic of a run says them.
 
-use std::path::PathBuf;
-
 use serde::Deserialize;
 use tailcut_base::{BitRate, Instant, Span};
 use tailcut_claims::Sample;
@@ -9,6 +7,8 @@ use tailcut_record::{FlowRow, read_flows};
 use tailcut_results::ALL;
 use tailcut_results::stats::{Estimate, mean, sectioned};
 use tailcut_workload::optimal::{self, Job};
+
+use crate::study_run::SimulationFiles;
 
 /// A quantity of the measured flows of a class.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -39,14 +39,17 @@ type Pair<'a> = (&'a [FlowRow], &'a [FlowRow]);
 ///
 /// # Errors
 /// If the flows of a simulation cannot be read.
-pub(crate) fn measured(folders: impl IntoIterator<Item = (u64, PathBuf)>, class: &str) -> Result<Seeds, String> {
+pub(crate) fn measured<'a>(
+    simulations: impl IntoIterator<Item = SimulationFiles<'a>>,
+    class: &str,
+) -> Result<Seeds, String> {
     let mut seeds = Vec::new();
-    for (seed, folder) in folders {
-        let file = read_flows(&folder.join("flows.parquet")).map_err(|e| e.to_string())?;
+    for files in simulations {
+        let file = read_flows(&files.path("flows.parquet")?).map_err(|e| e.to_string())?;
         let is_meant = |row: &FlowRow| class == ALL || file.classes[usize::from(row.class)] == class;
         let mut rows: Vec<FlowRow> = file.rows.rows().filter(|row| row.measured && is_meant(row)).collect();
         rows.sort_by_key(|row| row.flow);
-        seeds.push((seed, rows));
+        seeds.push((files.seed(), rows));
     }
     if seeds.is_empty() { Err("it has not been simulated there".to_owned()) } else { Ok(seeds) }
 }

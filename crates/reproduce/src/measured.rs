@@ -106,9 +106,9 @@ impl<'a> Measured<'a> {
         let class = figure.y.as_ref().map_or(ALL, |measure| &measure.class);
         let curve = |subject: &str, at: usize| -> Result<Vec<(f64, f64)>, String> {
             match figure.form {
-                FigureForm::QueueCdf => distribution::queues(&evidence.folders(subject, at)?),
-                FigureForm::SinkQueueCdf => distribution::sink_queues(&evidence.folders(subject, at)?),
-                FigureForm::FctCdf => distribution::fcts(&evidence.folders(subject, at)?, class),
+                FigureForm::QueueCdf => distribution::queues(&evidence.files(subject, at)?),
+                FigureForm::SinkQueueCdf => distribution::sink_queues(&evidence.files(subject, at)?),
+                FigureForm::FctCdf => distribution::fcts(&evidence.files(subject, at)?, class),
                 FigureForm::FctRatioCdf => {
                     let over = figure.over.as_deref().unwrap_or_default();
                     Ok(Curve::of_sorted(&evidence.fct_ratios((subject, over), at, class)?).points)

@@ -28,8 +28,29 @@ pub struct StudyRun<'a> {
 }
 
 impl StudyRun<'_> {
-    /// The folder of one of its simulations.
-    pub(crate) fn folder_of(&self, point: &Point) -> PathBuf {
-        self.folder.join("points").join(&point.key)
+    /// The files of one of its simulations.
+    pub(crate) fn files_of<'p>(&'p self, point: &'p Point) -> SimulationFiles<'p> {
+        SimulationFiles { run: self.folder, point }
+    }
+}
+
+/// The files that a simulation has written.
+#[derive(Clone, Copy)]
+pub(crate) struct SimulationFiles<'a> {
+    run: &'a Path,
+    point: &'a Point,
+}
+
+impl SimulationFiles<'_> {
+    pub(crate) fn seed(&self) -> u64 {
+        self.point.seed
+    }
+
+    /// The path of a file.
+    ///
+    /// # Errors
+    /// If the simulation has written none of this name.
+    pub(crate) fn path(&self, name: &str) -> Result<PathBuf, String> {
+        self.point.file_in(self.run, name).ok_or_else(|| format!("{} has no {name}", self.point.key))
     }
 }

@@ -4,8 +4,8 @@
 //! a scheme at the same swept values; statistics are over its replications, one for each seed.
 //!
 //! What is read: `points/KEY/{flows.parquet, ports.parquet, queues.parquet, summary.json}` of every point of a
-//! [`RunInfo`], and `queries.parquet` and `bursts.parquet` where there are such files. A point is finished when its
-//! `summary.json` exists; of a point without one the first line of `points/KEY/error.txt` is shown as the reason, if
+//! [`RunInfo`], and `queries.parquet` and `bursts.parquet` where its simulation has written them. [`Point::state_in`]
+//! is the one place that decides whether a point is finished; of an unfinished one the first line of `points/KEY/error.txt` is shown as the reason, if
 //! there is such a file.
 //!
 //! This crate knows files and records. It does not know the simulator, so that a change of a model does not rebuild it.
@@ -33,6 +33,7 @@ mod point;
 mod queries;
 mod repeats;
 mod replication;
+mod result_files;
 mod run;
 mod seal;
 mod statistics;
@@ -56,7 +57,8 @@ pub use metrics::{METRICS, Metric, describe, is_counted, is_of_few, permille};
 pub use point::{EngineFacts, FlowCounts, Load, MeasuredTime, PointSummary};
 pub use repeats::Repeats;
 pub use replication::ports_to_aggregators;
+pub use result_files::{ResultFiles, Staging, changed, withdraw};
 pub use run::{Axis, ClassSet, MissingPoint, Point, RunInfo, SchemeDifferences, scheme_called};
-pub use seal::{FileSeal, PointState, content_hash};
+pub use seal::{FileSeal, PointState, content_hash, forget};
 pub use statistics::Row;
 pub use table::ClassTable;

@@ -1,17 +1,19 @@
 //! What one simulation says of itself in its `summary.json`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::ResultsError;
 use crate::fidelity::FidelityError;
-use crate::seal::{self, FileSeal};
+use crate::seal::FileSeal;
 
 /// What one simulation says of itself; saved as `summary.json` when it is finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointSummary {
+    /// Its key, which stands for the whole scenario, the seed and the program; empty in results that are older than
+    /// this, which are not read.
+    #[serde(default)]
+    pub key: String,
     /// Name of its scheme.
     pub scheme: String,
     /// Its value of each axis.
@@ -48,7 +50,7 @@ pub struct PointSummary {
     /// How far it is from packets, of a simulation that is not one of packets in the whole network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fidelity: Option<FidelityError>,
-    /// Length and hash of each other file of the point, by its name; [`PointSummary::write`] sees to it.
+    /// Length and hash of each file that the simulation has written, by its name; [`PointSummary::write`] fills it.
     #[serde(default)]
     pub files: BTreeMap<String, FileSeal>,
 }
@@ -124,23 +126,5 @@ impl PointSummary {
             && self.measured == other.measured
             && (&self.end, &self.loads, &self.drops) == (&other.end, &other.loads, &other.drops)
             && (&self.controller, &self.placement) == (&other.controller, &other.placement)
-    }
-
-    /// Reads `summary.json`.
-    ///
-    /// # Errors
-    /// If the file cannot be read, is not of this form, or is not what was written.
-    pub fn read(path: &Path) -> Result<PointSummary, ResultsError> {
-        seal::read_sealed(path)
-    }
-
-    /// Writes `summary.json`, which says that the point is finished, and what the other files in its folder are: write
-    /// it last.
-    ///
-    /// # Errors
-    /// If the file cannot be written, or another one cannot be read.
-    pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
-        let files = seal::files_of(path.parent().unwrap_or(Path::new(".")))?;
-        seal::write_sealed(path, &PointSummary { files, ..self.clone() })
     }
 }

@@ -129,24 +129,22 @@ impl Replication {
     /// # Errors
     /// If it has not finished or cannot be read: the reason, to be shown.
     pub(crate) fn read(dir: &Path, run: &RunInfo, point: &Point) -> Result<Replication, NoResults> {
-        let folder = dir.join("points").join(&point.key);
-        let summary = match PointState::of(&folder) {
+        let folder = point.folder_in(dir);
+        let summary = match point.state_in(dir) {
             PointState::Intact(summary) => *summary,
             PointState::Damaged(reason) => return Err(NoResults { reason, damaged: true }),
             PointState::Unfinished => {
-                let error = std::fs::read_to_string(folder.join("error.txt")).ok();
-                let error = error.and_then(|text| text.lines().next().map(str::to_owned));
-                return Err(NoResults::because(error.unwrap_or_else(|| "it has not finished".to_owned())));
+                return Err(NoResults::because(
+                    point.failure_in(dir).unwrap_or_else(|| "it has not finished".to_owned()),
+                ));
             }
         };
-        Replication::of(&folder, run, point, summary).map_err(NoResults::because)
+        Replication::of(&folder, run, summary).map_err(NoResults::because)
     }
 
     /// Reads the files of a finished point.
-    fn of(folder: &Path, run: &RunInfo, point: &Point, summary: PointSummary) -> Result<Replication, String> {
-        if (&summary.scheme, &summary.values, summary.seed) != (&point.scheme, &point.values, point.seed) {
-            return Err("its summary belongs to another point".to_owned());
-        }
+    fn of(folder: &Path, run: &RunInfo, summary: PointSummary) -> Result<Replication, String> {
+        let file_of = |name: &str| summary.files.contains_key(name).then(|| folder.join(name));
         let file = read_flows(&folder.join("flows.parquet")).map_err(|e| e.to_string())?;
         let classes = classes_of(run, &file.classes)?;
         let mut flows = FlowColumns::new();
@@ -164,13 +162,19 @@ impl Replication {
         let busy_ports: &[PortRow] = if ports.iter().all(|port| port.utilisation.is_finite()) { &ports } else { &[] };
         let lossy =
             busy_ports.iter().filter(|port| port.tier != HOSTS).map(|port| (port.utilisation, port.drops.total()));
-        let mut queries = read_queries_of(&folder.join("queries.parquet"), run)?;
+        let mut queries = match file_of("queries.parquet") {
+            Some(path) => read_queries_of(&path, run)?,
+            None => Vec::new(),
+        };
         let aggregator_ports: Vec<&PortRow> = ports_to_aggregators(&queries, &ports).collect();
         let aggregator_queues_p99 =
             aggregator_ports.iter().filter_map(|port| port.queue.map(|queue| queue.p99_bytes as f64)).collect();
         let to_aggregators = carried(ports_to_aggregators(&queries, busy_ports));
         let to_hosts = carried(busy_ports.iter().filter(|port| port.tier != HOSTS && port.peer.starts_with(HOSTS)));
-        let bursts = bursts::read(&folder.join("bursts.parquet"), &ports, &queries)?;
+        let bursts = match file_of("bursts.parquet") {
+            Some(path) => bursts::read(&path, &ports, &queries)?,
+            None => Vec::new(),
+        };
         queries.retain(|row| row.measured);
         let samples = read_queues(&folder.join("queues.parquet")).map_err(|e| e.to_string())?;
         let mut queues = QueueLengths::default();
@@ -210,11 +214,8 @@ pub fn ports_to_aggregators<'a>(queries: &[QueryRow], ports: &'a [PortRow]) -> i
     ports.iter().filter(move |port| port.tier != HOSTS && aggregators.contains(&port.peer))
 }
 
-/// The queries of a point; none if its workload has no incast, so that the point has no such file.
+/// The queries of a point.
 fn read_queries_of(path: &Path, run: &RunInfo) -> Result<Vec<QueryRow>, String> {
-    if !path.exists() {
-        return Ok(Vec::new());
-    }
     let file = read_queries(path).map_err(|e| e.to_string())?;
     let classes = classes_of(run, &file.classes)?;
     let of_run = |row: QueryRow| QueryRow { class: classes[usize::from(row.class)], ..row };

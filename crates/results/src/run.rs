@@ -5,9 +5,14 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tailcut_base::Bytes;
+use tailcut_record::{RecordError, set_aside};
 
 use crate::error::ResultsError;
 use crate::json;
+use crate::result_files::ResultFiles;
+
+/// The file that describes the run of a run folder.
+const RUN: &str = "run.json";
 
 /// A swept parameter of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,10 +94,10 @@ pub struct RunInfo {
     pub differences: Vec<SchemeDifferences>,
     /// Every simulation of the run, the failed ones included.
     pub points: Vec<Point>,
-    /// Files of results that were written into the folder, by their names below it: only these are removed when they
-    /// are stale.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub results: Vec<String>,
+    /// The files of results that were written into the folder, by their names below it: only these are removed when
+    /// they are out of date.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub results: ResultFiles,
 }
 
 /// In what a scheme differs from something.
@@ -121,20 +126,30 @@ pub fn scheme_called<'a>(schemes: &'a [String], name: &str) -> Option<&'a String
 }
 
 impl RunInfo {
-    /// Reads `run.json`.
+    /// Reads `run.json` in a run folder.
     ///
     /// # Errors
-    /// If the file cannot be read or is not of this form.
-    pub fn read(path: &Path) -> Result<RunInfo, ResultsError> {
-        json::read(path)
+    /// If there is none, or it is not what was written.
+    pub fn read(folder: &Path) -> Result<RunInfo, ResultsError> {
+        let path = folder.join(RUN);
+        let info: RunInfo = json::read(&path)?;
+        let is_name = |key: &str| Path::new(key).file_name().is_some_and(|name| name == key);
+        match info.points.iter().find(|point| !is_name(&point.key)) {
+            Some(point) => Err(ResultsError::Damaged { path, what: format!("`{}` is no name of a folder", point.key) }),
+            None => Ok(info),
+        }
     }
 
-    /// Writes `run.json`.
+    /// Writes `run.json` into a run folder. What has its name there and is not a file is set aside.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
-        json::write(path, self)
+    pub fn write(&self, folder: &Path) -> Result<(), ResultsError> {
+        let path = folder.join(RUN);
+        if path.metadata().is_ok_and(|kind| !kind.is_file()) {
+            set_aside(&path).map_err(|source| RecordError::Write { path: path.clone(), source })?;
+        }
+        json::write(&path, self)
     }
 
     /// The values of a design point as they are written, by their indices on the axes.

@@ -88,6 +88,7 @@ pub(crate) fn burst(predicted: Option<u64>, demand: u64, fan_in: Option<u32>) ->
 pub(crate) fn replication(rows: &[FlowRow]) -> Replication {
     Replication {
         summary: PointSummary {
+            key: "a-s1-0".into(),
             scheme: "a".into(),
             values: Vec::new(),
             seed: 1,

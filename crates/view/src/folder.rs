@@ -62,25 +62,16 @@ impl Folder {
         read_info(&self.path, "such as runs/tail")
     }
 
-    fn point(&self, key: &str) -> PathBuf {
-        self.path.join("points").join(key)
-    }
-
     /// What is finished: another text whenever something was finished, or run again.
     fn stamp(&self, info: &RunInfo, known: &mut Known) -> String {
         let mut stamp = String::new();
         known.finished.retain(|key, _| info.points.iter().any(|point| point.key == *key));
         for point in &info.points {
-            let file = self.point(&point.key).join("summary.json");
-            if !file.exists() {
+            let Ok(Some(PointSummary { engine, .. })) = point.summary_in(&self.path) else {
                 known.finished.remove(&point.key);
                 continue;
-            }
-            if !known.finished.contains_key(&point.key) {
-                let Ok(summary) = PointSummary::read(&file) else { continue };
-                let engine = summary.engine;
-                known.finished.insert(point.key.clone(), (engine.packet_hops as f64, engine.wall_ns as f64 / 1e9));
-            }
+            };
+            known.finished.insert(point.key.clone(), (engine.packet_hops as f64, engine.wall_ns as f64 / 1e9));
             stamp.push_str(&point.key);
             stamp.push('\n');
         }
@@ -100,11 +91,11 @@ impl Folder {
         }
         let (mut under_way, mut failed) = (Vec::new(), Vec::new());
         for point in info.points.iter().filter(|point| !known.finished.contains_key(&point.key)) {
-            let folder = self.point(&point.key);
+            let folder = point.folder_in(&self.path);
             if let Some(far) = UnderWay::of(&folder) {
                 under_way.push((point, far));
-            } else if let Ok(reason) = std::fs::read_to_string(folder.join("error.txt")) {
-                failed.push((point, reason.lines().next().unwrap_or_default().to_owned()));
+            } else if let Some(reason) = point.failure_in(&self.path) {
+                failed.push((point, reason));
             }
         }
         let left_s = left(&info, &known, &under_way, failed.len());

@@ -16,7 +16,7 @@ const SMALL: FakeRun = FakeRun { schemes: &["dctcp", "pias"], flows: 300, seeds:
 /// A run folder in which everything is finished.
 fn finished(folder: &Path) -> RunInfo {
     let info = fabricate(folder, &SMALL);
-    info.write(&folder.join("run.json")).unwrap();
+    info.write(folder).unwrap();
     info
 }
 

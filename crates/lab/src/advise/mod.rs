@@ -21,7 +21,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tailcut_base::{Bytes, MTU_BYTES};
-use tailcut_results::{Axis, METRICS, Measurements, MissingPoint, ResultsError, RunInfo, flow_set_names, replace};
+use tailcut_results::{
+    Axis, METRICS, Measurements, MissingPoint, ResultFiles, ResultsError, RunInfo, Staging, flow_set_names,
+};
 use tailcut_sim::Problem;
 
 use self::judge::{FIRST_LOOK, Judgement, Measured, SizeMeasured};
@@ -312,7 +314,7 @@ pub fn advise_buffer(
         answers,
         run,
     };
-    write(&advice, &options.out)?;
+    write(&advice, &options.out)?.iter().for_each(|note| progress.noticed(note));
     Ok(advice)
 }
 
@@ -362,18 +364,21 @@ fn planned(plan: &Plan, space: &Space, designs: &[Design], seeds: &[u64], looks:
     Ok(swept)
 }
 
-/// Writes the advice beside the results of the run, and lists its files with theirs.
-fn write(advice: &Advice, folder: &Path) -> Result<(), RunError> {
-    for (name, text) in FILES.into_iter().zip([advice.csv(), advice.json()]) {
-        replace(&folder.join(name), text.as_bytes())?;
-    }
-    let path = folder.join("run.json");
+/// Writes the advice beside the results of the run, and lists its files with theirs. Returns a sentence for each file
+/// that was set aside.
+fn write(advice: &Advice, folder: &Path) -> Result<Vec<String>, RunError> {
     let results = |error: ResultsError| RunError::Results(error.into());
-    let mut info = RunInfo::read(&path).map_err(results)?;
-    for name in FILES {
-        if info.results.iter().all(|known| known != name) {
-            info.results.push(name.to_owned());
-        }
+    let staging = Staging::new(folder)?;
+    for (name, text) in FILES.into_iter().zip([advice.csv(), advice.json()]) {
+        let path = staging.folder().join(name);
+        std::fs::write(&path, text).map_err(|source| RunError::Io { path, source })?;
     }
-    info.write(&path).map_err(results)
+    let mut info = RunInfo::read(folder).map_err(results)?;
+    let old = info.results.iter().filter(|(name, _)| FILES.contains(&name.as_str()));
+    let old = old.map(|(name, seal)| (name.clone(), seal.clone())).collect();
+    let save = |new: &ResultFiles| {
+        info.results.extend(new.clone());
+        info.write(folder)
+    };
+    staging.publish(&FILES.map(str::to_owned), &old, save).map_err(results)
 }

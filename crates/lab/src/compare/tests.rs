@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use tailcut_fixtures::{FakeRun, USUAL, fabricate};
-use tailcut_results::PointSummary;
 use tailcut_results::stats::Difference;
 
 use super::*;
@@ -30,7 +29,7 @@ fn side(folder: &Path, scheme: Option<&str>) -> Side {
 #[test]
 fn a_run_is_compared_with_itself_and_scheme_with_scheme() {
     let folder = tempfile::tempdir().unwrap();
-    fabricate(folder.path(), &SMALL).write(&folder.path().join("run.json")).unwrap();
+    fabricate(folder.path(), &SMALL).write(folder.path()).unwrap();
     let itself = compare(&side(folder.path(), None), &side(folder.path(), None), &Selection::default()).unwrap();
     assert_eq!(itself.rows.len(), 2 * 3 * 3 * USUAL_METRICS.len(), "schemes, loads, classes and metrics");
     assert!(itself.rows.iter().all(|row| row.ratio.method == Method::Paired && row.ratio.ratio == Some(1.0)));
@@ -61,9 +60,9 @@ fn a_run_is_compared_with_itself_and_scheme_with_scheme() {
 fn what_cannot_be_compared_is_refused() {
     let (one, other, empty) =
         (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    fabricate(one.path(), &SMALL).write(&one.path().join("run.json")).unwrap();
+    fabricate(one.path(), &SMALL).write(one.path()).unwrap();
     let elsewhere = FakeRun { axes: &[("workload.load", &["0.2"])], classes: &["rpc"], ..SMALL };
-    fabricate(other.path(), &elsewhere).write(&other.path().join("run.json")).unwrap();
+    fabricate(other.path(), &elsewhere).write(other.path()).unwrap();
     let (a, b) = (side(one.path(), None), side(other.path(), None));
     let refusal = |a: &Side, b: &Side, metric: &str, class: &str| {
         let list = |name: &str| if name.is_empty() { Vec::new() } else { vec![name.to_owned()] };
@@ -90,13 +89,14 @@ fn versions_few_seeds_and_censored_flows_are_warned_of() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let plan = FakeRun { seeds: 2, schemes: &["slytherin", "pias", "dctcp", "icon"], ..SMALL };
     let run = fabricate(one.path(), &plan);
-    run.write(&one.path().join("run.json")).unwrap();
-    fabricate(other.path(), &plan).write(&other.path().join("run.json")).unwrap();
+    run.write(one.path()).unwrap();
+    fabricate(other.path(), &plan).write(other.path()).unwrap();
     for point in &run.points {
-        let path = other.path().join("points").join(&point.key).join("summary.json");
-        let mut summary = PointSummary::read(&path).unwrap();
+        let mut summary = point.summary_in(other.path()).unwrap().unwrap();
         summary.engine.version = "0.2.0".into();
-        summary.write(&path).unwrap();
+        let files = summary.files.clone();
+        let files: Vec<&str> = files.keys().map(String::as_str).collect();
+        summary.write(&point.folder_in(other.path()), &files).unwrap();
     }
     let compared = compare(&side(one.path(), None), &side(other.path(), None), &Selection::default()).unwrap();
     for part in ["different versions of the engine, 0.1.0 and 0.2.0", "rest on 2 seed(s)", "flows are censored in"] {

@@ -4,11 +4,12 @@ use std::path::Path;
 
 use serde::Serialize;
 use tailcut_base::{Instant, PortId, Span};
-use tailcut_record::{FlowRow, read_flows};
+use tailcut_record::FlowRow;
 use tailcut_results::Point;
 use tailcut_sim::Problem;
 use tailcut_sim::trace::{Happened, Lens, Purpose, Seen, purpose};
 
+use super::select::flows_of;
 use super::story::time;
 use super::{Replay, times};
 use crate::version::version;
@@ -66,10 +67,7 @@ pub fn differences(
     (other_folder, other): (&Path, &Replay),
     count: usize,
 ) -> Result<Differences, Problem> {
-    let rows = |folder: &Path, point: &Point| {
-        let path = folder.join("points").join(&point.key).join("flows.parquet");
-        read_flows(&path).map(|file| file.rows.rows().collect::<Vec<_>>()).map_err(|e| Problem::new(e.to_string()))
-    };
+    let rows = |folder: &Path, point: &Point| flows_of(folder, point).map(|file| file.rows.rows().collect::<Vec<_>>());
     let (mine, theirs) = (rows(folder, &replay.point)?, rows(other_folder, &other.point)?);
     let is_same = |a: &FlowRow, b: &FlowRow| (a.src, a.dst, a.size, a.start) == (b.src, b.dst, b.size, b.start);
     let pairs: Vec<(&FlowRow, &FlowRow)> = mine.iter().zip(&theirs).filter(|(a, b)| is_same(a, b)).collect();

@@ -25,7 +25,7 @@ use tailcut_topology::Network;
 
 use crate::plan::Plan;
 use crate::simulate::digits;
-use crate::verify::{planned, saved_plan, without_copy};
+use crate::verify::{planned, saved_plan};
 use crate::version::version;
 
 pub use diff::{Differences, Differs, Landing, differences};
@@ -40,7 +40,6 @@ pub use story::{Diagram, LongWait, LostPacket, Part, Share, Story, stories};
 /// The points of a run, to be simulated again.
 pub struct Replays {
     plan: Plan,
-    without_copy: Vec<String>,
 }
 
 impl Replays {
@@ -49,7 +48,7 @@ impl Replays {
     /// # Errors
     /// If the scenario that the folder has saved cannot be run any more, such as where a file that it names is gone.
     pub fn of(folder: &Path, info: &RunInfo) -> Result<Replays, Problem> {
-        Ok(Replays { plan: saved_plan(folder, info)?, without_copy: without_copy(info) })
+        Ok(Replays { plan: saved_plan(folder, info)? })
     }
 
     /// A point, ready to be looked at.
@@ -66,7 +65,6 @@ impl Replays {
             point: point.clone(),
             digest: summary.engine.digest.clone(),
             version: summary.engine.version.clone(),
-            without_copy: self.without_copy.clone(),
             scenario,
         })
     }
@@ -80,8 +78,6 @@ pub struct Replay {
     pub scenario: Scenario,
     digest: String,
     version: String,
-    /// Files that the scenario names and of which the folder keeps no copy.
-    without_copy: Vec<String>,
 }
 
 impl Replay {
@@ -97,13 +93,6 @@ impl Replay {
                 "{} came to another digest than what was saved, {now} and not {}: what is seen now is not what happened then",
                 self.point.key, self.digest
             ));
-            if !self.without_copy.is_empty() {
-                return Err(problem.help(format!(
-                    "the folder, of version {}, keeps no copy of {}: a file may have changed since. Run the scenario again",
-                    self.version,
-                    self.without_copy.join(", ")
-                )));
-            }
             return Err(match self.version == version() {
                 true => problem.help("`tailcut verify` says whether the folder is as it was written"),
                 false => problem.help(format!(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tailcut_base::{Instant, Span, dotted};
-use tailcut_record::{FlowRow, read_flows};
+use tailcut_record::{FlowFile, FlowRow, read_flows};
 use tailcut_results::{ALL, FlowSet, Point, PointState, PointSummary, RunInfo};
 use tailcut_sim::Problem;
 
@@ -67,7 +67,7 @@ pub fn chosen(folder: &Path, info: &RunInfo, choice: &Choice) -> Result<Vec<(Poi
     let mut points = Vec::new();
     let mut unfinished = None;
     for point in info.points.iter().filter(fits) {
-        match PointState::of(&folder.join("points").join(&point.key)) {
+        match point.state_in(folder) {
             PointState::Intact(summary) => points.push((point.clone(), summary)),
             PointState::Damaged(why) => {
                 return Err(Problem::new(format!("{} is not what was written: {why}", point.key))
@@ -82,8 +82,7 @@ pub fn chosen(folder: &Path, info: &RunInfo, choice: &Choice) -> Result<Vec<(Poi
     let Some(point) = unfinished else {
         return Err(Problem::new("the run has no point that fits").help("its points stand in run.json"));
     };
-    let error = std::fs::read_to_string(folder.join("points").join(&point.key).join("error.txt"));
-    Err(match error.ok().and_then(|error| error.lines().next().map(str::to_owned)) {
+    Err(match point.failure_in(folder) {
         Some(reason) => Problem::new(format!("no point that fits has finished; {} has failed: {reason}", point.key)),
         None => Problem::new(format!("no point that fits has finished, {} among them", point.key))
             .help("the command that made the folder goes on from where it was stopped"),
@@ -121,6 +120,16 @@ pub struct Slow {
     pub fct: Span,
 }
 
+/// The flows of a finished point.
+///
+/// # Errors
+/// If it has not finished or its file cannot be read.
+pub(super) fn flows_of(folder: &Path, point: &Point) -> Result<FlowFile, Problem> {
+    let path = point.file_in(folder, "flows.parquet");
+    let path = path.ok_or_else(|| Problem::new(format!("{} has not finished", point.key)))?;
+    read_flows(&path).map_err(|error| Problem::new(error.to_string()))
+}
+
 /// The `count` slowest finished flows of these points, slowest first; of one class, or another set of flows that the
 /// tables of the run have, if it is given.
 ///
@@ -142,8 +151,7 @@ pub fn slowest(
     };
     let mut all = Vec::new();
     for (at, (point, _)) in points.iter().enumerate() {
-        let path = folder.join("points").join(&point.key).join("flows.parquet");
-        let file = read_flows(&path).map_err(|error| Problem::new(error.to_string()))?;
+        let file = flows_of(folder, point)?;
         let fits = |row: &FlowRow| row.measured && set.has(row);
         let slow =
             file.rows.rows().filter(fits).filter_map(|row| Some(Slow { point: at, flow: row.flow, fct: row.fct()? }));
@@ -163,8 +171,7 @@ pub fn slowest(
 /// # Errors
 /// If there is no such query, or a file cannot be read.
 pub fn last_answer(folder: &Path, point: &Point, query: u32) -> Result<u32, Problem> {
-    let path = folder.join("points").join(&point.key).join("flows.parquet");
-    let file = read_flows(&path).map_err(|error| Problem::new(error.to_string()))?;
+    let file = flows_of(folder, point)?;
     let answers = file.rows.rows().filter(|row| row.query == Some(query));
     let last = answers.max_by_key(|row| (row.received.unwrap_or(Instant::MAX), std::cmp::Reverse(row.flow)));
     last.map(|row| row.flow).ok_or_else(|| {

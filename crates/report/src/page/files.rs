@@ -3,30 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tailcut_results::{ClassTable, RunInfo, file_part};
-
-/// Endings of the files of a simulation.
-const ENDINGS: [&str; 3] = ["parquet", "json", "txt"];
+use tailcut_results::{ClassTable, Point, RunInfo, file_part};
 
 /// The names of the data files of every simulation, by the name of its folder in `points/`.
 pub(crate) struct PointFiles(BTreeMap<String, Vec<String>>);
 
 impl PointFiles {
-    /// The files that the simulations of `run` have left in the run folder `dir`. Those of a folder that cannot be read
-    /// are none.
+    /// The files that the simulations of `run` have written into the run folder `dir`, and the reason of one that has
+    /// failed.
     pub(crate) fn of(dir: &Path, run: &RunInfo) -> PointFiles {
-        let files_of = |key: &String| {
-            let entries = std::fs::read_dir(dir.join("points").join(key)).into_iter().flatten().flatten();
-            let mut names: Vec<String> = entries
-                .map(|entry| entry.path())
-                .filter(|path| path.extension().is_some_and(|found| ENDINGS.iter().any(|ending| found == *ending)))
-                .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
-                .filter(|name| !name.starts_with('.'))
-                .collect();
-            names.sort_unstable();
-            names
+        let files_of = |point: &Point| match point.summary_in(dir) {
+            Ok(Some(summary)) => summary.files.into_keys().chain(["summary.json".to_owned()]).collect(),
+            _ if point.folder_in(dir).join("error.txt").is_file() => vec!["error.txt".to_owned()],
+            _ => Vec::new(),
         };
-        PointFiles(run.points.iter().map(|point| (point.key.clone(), files_of(&point.key))).collect())
+        PointFiles(run.points.iter().map(|point| (point.key.clone(), files_of(point))).collect())
     }
 
     /// Those of one simulation, in alphabetical order.
