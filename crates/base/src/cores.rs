@@ -3,6 +3,23 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// Runs `work` on this thread and on others beside it, `count` together, or fewer if the system does not give so many.
+/// Returns the result of each, that of this thread first.
+///
+/// # Panics
+/// If `work` does.
+pub fn on_threads<R: Send>(count: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, &work).ok();
+        let others: Vec<_> = (1..count).map_while(spawn).collect();
+        let own = work();
+        let join = |other: std::thread::ScopedJoinHandle<'_, R>| {
+            other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        std::iter::once(own).chain(others.into_iter().map(join)).collect()
+    })
+}
+
 /// `of` each item, on all cores, in the order of the items.
 ///
 /// # Panics
@@ -19,7 +36,7 @@ pub fn each_on_all_cores<I: Sync, R: Send>(items: &[I], of: impl Fn(&I) -> R + S
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    on_threads(threads, work);
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(at, _)| *at);
     results.into_iter().map(|(_, result)| result).collect()

@@ -12,7 +12,7 @@ mod rounded;
 mod scaled;
 mod stream;
 
-pub use cores::each_on_all_cores;
+pub use cores::{each_on_all_cores, on_threads};
 pub use hash::mix64;
 pub use ids::{HostId, Id, IdVec, PortId, SwitchId};
 pub use memory::{prefer_large_pages, prefetch, prefetch_all};

@@ -114,6 +114,28 @@ mod tests {
         }
     }
 
+    /// Of a purpose each entity has a stream of its own, as have purposes that differ in a letter: a million hosts or
+    /// flows, and numbers that differ in high bits alone.
+    #[test]
+    fn streams_of_a_million_entities_are_distinct() {
+        let mut seen = Vec::new();
+        let names = ["path.spray", "path.salt", "path.salu", "port.loss", "workload.sizes"];
+        let high = (0..64).map(|bit| (1u64 << bit).wrapping_add(1_000_000));
+        let entities = (0..200_000).map(|nth| nth * 5).chain(0..200_000).chain(high);
+        let entities: std::collections::BTreeSet<u64> = entities.collect();
+        for name in names {
+            for &entity in &entities {
+                let mut stream = Seeds::new(1).stream(name, entity);
+                seen.push((stream.bits(), stream.bits(), name, entity));
+            }
+        }
+        assert!(seen.len() > 1_000_000);
+        seen.sort_unstable();
+        for pair in seen.windows(2) {
+            assert_ne!((pair[0].0, pair[0].1), (pair[1].0, pair[1].1), "{pair:?} are one stream");
+        }
+    }
+
     /// A known answer: these bits are part of the format of every stored result.
     #[test]
     fn known_answers() {

@@ -321,3 +321,27 @@ fn sentence(text: &str) -> String {
         _ => format!("{text}."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number is judged by its interval and by itself: one of the two alone outside of the bounds does not keep them,
+    /// and one of the two alone within does not miss them.
+    #[test]
+    fn an_interval_that_does_not_contain_its_value_is_widened_to_it() {
+        let bounds = Bounds { low: 1.0, high: 2.0 };
+        let of = |value, interval: Option<(f64, f64)>| {
+            let interval = interval.map(|(low, high)| Interval { low, high });
+            standing(&Number { name: String::new(), value, interval }, bounds)
+        };
+        assert_eq!(of(1.5, None), Standing::Holds);
+        assert_eq!(of(0.5, None), Standing::Fails);
+        assert_eq!(of(1.5, Some((1.2, 1.8))), Standing::Holds);
+        assert_eq!(of(0.5, Some((1.2, 1.8))), Standing::Straddles(1.0));
+        assert_eq!(of(2.5, Some((1.2, 1.8))), Standing::Straddles(2.0));
+        assert_eq!(of(1.5, Some((0.2, 0.8))), Standing::Straddles(1.0));
+        assert_eq!(of(1.5, Some((2.2, 2.8))), Standing::Straddles(2.0));
+        assert_eq!(of(2.5, Some((2.2, 2.8))), Standing::Fails);
+    }
+}

@@ -29,6 +29,7 @@ mod verify;
 mod view;
 
 use std::ffi::OsString;
+use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -353,9 +354,15 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, engines: Option<Bo
     let parsed = match Arguments::try_parse_from(arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
-            // What cannot be printed changes nothing about the exit code.
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(2);
+            let printed = error.print().and_then(|()| std::io::stdout().flush());
+            return match (printed, error.exit_code()) {
+                (Err(wrong), 0) if wrong.kind() != ErrorKind::BrokenPipe => {
+                    say!("error: cannot print: {wrong}");
+                    2
+                }
+                // An error that cannot be printed stays one.
+                (_, code) => u8::try_from(code).unwrap_or(2),
+            };
         }
     };
     let result = match parsed.command {

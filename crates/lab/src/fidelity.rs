@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tailcut_base::Span;
+use tailcut_base::{Span, on_threads};
 use tailcut_record::{FlowRow, Recorder};
 use tailcut_results::{FidelityError, Level, MeasuredError};
 use tailcut_sim::config::{Failures, Fidelity};
@@ -204,14 +204,10 @@ pub fn measure(plan: &mut Plan, jobs: usize, stop: &(dyn Fn() -> bool + Sync)) -
         firsts.extend(level(&planned.scenario()?).map(|level| (planned, level)));
     }
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.max(1) {
-            scope.spawn(|| {
-                while let Some(&(planned, level)) = firsts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let of_point = (planned.point.clone(), level, compare(planned, stop));
-                    found.lock().expect("nobody panics with it").push(of_point);
-                }
-            });
+    on_threads(jobs.max(1), || {
+        while let Some(&(planned, level)) = firsts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let of_point = (planned.point.clone(), level, compare(planned, stop));
+            found.lock().expect("nobody panics with it").push(of_point);
         }
     });
     if stop() {

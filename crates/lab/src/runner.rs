@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tailcut_base::on_threads;
 use tailcut_record::write_atomically;
 use tailcut_report::{ReportError, WrittenResults, remove_results};
 use tailcut_results::{PointState, PointSummary, ResultFiles, ResultsError, RunInfo, forget};
@@ -372,12 +373,7 @@ fn run_points(
             }
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 1..division.jobs {
-            scope.spawn(work);
-        }
-        work();
-    });
+    on_threads(division.jobs, work);
     match broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),
         None => Ok(failures.into_inner().unwrap_or_else(PoisonError::into_inner)),

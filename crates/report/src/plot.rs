@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tailcut_base::on_threads;
 use tailcut_results::number::significant;
 use tailcut_results::{OutputFolder, ResultsError};
 
@@ -62,14 +63,7 @@ pub(crate) fn draw_all<D: Drawing + Sync>(
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(drawings.len());
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut result = work();
-        for other in others {
-            result = result.and(other.join().expect("drawing does not panic"));
-        }
-        result
-    })
+    on_threads(threads, work).into_iter().collect()
 }
 
 /// The rectangle of the picture in which the data stand, and its axes.

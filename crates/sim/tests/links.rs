@@ -130,6 +130,26 @@ fn threads_change_nothing() {
     }
 }
 
+/// By default a flow that is longer than a round trip waits at the slowest of its links in full, and elsewhere for a
+/// part only: never longer than by the sum, as long where it is short, and less where it is long and waits twice.
+#[test]
+fn long_flows_wait_less_than_at_all_links_together() {
+    let text = format!("{SMALL}{}", slytherin_mix(0.7, "4ms"));
+    let with = |config: &str| rows(&links("dctcp", &format!("fidelity.links = {{ {config} }}\n{text}"), 1));
+    let (own, window, sum) = (with(""), with("combine = \"window\""), with("combine = \"sum\""));
+    assert_eq!(own, window, "the default");
+    let taken = |row: &FlowRow| row.fct().unwrap();
+    let pairs = || window.iter().zip(&sum);
+    assert!(pairs().all(|(window, sum)| taken(window) <= taken(sum)));
+    let shorter: Vec<u64> =
+        pairs().filter(|(window, sum)| taken(window) < taken(sum)).map(|(row, _)| row.size).collect();
+    assert!(shorter.len() > 20, "{} of {} flows", shorter.len(), window.len());
+    // Those that a round trip holds have the sum, and some of them wait.
+    let least = *shorter.iter().min().unwrap();
+    let short = || pairs().filter(|(row, _)| row.size < least);
+    assert!(short().any(|(window, sum)| taken(window) > window.ideal && taken(window) == taken(sum)));
+}
+
 /// At a load at which queues are short every way to put a flow's own delays together is near packets.
 #[test]
 fn delays_put_together_are_near_those_of_packets() {

@@ -115,6 +115,36 @@ mod tests {
         assert_eq!(bootstrap(6, &|resample| if matches!(resample, Resample::Measured) { 7.0 } else { f64::NAN }), None);
     }
 
+    /// The ends leave 2.5 % of all resamples on each side. All n^n resamples of n seeds are enumerated, so that the share
+    /// below an end is exact; 500 resamples miss it by 0.7 % in the mean square, and three numbers of seeds by 0.4 %.
+    #[test]
+    fn the_bootstrap_leaves_one_in_forty_resamples_on_each_side() {
+        let mut stream = Seeds::new(6).stream("bootstrap", 0);
+        let (mut below, mut above) = (0.0, 0.0);
+        for seeds in [5u32, 6, 7] {
+            let values: Vec<f64> = (0..seeds).map(|_| stream.normal()).collect();
+            let interval = bootstrap(seeds as usize, &mean(&values)).unwrap();
+            let all = seeds.pow(seeds);
+            let mut outside = (0u32, 0u32);
+            for resample in 0..all {
+                let mut rest = resample;
+                let sum: f64 = (0..seeds)
+                    .map(|_| {
+                        let drawn = values[(rest % seeds) as usize];
+                        rest /= seeds;
+                        drawn
+                    })
+                    .sum();
+                let mean = sum / f64::from(seeds);
+                outside.0 += u32::from(mean < interval.low - 1e-9);
+                outside.1 += u32::from(mean > interval.high + 1e-9);
+            }
+            below += f64::from(outside.0) / f64::from(all) / 3.0;
+            above += f64::from(outside.1) / f64::from(all) / 3.0;
+        }
+        assert!((0.013..0.037).contains(&below) && (0.013..0.037).contains(&above), "{below} {above}");
+    }
+
     /// The same ratio by the formula for pairs and by the jackknife of two sides.
     #[test]
     fn the_jackknife_of_a_ratio_is_that_of_pairs() {

@@ -218,7 +218,9 @@ impl Links {
             })
         };
         let mut done = std::thread::scope(|scope| {
-            let helpers: Vec<_> = (0..others).map(|_| scope.spawn(helper)).collect();
+            // Fewer, if the system does not give so many.
+            let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, helper).ok();
+            let helpers: Vec<_> = (0..others).map_while(spawn).collect();
             let own = work(&mut || {
                 let part = bytes.load(Ordering::Relaxed) as f64 / all.max(1) as f64;
                 progress(Instant::ZERO + Span::from_secs_f64(expected * part))
