@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import random
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,6 +79,13 @@ def run(*arguments: str, cwd: Path, timeout: float = 120, **options) -> subproce
 def succeeded(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
     assert done.returncode == 0, done.stderr
     return done
+
+
+def drawing() -> random.Random:
+    """Random numbers from the seed that `cargo xtask test` prints."""
+    seed = os.environ.get("PROPTEST_RNG_SEED", "1")
+    print(f"PROPTEST_RNG_SEED={seed} repeats this")
+    return random.Random(int(seed))
 
 
 def write_sealed(file: Path, value: dict) -> None:

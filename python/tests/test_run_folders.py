@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from command import Folder, run, succeeded, write_sealed
+from command import PROGRAM, Folder, run, succeeded, write_sealed
 
 tailcut = pytest.importorskip("tailcut", reason="the native module is not built: run the tests by `cargo xtask test`")
 
@@ -190,3 +193,37 @@ def test_results_of_a_program_without_keys_are_not_taken(where: Path) -> None:
     done = run("verify", "a", cwd=where)
     assert done.returncode == 1 and "which did not record the key of its run" in done.stdout, done.stdout
     assert again(where).count("it is run again") == 1
+
+
+#: Step between two limits of memory.
+STEP_KB = 1_000
+
+
+def limited(where: Path, kilobytes: int, *arguments: str):
+    limit = (kilobytes * 1_000, kilobytes * 1_000)
+    return run(*arguments, cwd=where, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="address space is limited as Linux does it")
+def test_a_lack_of_memory_is_an_error(where: Path) -> None:
+    least = 8_000
+    while limited(where, least, "--version").returncode != 0:
+        least += STEP_KB
+    failed = 0
+    for more in range(0, 40):
+        shutil.rmtree(where / "little", ignore_errors=True)
+        done = limited(where, least + more * STEP_KB, "run", "plain.toml", "--out", "little")
+        assert done.returncode >= 0, f"{least + more * STEP_KB} kB: signal {-done.returncode}: {done.stderr}"
+        if done.returncode == 0:
+            break
+        failed += 1
+        assert "error: " in done.stderr and "panicked" not in done.stderr, done.stderr
+    assert 0 < failed < 40
+    succeeded(run("verify", "little", cwd=where))
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["run", "plain.toml", "--out", "x"]])
+def test_what_cannot_be_printed_is_an_error(where: Path, arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([PROGRAM, *arguments], cwd=where, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2 and "error: cannot print: No space left on device" in done.stderr, done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 import resource
 import shutil
@@ -17,7 +16,7 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 import pytest
 
-from command import PROGRAM, SMALL, Folder, run, succeeded
+from command import PROGRAM, SMALL, Folder, drawing, run, succeeded
 
 #: Many points of a tenth of a second each.
 LONG = SMALL.replace("seeds = 2", "seeds = 6").replace("flows = 600", "flows = 1500")
@@ -226,7 +225,7 @@ def test_a_run_that_is_killed_a_hundred_times_loses_no_finished_point(tmp_path: 
     whole = Folder(tmp_path / "whole")
     assert len(whole.points()) == LONG_POINTS
 
-    draw = random.Random(2)
+    draw = drawing()
     early = [0.002, 0.004, 0.006, 0.008, 0.01, 0.015, 0.02]
     kills = folders = kept = 0
     while kills < KILLS:
@@ -278,7 +277,7 @@ def test_a_run_that_ends_while_it_writes_results_has_no_half_of_them(
     began = time.monotonic()
     succeeded(run("run", "small.toml", "--out", "run", cwd=tmp_path))
     results_s = time.monotonic() - began
-    draw = random.Random(int(how))
+    draw = drawing()
     for _ in range(10):
         for written in ("tables", "plots"):
             shutil.rmtree(again.path / written, ignore_errors=True)

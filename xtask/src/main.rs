@@ -14,6 +14,7 @@ mod fuzz;
 mod mutants;
 mod oldest;
 mod python;
+mod random;
 mod release;
 mod shell;
 mod speed;
@@ -33,6 +34,9 @@ cargo xtask COMMAND
                    documentation, Rust tests, the tests in Python of the command as a user runs it,
                    and the count of instructions (left out where valgrind is missing, but not in CI)
   test --rust      the same without Python
+  test --long [MINUTES]
+                   run the tests that draw their cases with other seeds, for an hour or so long; what fails
+                   is kept in target/random/
   tidy             what neither the compiler nor clippy looks at: see xtask/src/tidy/
   oldest           check that the workspace builds with the Rust that Cargo.toml gives as rust-version; a part of
                    release. The tests look at less, for its sake: what clippy knows of the age of functions, and
@@ -105,9 +109,10 @@ fn main() -> ExitCode {
     let result = match arguments.as_slice() {
         ["test"] => test::all(&root, true),
         ["test", "--rust"] => test::all(&root, false),
+        ["test", "--long", rest @ ..] => random::long(&root, rest),
         ["tidy"] => tidy::run(&root),
         ["oldest"] => oldest::check(&root),
-        ["deny"] => deny::check(&root),
+        ["deny"] => deny::check(&root).map(|unchecked| unchecked.iter().for_each(|what| println!("UNCHECKED: {what}"))),
         ["mutants", rest @ ..] => mutants::run(&root, rest),
         ["fuzz", rest @ ..] => fuzz::run(&root, rest),
         ["bench", rest @ ..] => speed::bench(&root, rest),

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use crate::random;
 use crate::shell::{Call, Done, Stop};
 
 /// The oldest Python that will do.
@@ -113,7 +114,7 @@ fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
 ///
 /// # Errors
 /// If one fails.
-pub(crate) fn test(root: &Path, program: &Path) -> Done {
+pub(crate) fn test(root: &Path, program: &Path, seed: &str) -> Done {
     let staged = stage(root, program.parent().unwrap_or(root))?;
     // No caches: the tests leave nothing beside the sources.
     Call::new(
@@ -124,6 +125,7 @@ pub(crate) fn test(root: &Path, program: &Path) -> Done {
     .env("PYTHONDONTWRITEBYTECODE", "1")
     .env("TAILCUT", program)
     .env("PYTHONPATH", staged)
+    .env(random::SEED, seed)
     .run()
 }
 

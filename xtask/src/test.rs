@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every check, until one fails.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +8,7 @@ use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::shell::{Call, Done, Stop, cargo, target_folder};
-use crate::{deny, files, fuzz, python, tidy};
+use crate::{deny, files, fuzz, python, random, tidy};
 
 /// The profile of the tests' own build: its dependencies are there when the tests have been built, and it is optimised
 /// enough to simulate.
@@ -26,17 +27,21 @@ pub(crate) fn all(root: &Path, with_python: bool) -> Done {
         // Asked first: nobody wants to hear after ten minutes that there is no Python.
         python::find(root)?;
     }
+    let seed = random::seed(root)?.to_string();
+    println!("random tests draw from {}={seed}, which repeats them", random::SEED);
+    let unchecked = RefCell::new(Vec::new());
     let given_up = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let counted = awaited(scope.spawn(|| beside(root, &given_up)));
         let prepared = awaited(scope.spawn(|| if with_python { python::prepare(root) } else { Ok(()) }));
         let (counted, prepared) = (|| counted().map_or(Ok(()), said), || prepared().unwrap_or(Ok(())));
-        let mut steps = steps(root);
+        let mut steps = steps(root, &seed, &unchecked);
         steps.push((BESIDE.0, Box::new(counted)));
         if with_python {
-            steps.extend(steps_of_python(root, &prepared));
+            steps.extend(steps_of_python(root, &seed, &prepared));
         }
         let done = in_order(&steps);
+        unchecked.borrow().iter().for_each(|what| println!("UNCHECKED: {what}"));
         given_up.store(true, Ordering::Relaxed);
         done
     })
@@ -82,12 +87,19 @@ fn said((done, seconds, log): Said) -> Done {
     done
 }
 
-/// The steps of Rust that are run in their turn.
-fn steps(root: &Path) -> Vec<Step<'_>> {
+/// The steps of Rust that are run in their turn. Random tests draw from `seed`; what could not be checked is added to
+/// `unchecked`.
+fn steps<'a>(root: &'a Path, seed: &'a str, unchecked: &'a RefCell<Vec<&'static str>>) -> Vec<Step<'a>> {
     vec![
         ("format: rustfmt --check", Box::new(|| format(root))),
         ("tidy: cargo xtask tidy", Box::new(|| tidy::run(root))),
-        ("dependencies: cargo deny", Box::new(|| deny::check(root))),
+        (
+            "dependencies: cargo deny",
+            Box::new(|| {
+                unchecked.borrow_mut().extend(deny::check(root)?);
+                Ok(())
+            }),
+        ),
         ("targets of fuzzing: their lock file", Box::new(|| fuzz::check(root))),
         (
             "lints: cargo clippy",
@@ -104,19 +116,21 @@ fn steps(root: &Path) -> Vec<Step<'_>> {
         // One run names all that fail.
         (
             "Rust tests: cargo test",
-            Box::new(|| cargo(root, &["test", "--locked", "--workspace", "--no-fail-fast"]).run()),
+            Box::new(move || {
+                cargo(root, &["test", "--locked", "--workspace", "--no-fail-fast"]).env(random::SEED, seed).run()
+            }),
         ),
     ]
 }
 
 /// The steps of Python; `environment` waits until its environment is made.
-fn steps_of_python<'a>(root: &'a Path, environment: &'a dyn Fn() -> Done) -> Vec<Step<'a>> {
+fn steps_of_python<'a>(root: &'a Path, seed: &'a str, environment: &'a dyn Fn() -> Done) -> Vec<Step<'a>> {
     vec![
         ("the command and the Python module: cargo build", Box::new(|| build(root).run())),
         ("Python: environment", Box::new(environment)),
         (
             "Python tests: pytest",
-            Box::new(|| python::test(root, &target_folder()?.join("debug").join(name("tailcut")))),
+            Box::new(|| python::test(root, &target_folder()?.join("debug").join(name("tailcut")), seed)),
         ),
     ]
 }
@@ -184,8 +198,6 @@ fn format(root: &Path) -> Done {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-
     use super::*;
 
     #[test]
