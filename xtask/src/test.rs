@@ -11,7 +11,7 @@ use crate::shell::{Call, Done, Stop, cargo, target_folder};
 use crate::{deny, files, fuzz, python, random, tidy};
 
 /// The profile of the tests' own build: its dependencies are there when the tests have been built, and it is optimised
-/// enough to simulate.
+/// enough to simulate. Lints and documentation use it too, so that procedural macros are compiled once.
 const PROFILE: &str = "test";
 
 type Step<'a> = (&'a str, Box<dyn Fn() -> Done + 'a>);
@@ -104,13 +104,15 @@ fn steps<'a>(root: &'a Path, seed: &'a str, unchecked: &'a RefCell<Vec<&'static 
         (
             "lints: cargo clippy",
             Box::new(|| {
-                cargo(root, &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"]).run()
+                let arguments = ["clippy", "--locked", "--workspace", "--all-targets", "--profile", PROFILE];
+                cargo(root, &arguments).args(["--", "-D", "warnings"]).run()
             }),
         ),
         (
             "documentation: cargo doc",
             Box::new(|| {
-                cargo(root, &["doc", "--locked", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings").run()
+                let arguments = ["doc", "--locked", "--workspace", "--no-deps", "--profile", PROFILE];
+                cargo(root, &arguments).env("RUSTDOCFLAGS", "-D warnings").run()
             }),
         ),
         // One run names all that fail.
