@@ -164,3 +164,50 @@ pub(crate) fn value_indices(axes: &[Axis], values: &[String]) -> Option<Vec<usiz
     let indices: Vec<usize> = values.iter().zip(axes).map(on_axis).collect::<Option<_>>()?;
     (values.len() == axes.len()).then_some(indices)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(key: &str) -> RunInfo {
+        RunInfo {
+            name: String::new(),
+            title: String::new(),
+            version: String::new(),
+            command: String::new(),
+            scenario_toml: String::new(),
+            inputs: BTreeMap::new(),
+            schemes: Vec::new(),
+            axes: Vec::new(),
+            seeds: Vec::new(),
+            classes: Vec::new(),
+            class_sets: Vec::new(),
+            size_bounds: Vec::new(),
+            notes: Vec::new(),
+            differences: Vec::new(),
+            points: vec![Point { key: key.to_owned(), scheme: String::new(), values: Vec::new(), seed: 1 }],
+            results: ResultFiles::new(),
+        }
+    }
+
+    #[test]
+    fn a_run_json_is_read_if_it_is_what_was_written_and_its_points_are_folders_of_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(RUN);
+        assert!(matches!(RunInfo::read(folder.path()), Err(ResultsError::File(_))), "there is none");
+        std::fs::create_dir(&path).unwrap();
+        assert!(matches!(RunInfo::read(folder.path()), Err(ResultsError::Damaged { .. })));
+        info("a-s1-0").write(folder.path()).unwrap();
+        assert!(folder.path().join("run.json.aside").is_dir());
+        assert_eq!(RunInfo::read(folder.path()).unwrap(), info("a-s1-0"));
+        for outside in ["..", "../a", "/etc", "", "a/../../b"] {
+            info(outside).write(folder.path()).unwrap();
+            let error = RunInfo::read(folder.path()).unwrap_err().to_string();
+            assert!(error.ends_with("is no name of a folder"), "{outside}: {error}");
+        }
+        info("a-s1-0").write(folder.path()).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace("\"seed\": 1", "\"seed\": 2")).unwrap();
+        assert!(matches!(RunInfo::read(folder.path()), Err(ResultsError::Damaged { .. })));
+    }
+}
