@@ -166,8 +166,8 @@ impl<'a> StudyEvidence<'a> {
         (0..self.design.points.len()).filter(|&at| fits(&self.design.points[at])).collect()
     }
 
-    /// The simulations of a scheme with these values of the axes, one for each seed that counts: of those that repeat
-    /// each other, because seeds draw nothing, the one with the smallest seed.
+    /// The simulations of a scheme with these values of the axes, one for each seed that counts: if all are
+    /// identical, because seeds draw nothing, the one with the smallest seed.
     fn replications(&self, scheme: &str, values: &[String]) -> impl Iterator<Item = &Point> {
         let seeds = self.run.measurements.flows(scheme, values);
         let counts = move |point: &&Point| seeds.iter().any(|(seed, _)| *seed == point.seed);

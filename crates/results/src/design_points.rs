@@ -11,7 +11,7 @@ use crate::run::{MissingPoint, Point, RunInfo, value_indices};
 pub(crate) type DesignIndex = (usize, Vec<usize>);
 
 /// Reads the points of `run` in the run folder `dir`, and gives `visit` the index of every design point that has a
-/// finished point, with its replications in the order of their seeds: runs that repeat each other count once. Only the
+/// finished point, with its replications in the order of their seeds: if all are identical they count once. Only the
 /// flows of one design point are in memory at a time. Returns the points without results.
 ///
 /// # Errors

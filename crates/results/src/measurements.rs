@@ -117,7 +117,8 @@ impl Measurements {
     }
 
     /// For each seed of a design point that counts a fingerprint of its measured flows: their sizes, ends, classes and
-    /// starts. Of seeds whose runs repeat each other the smallest counts.
+    /// starts. If all runs are identical, the smallest
+    /// seed counts.
     /// Equal fingerprints mean equal flows.
     pub fn flows(&self, scheme: &str, values: &[String]) -> &[(u64, u64)] {
         self.design_point(scheme, values).map_or(&[], |point| &point.flows)

@@ -1,7 +1,11 @@
-//! Seeds that draw nothing: runs of one design point that repeat each other count as one replication.
+//! Seeds that draw nothing: if all runs of a design point are identical, they count as one replication.
 //!
 //! A workload that is listed, on a network with one path, draws nothing from its seed. Five seeds are then one run five
 //! times; taken for five replications they would give intervals of no width, and five times as many flows as there are.
+//!
+//! Where only some runs are identical, seeds do draw: most runs of a rare loss lose nothing, and are the same. Each is
+//! an independent draw and counts. Identical ones counted once would give each rare run the weight of all others
+//! together.
 //!
 //! Two runs repeat each other if everything is equal that statistics are made of: the digest of their events, what
 //! their summaries count, and each measured flow, query, burst, port and queue. The digest alone would not do: it is
@@ -18,11 +22,13 @@ use crate::replication::Replication;
 use crate::statistics::FlowSetStatistics;
 use crate::stats::Estimate;
 
-/// The finished runs of a design point: those that differ, in the order of their seeds, and those that repeat one of
-/// them.
+/// The finished runs of a design point: those that count, in the order of their seeds, and those that repeat the only
+/// one that does.
 pub(crate) struct Replications {
-    distinct: Vec<Replication>,
+    counted: Vec<Replication>,
     repeated: Vec<PointSummary>,
+    /// The number of runs that differ from all others before them.
+    distinct: usize,
 }
 
 impl Deref for Replications {
@@ -30,28 +36,23 @@ impl Deref for Replications {
 
     /// The runs that count.
     fn deref(&self) -> &[Replication] {
-        &self.distinct
+        &self.counted
     }
 }
 
 impl Replications {
-    /// Of runs that repeat each other the one with the smallest seed counts.
+    /// If all runs are identical, the one with the smallest seed counts; else all do.
     pub(crate) fn of(mut runs: Vec<Replication>) -> Replications {
         runs.sort_by_key(|one| one.summary.seed);
-        let mut found = Replications { distinct: Vec::new(), repeated: Vec::new() };
-        for run in runs {
-            if found.distinct.iter().any(|known| known.is_repeated_by(&run)) {
-                found.repeated.push(run.summary);
-            } else {
-                found.distinct.push(run);
-            }
-        }
-        found
+        let is_new = |&at: &usize| !runs[..at].iter().any(|known| known.is_repeated_by(&runs[at]));
+        let distinct = (0..runs.len()).filter(is_new).count();
+        let repeated = if distinct == 1 { runs.drain(1..).map(|run| run.summary).collect() } else { Vec::new() };
+        Replications { counted: runs, repeated, distinct }
     }
 
     /// The summaries of all runs, in the order of their seeds.
     pub(crate) fn summaries(&self) -> impl Iterator<Item = &PointSummary> {
-        let mut all: Vec<&PointSummary> = self.distinct.iter().map(|one| &one.summary).chain(&self.repeated).collect();
+        let mut all: Vec<&PointSummary> = self.counted.iter().map(|one| &one.summary).chain(&self.repeated).collect();
         all.sort_by_key(|summary| summary.seed);
         all.into_iter()
     }
@@ -89,8 +90,7 @@ impl Replications {
 
     /// That all of these runs are identical, if they are several.
     pub(crate) fn nothing_drawn(&self) -> Option<String> {
-        let is_one = self.distinct.len() == 1 && !self.repeated.is_empty();
-        is_one.then(|| nothing_drawn(1 + self.repeated.len()))
+        (!self.repeated.is_empty()).then(|| nothing_drawn(1 + self.repeated.len()))
     }
 }
 
@@ -113,7 +113,7 @@ impl Repeats {
     /// Takes note of a design point.
     pub(crate) fn add(&mut self, replications: &Replications) {
         self.design_points += 1;
-        let (distinct, runs) = (replications.len(), replications.len() + replications.repeated.len());
+        let (distinct, runs) = (replications.distinct, replications.len() + replications.repeated.len());
         match distinct {
             _ if distinct == runs => {}
             1 => self.whole.push(runs),
@@ -130,12 +130,16 @@ impl Repeats {
         let whole = self.whole.iter().max().map(|&runs| {
             format!("{}, and count as one, without intervals{}", nothing_drawn(runs), at(self.whole.len()))
         });
-        let partial = self.partial.first().map(|(runs, distinct)| {
-            let several = match self.partial.iter().all(|one| one == &self.partial[0]) {
-                true => format!("only {distinct} of {runs} runs differ"),
-                false => "some runs are identical".to_owned(),
-            };
-            format!("seeds draw little here: {several}, and identical ones count once{}", at(self.partial.len()))
+        // The design point that has the smallest part of different runs.
+        let fewest = self.partial.iter().min_by_key(|&&(runs, distinct)| (distinct * 1_000_000 / runs, distinct));
+        let partial = fewest.map(|(runs, distinct)| {
+            let alike = self.partial.iter().all(|one| one == &self.partial[0]);
+            let at_most = if alike { "" } else { "at one design point " };
+            let places = at(self.partial.len());
+            format!(
+                "seeds draw little here: {at_most}only {distinct} of {runs} runs differ; all are independent draws, and \
+                 each counts{places}"
+            )
         });
         let both: Vec<String> = whole.into_iter().chain(partial).collect();
         (!both.is_empty()).then(|| both.join("; "))

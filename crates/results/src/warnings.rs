@@ -7,7 +7,8 @@ use crate::statistics::FlowSetStatistics;
 /// The facts that warnings are made from.
 #[derive(Default)]
 pub(crate) struct WarningFacts {
-    /// Seeds of the design point that has the fewest, of those where no run repeats another; `None` if there is none.
+    /// Seeds of the design point that has the fewest, of those where not all runs are identical; `None` if there is
+    /// none.
     fewest_seeds: Option<usize>,
     points: usize,
     flows: u64,
@@ -30,7 +31,7 @@ impl WarningFacts {
     /// Adds the replications of a design point.
     pub(crate) fn add_points(&mut self, replications: &Replications) {
         let runs = replications.summaries().count();
-        if replications.len() == runs {
+        if replications.nothing_drawn().is_none() {
             self.fewest_seeds = Some(self.fewest_seeds.map_or(runs, |fewest| fewest.min(runs)));
         }
         self.points += runs;

@@ -65,7 +65,9 @@ fn runs_that_differ_in_anything_count_each() {
     let with = |change: &dyn Fn(&mut Replication)| {
         let mut other = same();
         change(&mut other);
-        Replications::of(vec![run(1, "a", &rows), other]).len()
+        let found = Replications::of(vec![run(1, "a", &rows), other]);
+        assert_eq!(found.distinct, found.len());
+        found.len()
     };
     assert_eq!(with(&|_| {}), 1);
     assert_eq!(with(&|other| other.summary.engine.events += 1), 1, "what a run costs");
@@ -88,26 +90,51 @@ fn runs_that_differ_in_anything_count_each() {
     assert_eq!(with(&|other| other.demotions += 1), 2);
 }
 
+/// One flow, which is 10 us long in 35 of 40 runs, and 100, 200 ... 500 us in the others: the mean is (35 x 10 +
+/// 1500) / 40 = 46.25 us. Counting the 35 runs once would give (10 + 1500) / 6 = 251.7 us.
+#[test]
+fn runs_that_coincide_by_chance_count_each() {
+    let fct = |seed: u64| if seed.is_multiple_of(8) { 100 * seed / 8 } else { 10 };
+    let runs = (1..=40).map(|seed| run(seed, &fct(seed).to_string(), &[flow(0, 0, Some(fct(seed)))]));
+    let found = Replications::of(runs.collect());
+    assert_eq!((found.len(), found.distinct, found.nothing_drawn()), (40, 6, None));
+    let (mean, n) = statistic(&found, "fct_mean");
+    let mean = mean.unwrap();
+    assert_eq!((mean.value, n, mean.repeated, mean.note), (46.25, 40, false, None));
+    // The standard deviation is 109.54 us, Student's t with 39 degrees of freedom 2.0227: 46.25 +- 35.03.
+    let interval = mean.interval.unwrap();
+    assert!((interval.low - 11.218).abs() < 1e-2 && (interval.high - 81.282).abs() < 1e-2, "{interval:?}");
+    assert_eq!(statistic(&found, "flows").0.unwrap().value, 40.0);
+    let mut repeats = Repeats::default();
+    repeats.add(&found);
+    let counted = "runs differ; all are independent draws, and each counts";
+    assert_eq!(repeats.warning().unwrap(), format!("seeds draw little here: only 6 of 40 {counted}"));
+    repeats.add(&Replications::of([1, 2, 3].map(|seed| run(seed, &(seed / 2).to_string(), &[])).into()));
+    assert_eq!(
+        repeats.warning().unwrap(),
+        format!("seeds draw little here: at one design point only 6 of 40 {counted}")
+    );
+    repeats.add(&Replications::of(vec![run(1, "a", &[])]));
+    assert!(repeats.warning().unwrap().ends_with("each counts (at 2 of 3 design points)"));
+}
+
 proptest! {
-    /// However seeds repeat each other, statistics are those of the distinct runs, by counting them with sets.
+    /// However seeds repeat each other, statistics are those of all runs, but for one if all are identical.
     #[test]
-    fn duplicates_count_once(which in prop::collection::vec(0u64..4, 1..12)) {
+    fn runs_count_unless_all_are_identical(which in prop::collection::vec(0u64..4, 1..12)) {
         let rows = |kind: u64| (0..3).map(|nth| flow(nth, 0, Some(20 + 7 * kind + u64::from(nth)))).collect::<Vec<_>>();
         let of = |(at, &kind): (usize, &u64)| run(at as u64 + 1, &kind.to_string(), &rows(kind));
         let found = Replications::of(which.iter().enumerate().map(of).collect());
-        let mut distinct: Vec<u64> = Vec::new();
-        for &kind in &which {
-            if !distinct.contains(&kind) {
-                distinct.push(kind);
-            }
-        }
-        prop_assert_eq!(found.len(), distinct.len());
+        let distinct: std::collections::BTreeSet<u64> = which.iter().copied().collect();
+        let counted = if distinct.len() == 1 { 1 } else { which.len() };
+        prop_assert_eq!((found.len(), found.distinct), (counted, distinct.len()));
+        prop_assert_eq!(found.summaries().count(), which.len());
         let (mean, n) = statistic(&found, "fct_mean");
         let mean = mean.unwrap();
-        prop_assert_eq!(n, 3 * distinct.len() as u64);
-        let exact = distinct.iter().map(|kind| 21.0 + 7.0 * *kind as f64).sum::<f64>() / distinct.len() as f64;
+        prop_assert_eq!(n, 3 * counted as u64);
+        let exact = which.iter().map(|kind| 21.0 + 7.0 * *kind as f64).sum::<f64>() / which.len() as f64;
         prop_assert!((mean.value - exact).abs() < 1e-9);
-        // There is an interval with several distinct runs, and with a single run, whose flows are its parts.
+        // There is an interval with runs that differ, and with a single run, whose flows are its parts.
         prop_assert_eq!(mean.interval.is_some(), distinct.len() > 1 || which.len() == 1);
         let mut repeats = Repeats::default();
         repeats.add(&found);

@@ -35,8 +35,9 @@
 //! Parts without flows do not tell how parts differ: where all flows are of one part alone there is no interval
 //! ([`mean()`]). For the same reason a mean over queries or bursts has none then.
 //!
-//! **Runs that are identical** are one replication: seeds that draw nothing give one run several times. Statistics are
-//! over the runs that differ, and if all are identical there is no interval of anything ([`Estimate::repeated`]).
+//! **If all runs of a design point are identical** they are one replication without an interval of anything
+//! ([`Estimate::repeated`]): seeds that draw nothing give one run several times. If only some are, seeds do draw, and
+//! each run is an independent draw that counts.
 //!
 //! **What is made of several values** (the ratio of two schemes, the mean of such ratios) is made of the values that
 //! outputs show: B/A is the quotient of the shown B and the shown A. Its interval is by the *jackknife* over seeds
@@ -144,8 +145,8 @@ pub const IN_WORDS: &str = "Percentiles are the nearest rank over the flows of a
     and with one two order statistics whose ranks a binomial distribution gives. \
     There is none if fewer than ten flows lie above the percentile. Means, shares and rates are ratios of sums over all \
     seeds, with Student's t over seeds, or over twenty batches of flows if there is one seed. The same holds for queries. \
-    Percentiles of queue lengths have Student's t over seeds. Counts and maxima have no interval. Runs that \
-    are identical, because seeds draw nothing, count as one.";
+    Percentiles of queue lengths have Student's t over seeds. Counts and maxima have no interval. Where all \
+    runs are identical, because seeds draw nothing, they count as one.";
 
 /// Samples that must lie above a percentile for an interval to be given.
 pub const ENOUGH_ABOVE: u64 = 10;
