@@ -153,8 +153,8 @@ fn busy(folder: &Path, point: Point, network: &Network) -> Result<Busy, Problem>
         let row = row.filter(|row| row.rate_bps == spec.rate.as_bps());
         let row = row.ok_or_else(|| other_network(folder, &format!("{owner}->{peer} at {}", spec.rate)))?;
         if row.utilisation.is_nan() {
-            let message = format!("the run in {} ended before its measurement window began", folder.display());
-            return Err(Problem::new(message).help("expected an earlier `record.window.from`"));
+            let message = format!("the run in {} measured nothing: its measurement window has no length", folder.display());
+            return Err(Problem::new(message).help("expected a `record.window` in which packets are sent"));
         }
         of_port.push(row.utilisation);
     }

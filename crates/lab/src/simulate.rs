@@ -172,6 +172,8 @@ fn summarise(planned: &PlannedPoint, scenario: &Scenario, outcome: &Outcome, use
     let mut warnings = scenario.warnings();
     warnings.extend(fidelity.as_ref().map(FidelityError::sentence));
     warnings.extend(scenario.forecast().notes.iter().cloned());
+    let of_outcome = outcome.warnings(scenario);
+    warnings.extend(of_outcome.into_iter().filter(|warning| !scenario.warnings().contains(warning)));
     let totals = &outcome.totals;
     PointSummary {
         key: point.key.clone(),

@@ -238,8 +238,8 @@ pub fn port_columns() -> Vec<Column> {
             "utilisation",
             Double,
             "",
-            "Share of the measurement window (`record.window`) in which the link was busy, 0 to 1; NaN if the run ended \
-             before the window began.",
+            "Share of the measurement window (`record.window`) in which the link was busy, 0 to 1; NaN if nothing was \
+             measured, because the window has no length or the run ended before it began.",
         ),
     ];
     columns.extend(DropReason::ALL.into_iter().map(|reason| Column {

@@ -158,7 +158,7 @@ impl Replication {
         let drops = |of_hosts: bool| {
             ports.iter().filter(|port| (port.tier == HOSTS) == of_hosts).map(|port| port.drops.total()).sum()
         };
-        // A run that ended before its measurement window began has no utilisations.
+        // A run whose measurement window has no length has no utilisations.
         let busy_ports: &[PortRow] = if ports.iter().all(|port| port.utilisation.is_finite()) { &ports } else { &[] };
         let lossy =
             busy_ports.iter().filter(|port| port.tier != HOSTS).map(|port| (port.utilisation, port.drops.total()));

@@ -10,9 +10,10 @@ use tailcut_record::{
 use tailcut_topology::{Network, Node};
 use tailcut_workload::{Loads, Realised};
 
+use crate::Scenario;
 use crate::stall::Stall;
 use crate::trace::Trace;
-use crate::window::Window;
+use crate::window::{self, Window};
 
 /// Why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +102,8 @@ pub struct Outcome {
     /// Start of the measurement window: if `record.window` does not say otherwise, that of the first flow that counts.
     pub measured_from: Instant,
     /// Length of the measurement window: if `record.window` does not say otherwise, until the last arrival if any flows
-    /// are generated, and until the end of the run if all are listed.
+    /// are generated, and until the end of the run if all are listed or all that count start at once. Zero if nothing
+    /// was measured.
     pub measured: Span,
     /// A row for each flow, in the order of their numbers.
     pub flows: FlowColumns,
@@ -149,16 +151,30 @@ impl Times {
     /// The times of a run with this measurement window whose flows are all known, in the order of their starts.
     pub(crate) fn of(window: Window, flows: &[FlowSpec], ended_at: Instant) -> Times {
         let last_start = flows.last().map_or(Instant::ZERO, |spec| spec.start);
-        Times {
-            ended_at,
-            measured_until: if window.ends_with_run() { ended_at } else { last_start },
-            measured_from: flows.iter().find(|spec| spec.measured).map_or(Instant::ZERO, |spec| spec.start),
-            last_start,
-        }
+        let from = flows.iter().find(|spec| spec.measured).map(|spec| spec.start);
+        Times::new(window, from, last_start, ended_at)
+    }
+
+    /// The times of a run with this measurement window, whose first flow that counts starts at `from`.
+    pub(crate) fn new(window: Window, from: Option<Instant>, last_start: Instant, ended_at: Instant) -> Times {
+        let until = if window.ends_with_run(from, last_start) { ended_at } else { last_start };
+        let measured_from = from.unwrap_or(Instant::ZERO);
+        Times { ended_at, measured_from, measured_until: from.map_or(measured_from, |_| until), last_start }
+    }
+
+    /// The length of the measurement window.
+    pub(crate) fn measured(&self) -> Span {
+        self.measured_until.saturating_since(self.measured_from)
     }
 }
 
 impl Outcome {
+    /// What is doubtful about this outcome of a scenario: ports and queues that were measured for no time.
+    pub fn warnings(&self, _: &Scenario) -> Vec<String> {
+        let has_no_length = self.measured == Span::ZERO && !self.ports.is_empty();
+        has_no_length.then(|| window::NO_LENGTH.to_owned()).into_iter().collect()
+    }
+
     /// The result of a run that has flows, and no switches whose queues, memories or controller could be looked at.
     ///
     /// # Errors
@@ -177,7 +193,7 @@ impl Outcome {
             end,
             ended_at: times.ended_at,
             measured_from: times.measured_from,
-            measured: times.measured_until.saturating_since(times.measured_from),
+            measured: times.measured(),
             flows: records.flows,
             queries: records.queries,
             ports,

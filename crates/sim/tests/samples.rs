@@ -9,7 +9,7 @@ use tailcut_record::{QueuePoint, Recorder};
 use tailcut_sim::{Cut, EndReason, Outcome, Scenario, World};
 
 use crate::common::cases::{cases, config};
-use crate::common::{SMALL, bottleneck, listed, port, rows, run, scenario, slytherin_mix, star};
+use crate::common::{SMALL, bottleneck, listed, port, rows, run, scenario, simulate, slytherin_mix, star};
 
 fn on_threads(scenario: &Scenario, threads: u32) -> Outcome {
     World::new(scenario, Recorder::new()).with_threads(threads).run()
@@ -134,7 +134,12 @@ proptest! {
         if !is_given {
             let first = all.iter().filter(|row| row.measured).map(|row| row.start).min();
             prop_assert_eq!(outcome.measured_from, first.unwrap_or(Instant::ZERO));
-            prop_assert_eq!(outcome.measured_from + outcome.measured, last.max(outcome.measured_from));
+            let until = match first {
+                Some(first) if last > first => last,
+                Some(_) => end(&outcome),
+                None => Instant::ZERO,
+            };
+            prop_assert_eq!(outcome.measured_from + outcome.measured, until);
         }
         prop_assert_eq!(recorded(&on_threads(&scenario, threads)), recorded(&outcome));
         if outcome.end == EndReason::Finished && outcome.totals.drops.total() == 0 {
@@ -225,4 +230,54 @@ fn a_window_ends_with_the_run() {
     // Flows that start at once have no time between the first and the last arrival.
     let none = run("tcp", &text("until = \"last-arrival\""), 1);
     assert_eq!((none.measured.as_ps(), none.queues.all().packets().total()), (0, 0));
+    assert!(none.ports.iter().all(|row| row.utilisation.is_nan() && row.queue.is_none()), "{:?}", none.ports);
+    let warning = "the measurement window has no length: there are no utilisations and no queues; `record.window` sets when \
+                   it begins and ends";
+    for (outcome, window, is_warned, is_foreseen) in [
+        (&none, "until = \"last-arrival\"", true, true),
+        (&never, "from = \"1s\"", true, false),
+        (&whole, "until = \"end\"", false, false),
+    ] {
+        let scenario = scenario("tcp", &text(window), 1);
+        assert_eq!(outcome.warnings(&scenario).contains(&warning.to_owned()), is_warned, "{window}");
+        assert_eq!(scenario.warnings().contains(&warning.to_owned()), is_foreseen, "{window}");
+    }
+}
+
+/// The answers of one query start at once: their ports are measured from then to the end of the run. 16 answers of
+/// 500 KB are 343 packets each, 500,000 + 343 x 40 B, which take 6.5756 ms at 10 Gb/s.
+#[test]
+fn one_query_is_measured_until_the_end_of_the_run() {
+    let text = |record: &str| {
+        format!(
+            "[topology.star]\nhosts = 20\nhost_link = {{ rate = \"10Gbps\", delay = \"5us\" }}\n[port]\nlimit = \"20MB\"\n\
+             [record]\nqueue_sample = \"10us\"\n{record}[workload]\nload = 0.01\nflows = 16\nwarmup = 0.0\n\
+             [workload.traffic.a]\nshare = 1.0\nsizes.fixed = \"500KB\"\n\
+             incast = {{ degree = 16, aggregators = {{ hosts = [3] }} }}\n"
+        )
+    };
+    for seed in 1..=3 {
+        let outcome = run("tcp", &text(""), seed);
+        let all = rows(&outcome);
+        let start = all.iter().map(|row| row.start).min().unwrap();
+        assert!(all.len() == 16 && all.iter().all(|row| row.start == start), "one query");
+        assert_eq!((outcome.measured_from, outcome.measured_from + outcome.measured), (start, outcome.ended_at));
+        // Nothing is lost: the port is busy but for the first round trips.
+        let row = port(&outcome, "switch0", "host3");
+        let busy = 16.0 * (500_000.0 + 343.0 * 40.0) * 8.0 / 10e9;
+        let time = outcome.measured.as_secs_f64();
+        assert!((row.utilisation * time / busy - 1.0).abs() < 1e-3, "{} of {time} s", row.utilisation);
+        assert!(row.utilisation > 0.98 && row.utilisation <= 1.0, "{}", row.utilisation);
+        assert_eq!(outcome.queues.all().packets().total(), 20 * ((outcome.measured.as_ps() - 1) / 10_000_000));
+        // Asked to end with the last arrival, it has no length.
+        let text_none = text("window.until = \"last-arrival\"\n");
+        let none = run("tcp", &text_none, seed);
+        assert_eq!(none.warnings(&scenario("tcp", &text_none, seed)).len(), 1);
+        assert!(none.ports.iter().all(|row| row.utilisation.is_nan()));
+        // At the flow level the port is measured for the same time.
+        let fluid = simulate(&scenario("tcp", &format!("fidelity = \"flow\"\n{}", text("")), seed));
+        let row = port(&fluid, "switch0", "host3");
+        assert_eq!((fluid.measured_from, fluid.measured_from + fluid.measured), (start, fluid.ended_at));
+        assert!((row.utilisation * fluid.measured.as_secs_f64() / busy - 1.0).abs() < 1e-3, "{}", row.utilisation);
+    }
 }

@@ -288,7 +288,7 @@ pub struct WindowConfig {
     pub from: Option<Span>,
     /// When it ends: so long after the start of the run, or one of these, and at the latest with the run. Not given:
     /// `"last-arrival"` if any traffic is generated, since less is offered after it, and `"end"` if all flows are
-    /// listed, since they may all start at once.
+    /// listed, since they may all start at once, or if the last flow starts no later than the window begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<WindowEnd>,
 }

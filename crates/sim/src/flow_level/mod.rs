@@ -372,7 +372,9 @@ impl<'s> Run<'s> {
             );
         }
         self.fetch();
-        if self.next.is_none() && !Window::of(self.scenario.config()).ends_with_run() {
+        if self.next.is_none()
+            && Window::of(self.scenario.config()).ends_with_arrivals(self.measured_from, self.last_start)
+        {
             self.carried_until = self.fluids.carried(self.last_start);
         }
     }
@@ -407,13 +409,9 @@ impl<'s> Run<'s> {
         let totals = self.recorder.totals();
         let end = if totals.received < totals.started { EndReason::CutOff } else { end };
         let ended_at = self.last_end.max(self.fluids.now());
-        let times = Times {
-            ended_at,
-            measured_from: self.measured_from.unwrap_or(Instant::ZERO),
-            measured_until: self.measured_until(ended_at),
-            last_start: self.last_start,
-        };
-        let ports = self.ports(ended_at);
+        let window = Window::of(self.scenario.config());
+        let times = Times::new(window, self.measured_from, self.last_start, ended_at);
+        let ports = self.ports(&times);
         let engine = Engine {
             packet_hops: 0,
             events: self.fluids.events(),
@@ -427,28 +425,21 @@ impl<'s> Run<'s> {
         Ok(Outcome { controller, ..outcome })
     }
 
-    /// When the measurement window ends.
-    fn measured_until(&self, ended_at: Instant) -> Instant {
-        if Window::of(self.scenario.config()).ends_with_run() { ended_at } else { self.last_start }
-    }
-
     /// What each link has carried: over the whole run, and as utilisation over the measured time if there is one.
-    fn ports(&mut self, ended_at: Instant) -> Vec<PortRow> {
+    fn ports(&mut self, times: &Times) -> Vec<PortRow> {
         let network = self.scenario.network();
-        let carried = self.fluids.carried(ended_at);
+        let carried = self.fluids.carried(times.ended_at);
         if self.carried_until.is_empty() {
             self.carried_until.clone_from(&carried);
         }
-        let until = self.measured_until(ended_at);
-        let window = self.measured_from.map(|from| until.saturating_since(from).as_secs_f64());
-        let utilisation = |port: usize, bits: f64| match window {
-            Some(window) if window > 0.0 => (self.carried_until[port] - self.carried_before[port]) / window,
-            _ if ended_at > Instant::ZERO => bits / ended_at.as_secs_f64(),
-            _ => 0.0,
+        let window = times.measured().as_secs_f64();
+        let bps = |port: usize| match window > 0.0 {
+            true => (self.carried_until[port] - self.carried_before[port]) / window,
+            false => f64::NAN,
         };
         let row = |((id, spec), bits): ((PortId, &PortSpec), f64)| PortRow {
             bytes: (bits / 8.0).round() as u64,
-            utilisation: utilisation(id.0 as usize, bits) / spec.rate.as_bps() as f64,
+            utilisation: bps(id.0 as usize) / spec.rate.as_bps() as f64,
             ..idle_port(network, id)
         };
         network.ports().iter_enumerated().zip(carried).map(row).collect()

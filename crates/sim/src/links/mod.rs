@@ -379,24 +379,33 @@ impl<'a> Combined<'a> {
             digest: mix64(digest),
         };
         let times = Times::of(Window::of(scenario.config()), &flows.specs, ended_at);
-        Outcome::of_flows(end, times, recorder, &realised, self.ports(ended_at), engine)
+        let ports = self.ports(&times);
+        Outcome::of_flows(end, times, recorder, &realised, ports, engine)
     }
 
     /// Links as they were when they were simulated, and what flows put on the others.
-    fn ports(&self, ended_at: Instant) -> Vec<PortRow> {
+    fn ports(&self, times: &Times) -> Vec<PortRow> {
         let network = self.scenario.network();
-        let time = ended_at.saturating_since(Instant::ZERO).as_secs_f64();
-        let measures_run = Window::of(self.scenario.config()).ends_with_run();
+        let time = times.ended_at.saturating_since(Instant::ZERO).as_secs_f64();
+        let measures_run =
+            Window::of(self.scenario.config()).ends_with_run(Some(times.measured_from), times.last_start);
+        let nothing_measured = times.measured() == Span::ZERO;
         let row = |(port, spec): (PortId, &PortSpec)| {
             let idle = idle_port(network, port);
             let over_run = |bytes: u64| {
+                if nothing_measured {
+                    return f64::NAN;
+                }
                 let busy = spec.rate.tx_time(bytes).as_secs_f64();
                 if time > 0.0 { (busy / time).min(1.0) } else { 0.0 }
             };
             if let Some(done) = self.done.get(&port) {
                 let PortRow { owner, peer, tier, .. } = idle;
-                // Each link was simulated for as long as it had packets.
-                let utilisation = if measures_run { over_run(done.port.bytes) } else { done.port.utilisation };
+                // Each link was simulated for as long as it had packets, and measured while flows arrived there: for no
+                // time if there was only one.
+                let while_arriving = Some(done.port.utilisation)
+                    .filter(|share| share.is_finite() && !(measures_run || nothing_measured));
+                let utilisation = while_arriving.unwrap_or_else(|| over_run(done.port.bytes));
                 let rate_bps = spec.rate.as_bps();
                 return PortRow { port: port.0, owner, peer, tier, rate_bps, utilisation, ..done.port.clone() };
             }

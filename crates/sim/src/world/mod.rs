@@ -29,7 +29,7 @@ use tailcut_workload::{Realised, Workload};
 
 pub use cut::Cut;
 
-use crate::config::{Moment, WindowEnd};
+use crate::config::WindowEnd;
 use crate::controller::Control;
 use crate::ideals::{self, Ideals};
 use crate::trace::Lens;
@@ -396,7 +396,7 @@ impl Coordinator<'_> {
         }
         rounds.exchange(src).starts.push(Start { flow, spec });
         self.fetch_flow();
-        if self.next.is_none() && self.window.until == WindowEnd::Moment(Moment::LastArrival) {
+        if self.next.is_none() && self.window.ends_with_arrivals(self.measured_from, self.last_start) {
             self.measured_until = Some(self.last_start);
             (0..rounds.parts()).for_each(|part| rounds.exchange(part).measure_until = Some(self.last_start));
         }
@@ -490,8 +490,8 @@ impl Coordinator<'_> {
         let is_over = !is_cut_off || end == EndReason::Finished;
         let last = if is_over { last_end } else { last };
         let window_end = match self.window.until {
-            WindowEnd::Moment(Moment::LastArrival) => self.measured_until,
-            WindowEnd::Moment(Moment::End) => Some(last),
+            WindowEnd::Moment(_) if self.window.ends_with_run(self.measured_from, self.last_start) => Some(last),
+            WindowEnd::Moment(_) => self.measured_until,
             WindowEnd::At(until) => Some(last.min(Instant::ZERO + until)),
         };
         self.measured_until = window_end;
@@ -504,7 +504,7 @@ impl Coordinator<'_> {
         parts.iter_mut().for_each(|part| part.close_measurement(window_end.unwrap_or(last), is_over));
         let sum = |count: fn(&Part<'_>) -> u64| parts.iter().map(count).sum::<u64>();
         let measured_from = self.measured_from.unwrap_or(Instant::ZERO);
-        let measured_until = self.measured_until.unwrap_or(ended_at);
+        let measured_until = self.measured_from.map_or(measured_from, |_| self.measured_until.unwrap_or(ended_at));
         let ports = self.port_rows(cut, parts, ended_at);
         let mut queues = QueueSamples::default();
         parts.iter().for_each(|part| queues.merge(part.queues()));
@@ -600,12 +600,9 @@ impl Coordinator<'_> {
                 drops.set(DropReason::LinkDown, port.stats().drops(DropReason::LinkDown) + lost);
             }
             let wire = port.wire.stats();
-            let (busy, time) = match (busy, window) {
-                (Some(busy), Some(window)) => (busy.as_secs_f64(), window),
-                // The run ended before the window that was asked for began.
-                _ if self.window.from.is_some() => (f64::NAN, Span::from_ps(1)),
-                _ => (wire.busy.as_secs_f64(), ended_at.saturating_since(Instant::ZERO)),
-            };
+            // In a window of no length, or in one that never began, nothing was measured.
+            let utilisation =
+                busy.zip(window).map_or(f64::NAN, |(busy, window)| busy.as_secs_f64() / window.as_secs_f64());
             PortRow {
                 port: id.0,
                 owner: name(spec.owner),
@@ -617,7 +614,7 @@ impl Coordinator<'_> {
                 rate_bps: spec.rate.as_bps(),
                 packets: wire.packets,
                 bytes: wire.bytes,
-                utilisation: if time == Span::ZERO { 0.0 } else { busy / time.as_secs_f64() },
+                utilisation,
                 drops,
                 demotions: port.stats().demotions,
                 marks: port.stats().marks,

@@ -3,6 +3,7 @@
 
 pub mod cases;
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -139,6 +140,11 @@ pub fn scenario(preset: &str, text: &str, seed: u64) -> Scenario {
 /// Runs a scenario to its end, or until its time to drain is over.
 pub fn run(preset: &str, text: &str, seed: u64) -> Outcome {
     World::new(&scenario(preset, text, seed), Recorder::new()).run()
+}
+
+/// Runs a scenario at its fidelity.
+pub fn simulate(scenario: &Scenario) -> Outcome {
+    scenario.simulator(1).simulate(scenario, Recorder::new(), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// PINNED: as [`run`], with the former defaults of `run.ties` and of what an ECN echo does to a window.
