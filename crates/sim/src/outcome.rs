@@ -169,10 +169,12 @@ impl Times {
 }
 
 impl Outcome {
-    /// What is doubtful about this outcome of a scenario: ports and queues that were measured for no time.
-    pub fn warnings(&self, _: &Scenario) -> Vec<String> {
+    /// What is doubtful about this outcome of a scenario: ports and queues that were measured for no time, and failures
+    /// that were not drawn until its end.
+    pub fn warnings(&self, scenario: &Scenario) -> Vec<String> {
         let has_no_length = self.measured == Span::ZERO && !self.ports.is_empty();
-        has_no_length.then(|| window::NO_LENGTH.to_owned()).into_iter().collect()
+        let unmeasured = has_no_length.then(|| window::NO_LENGTH.to_owned());
+        unmeasured.into_iter().chain(scenario.outages().warning(self.ended_at)).collect()
     }
 
     /// The result of a run that has flows, and no switches whose queues, memories or controller could be looked at.

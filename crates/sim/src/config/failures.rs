@@ -18,7 +18,7 @@ pub struct Failures {
     /// Failures at given times.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub list: Vec<Failure>,
-    /// Failures that are drawn.
+    /// Failures that are drawn, for as long as flows are open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drawn: Option<Drawn>,
 }

@@ -84,7 +84,13 @@ impl Run<'_> {
     /// When links fail or are up again, or ways change, next.
     pub(super) fn next_failure(&self) -> Option<Instant> {
         let failing = self.failing.as_ref()?;
-        self.scenario.outages().changes().get(failing.happened).map(|(at, _)| *at)
+        // Nothing is left to fail once all flows have ended.
+        let until = match &self.next {
+            Some(next) => next.start,
+            None if self.open.is_empty() => return None,
+            None => self.deadline(),
+        };
+        self.scenario.outages().change(failing.happened, until).map(|(_, at, _)| at)
     }
 
     /// A flow that enters now, on the way that it has now: ways may have changed since it set out. `None` if it has
@@ -106,13 +112,13 @@ impl Run<'_> {
         let outages = self.scenario.outages();
         let mut has_new_ways = false;
         let before = failing.happened;
-        while let Some((_, change)) = outages.changes().get(failing.happened).filter(|(at, _)| *at == now) {
+        while let Some((stage, _, change)) = outages.change(failing.happened, now).filter(|(_, at, _)| *at == now) {
             failing.happened += 1;
             match change {
                 Change::Down(ports) => failing.down.extend(ports.iter().map(|&(port, _)| port)),
                 Change::Up(ports) => ports.iter().for_each(|port| _ = failing.down.remove(port)),
                 Change::Route(number) => {
-                    self.ways.change(outages.router(*number));
+                    self.ways.change(stage.router(*number));
                     has_new_ways = true;
                 }
             }

@@ -183,7 +183,7 @@ impl<'a> Rain<'a> {
                 flowing.push(Flowing { from: seconds(begin), until: seconds(end), rates });
             }
         }
-        let of_outages = outages.changes().iter().map(|(at, _)| seconds(*at));
+        let of_outages = outages.listed_changes().iter().map(|(at, _)| seconds(*at));
         let mut bounds: Vec<f64> = flowing.iter().flat_map(|of| [of.from, of.until]).chain(of_outages).collect();
         bounds.sort_unstable_by(f64::total_cmp);
         bounds.dedup();
@@ -352,8 +352,9 @@ impl Listed {
 
 /// From when until when which ways are taken: those of the network, or those of the router of this number.
 fn routes(outages: &Outages) -> impl Iterator<Item = (Instant, Instant, Option<usize>)> {
-    let changes: Vec<(Instant, Option<usize>)> =
-        std::iter::once((Instant::ZERO, None)).chain(outages.routes().map(|(at, router)| (at, Some(router)))).collect();
+    let changes: Vec<(Instant, Option<usize>)> = std::iter::once((Instant::ZERO, None))
+        .chain(outages.listed_routes().map(|(at, router)| (at, Some(router))))
+        .collect();
     let until: Vec<Instant> = changes.iter().skip(1).map(|(at, _)| *at).chain([Instant::MAX]).collect();
     changes
         .into_iter()
@@ -363,7 +364,7 @@ fn routes(outages: &Outages) -> impl Iterator<Item = (Instant, Instant, Option<u
 }
 
 fn router_of<'a>(network: &'a Network, outages: &'a Outages, router: Option<usize>) -> &'a Router {
-    router.map_or(network.router(), |number| outages.router(number))
+    router.map_or(network.router(), |number| outages.listed_router(number))
 }
 
 /// The links of each kind.

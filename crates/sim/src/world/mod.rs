@@ -114,6 +114,10 @@ struct Coordinator<'s> {
     watchdog: Option<Watchdog>,
     /// Nothing happens after this, whatever is left to happen.
     until: Instant,
+    /// The stage of failures that the parts know.
+    stage: usize,
+    /// The moment before which they know all failures; `None` if that is for good.
+    failures_until: Option<Instant>,
 }
 
 /// Why no round follows.
@@ -159,6 +163,8 @@ impl<'s> World<'s> {
             next_look: scenario.has_pfc().then_some(Instant::ZERO + LOOK_PERIOD),
             watchdog: scenario.config().run.watchdog.map(Watchdog::new),
             until: Instant::MAX,
+            stage: 0,
+            failures_until: scenario.outages().end_of(0),
         };
         coordinator.fetch_flow();
         World { scenario, cut: Cut::whole(scenario.network()), coordinator, lens: None }
@@ -266,6 +272,9 @@ impl Coordinator<'_> {
             let next_start = self.next.as_ref().map(|spec| spec.start);
             let next_decision = self.controller.as_ref().and_then(Control::next);
             let next = next_event.into_iter().chain(next_start).chain(next_decision).min();
+            if self.extend_failures(rounds, next) {
+                continue;
+            }
             if let Some(silence) = self.look_at_pauses(rounds, next).or_else(|| self.look_at_flows(rounds, next)) {
                 return Ok(Ended::Stalled(silence));
             }
@@ -298,6 +307,40 @@ impl Coordinator<'_> {
                 }
             }
         }
+    }
+
+    /// Makes the next failures known to the parts if everything before them has happened and the run goes on: `next`
+    /// says when something happens. Where all flows have ended, nothing fails any more but what is down is repaired.
+    /// Returns whether there is more to happen now.
+    fn extend_failures(&mut self, rounds: &mut dyn Rounds, next: Option<Instant>) -> bool {
+        let outages = self.scenario.outages();
+        let Some(known) = self.failures_until.filter(|&known| next.unwrap_or(known) >= known) else { return false };
+        let last = next.unwrap_or(known);
+        if next.is_some() && last > self.deadline() {
+            return false;
+        }
+        let is_whole = |stage: usize| {
+            outages.stage(stage).and_then(|stage| stage.changes().last()).is_none_or(|(at, _)| *at < known)
+        };
+        if next.is_none() && is_whole(self.stage) {
+            return false;
+        }
+        let totals = self.recorder.totals();
+        let has_ended = self.next.is_none() && totals.received + totals.abandoned == u64::from(self.started);
+        while self.failures_until.is_some_and(|until| until <= last) {
+            if has_ended || outages.stage(self.stage + 1).is_none() {
+                self.failures_until = None;
+            } else {
+                self.stage += 1;
+                self.failures_until = outages.end_of(self.stage);
+            }
+        }
+        for part in 0..rounds.parts() {
+            rounds.exchange(part).failures = Some((self.stage, self.failures_until));
+        }
+        // A round in which nothing happens.
+        rounds.round(known, ROUND_EVENTS);
+        true
     }
 
     /// Looks whether pauses wait for each other, if everything before the moment of the next look has happened, or
@@ -346,7 +389,8 @@ impl Coordinator<'_> {
     /// Hands out the flows that start before the `lookahead` is over; without one, the next few. Returns until when the
     /// parts may run: not beyond the next look at them.
     fn pull_flows(&mut self, rounds: &mut dyn Rounds, cut: &Cut, lookahead: Option<Instant>) -> Instant {
-        let look = self.next_look.into_iter().chain(self.watchdog.as_ref().map(Watchdog::next));
+        let look =
+            self.next_look.into_iter().chain(self.watchdog.as_ref().map(Watchdog::next)).chain(self.failures_until);
         let bound = lookahead.into_iter().chain(look).min();
         let mut pulled = 0;
         let horizon = loop {

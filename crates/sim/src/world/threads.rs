@@ -31,6 +31,8 @@ pub(super) struct Exchange {
     pub(super) measure_from: Option<Instant>,
     /// When the measured time ends, if that is known since the last round.
     pub(super) measure_until: Option<Instant>,
+    /// A stage of failures and the moment before which they happen, if the part is to know of more.
+    pub(super) failures: Option<(usize, Option<Instant>)>,
     /// Messages of the controller, each with the time at which it is at its host.
     pub(super) answers: Vec<Answer>,
     /// What hosts have told the controller since it last looked, those of one host in order.
@@ -103,6 +105,9 @@ fn take_orders(part: &mut Part<'_>, exchange: &mut Exchange) {
     }
     if let Some(at) = exchange.measure_until.take() {
         part.measure_until(at);
+    }
+    if let Some((stage, until)) = exchange.failures.take() {
+        part.expect_failures(stage, until);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use tailcut_base::{HostId, PortId, Seeds, SwitchId, prefer_large_pages};
+use tailcut_base::{HostId, Instant, PortId, Seeds, SwitchId, prefer_large_pages};
 use tailcut_calendar::Calendar;
 use tailcut_fabric::loss::LossContext;
 use tailcut_fabric::{Link, Port};
@@ -24,7 +24,6 @@ use super::pfc::{self, Pfc};
 use super::switches::Managed;
 use super::ties::{End, Ties};
 use super::{Counts, Host, Part, Switch};
-use crate::event::Event;
 use crate::trace::Lens;
 use crate::ways::FlowPaths;
 use crate::world::cut::{Cut, Positions};
@@ -111,15 +110,14 @@ impl<'s> Part<'s> {
             _ => None,
         });
         let tiers = QueueSamples::new(network.tiers().iter().map(String::as_str));
-        let mut calendar = Calendar::new();
-        for (nth, (at, _)) in (0..).zip(outages.changes()) {
-            calendar.push(*at, Event::Change(nth).key());
-        }
+        let calendar = Calendar::new();
         let mut part = Part {
             router: network.router(),
             network,
             cut,
-            outages,
+            failures: outages,
+            outages: outages.stage(0).expect("there is a first one"),
+            failures_until: Instant::ZERO,
             paths: (!outages.is_empty()).then(|| Box::new(FlowPaths::new(scenario))),
             number,
             calendar,
@@ -171,6 +169,7 @@ impl<'s> Part<'s> {
             evicted: Vec::new(),
             header: Header::default(),
         };
+        part.expect_failures(0, outages.end_of(0));
         part.begin_series();
         part
     }

@@ -45,7 +45,7 @@ use super::cut::{Cut, Positions};
 use super::exchange::{FlowEvent, LogEntry, Start};
 use crate::controller::Told;
 use crate::event::Event;
-use crate::failures::Outages;
+use crate::failures::{Outages, Stage};
 use crate::ways::FlowPaths;
 use ahead::MANY_PACKETS;
 use attribution::Attribution;
@@ -126,7 +126,11 @@ pub(super) struct Part<'s> {
     router: &'s Router,
     network: &'s Network,
     cut: &'s Cut,
-    outages: &'s Outages,
+    failures: &'s Outages,
+    /// What is known of them.
+    outages: &'s Stage,
+    /// Changes before this moment are events.
+    failures_until: Instant,
     /// What flows are told of their paths when routing changes, if it ever does.
     paths: Option<Box<FlowPaths<'s>>>,
     number: u32,

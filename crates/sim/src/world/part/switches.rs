@@ -23,6 +23,7 @@ use super::agents::LooksAt;
 use super::loops::Loop;
 use super::patient::PatientPorts;
 use super::{Any, Part};
+use crate::event::Event;
 use crate::failures::Change;
 
 /// A switch of the part.
@@ -572,6 +573,26 @@ impl Part<'_> {
     #[inline(always)]
     pub(super) fn is_down(&self, at: usize, now: Instant) -> bool {
         !self.outages.is_empty() && self.outages.is_down(self.ids[at], now)
+    }
+
+    /// Failures before `until` will happen as this stage of them has them; all that it has, without a moment.
+    pub(in crate::world) fn expect_failures(&mut self, stage: usize, until: Option<Instant>) {
+        let from = self.failures_until;
+        self.outages = self.failures.stage(stage).expect("it was made");
+        // What is known by now may keep a link down for longer.
+        for (port, up) in self.outages.down_around(from) {
+            if self.cut.part_of(self.network.ports()[port].owner) == self.number {
+                let at = self.positions.port(port);
+                self.ports[at].wire.block(up);
+            }
+        }
+        self.failures_until = until.unwrap_or(Instant::MAX);
+        let changes = self.outages.changes();
+        let [first, last] = [from, self.failures_until].map(|end| changes.partition_point(|(at, _)| *at < end));
+        let last = if until.is_none() { changes.len() } else { last };
+        for (nth, (at, _)) in changes.iter().enumerate().take(last).skip(first) {
+            self.calendar.push(*at, Event::Change(nth as u32).key());
+        }
     }
 
     /// Links go down or up, or the ways change.
