@@ -196,6 +196,40 @@ proptest! {
         }
     }
 
+    /// A small flow long before the others changes nothing of what is said of them.
+    #[test]
+    fn an_early_flow_hides_no_overload(flows in 20u64..80, share in 0.2f64..4.0, early in 1u64..100_000, bytes in 1u64..3_000) {
+        prop_assume!(!(0.99..1.1).contains(&share));
+        let apart = (1e6 + 685.0 * 40.0) * 8.0 / 1e10 / share * 1e9;
+        let flow = |nth: u64| (0, 3, 1_000_000, early * 1_000_000 + (nth as f64 * apart) as u64);
+        let all: Vec<_> = (0..flows).map(flow).collect();
+        let over = |flows: &[_]| scenario("dctcp", &(slow_link() + &listed(flows)), 1).overloaded();
+        let (alone, beside) = (over(&all), over(&[vec![(1, 3, bytes, 0)], all.clone()].concat()));
+        prop_assert_eq!(alone.len(), usize::from(share > 1.0));
+        prop_assert_eq!(alone.len(), beside.len(), "{:?} {:?}", alone, beside);
+        for ((_, alone), (_, beside)) in alone.iter().zip(&beside) {
+            prop_assert!((alone / beside - 1.0).abs() < 1e-6, "{alone} {beside}");
+        }
+    }
+
+    /// Flows at random at three quarters of the rate of a link, more than enough to be judged by, are no overload.
+    #[test]
+    fn random_lists_that_fit_are_no_overload(seed in any::<u64>(), share in 0.1f64..0.75) {
+        let bits = (1e6 + 685.0 * 40.0) * 8.0;
+        let mut state = seed;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 11) as f64 + 1.0) / (1u64 << 53) as f64
+        };
+        let mut at = 0.0;
+        let flows = (0..400).map(|_| {
+            at -= uniform().ln() * bits / 1e10 / share * 1e9;
+            (0, 3, 1_000_000, at as u64)
+        });
+        let text = slow_link() + &listed(&flows.collect::<Vec<_>>());
+        prop_assert_eq!(scenario("dctcp", &text, 1).overloaded(), []);
+    }
+
     /// Flows that start together, or within a jitter, are a burst, however many and large they are.
     #[test]
     fn a_burst_is_no_overload(senders in 1u32..40, size in 1u64..2_000_000, jitter in 0u64..20_000) {
@@ -322,6 +356,12 @@ fn lists_are_judged_over_their_own_time() {
     assert_eq!(of(&[mice(0, 20_000), burst(20_000)]), [], "a burst at the end");
     assert_eq!(of(&[burst(0), burst(40_000), burst(80_000)]), [], "bursts that are far apart");
     assert_eq!(of(&[evenly(20, 0, 500), mice(10_100, 40_000)]), [], "it has drained at the end");
+    // 41 flows of 0.822 ms each 0.4 ms are 2.11 times what the link carries without the last one, which waits for none
+    // of them: 40 x 0.822 ms in 16 ms are 2.055. A flow of 1 KB one second before changes nothing.
+    for early in [vec![], vec![(1, 0)], vec![(1, 0), (1, 500_000)]] {
+        let found = of(&[early, evenly(41, 1_000_000, 400)]);
+        assert!((found[0].1 - 2.055).abs() < 0.001, "{found:?}");
+    }
     let late = of(&[mice(0, 20_000), evenly(40, 20_000, 500)]);
     assert!((late[0].1 - 1.64).abs() < 0.02, "from 20 ms on: {late:?}");
     assert_eq!(of(&[burst(0), burst(10_000)]), [], "a burst beside what is left of another");

@@ -18,10 +18,12 @@
 //!   is a passing one.
 //! - The flows of explicit lists that start within [`ROUND_TRIPS`] round trips are a burst, as an incast with its
 //!   jitter is. They overload a link, beside the generated traffic of that time, if the backlog just before the last
-//!   burst takes more than [`OUTLASTS`] of the time since the first start to drain, if it has grown during the second
-//!   half of the time since the link was last idle, and if this time is at least [`FLOWS`] mean flows long, by the
-//!   time that one takes on the link. The last burst itself does not count, nor does the only one, whatever their
-//!   sizes.
+//!   burst takes more than [`OUTLASTS`] of the time since the link was last idle to drain, if it has grown during the
+//!   second half of this time, and if this time is at least [`FLOWS`] mean flows long, by the time that one takes on
+//!   the link. If the flows before have more bytes than those since then, the time counts as so much longer as all
+//!   have: among many flows at random some leave a backlog for a while. How long the link was idle, and when a flow
+//!   without many bytes started, makes no difference. The last burst itself does not count, nor does the only one,
+//!   whatever their sizes.
 //!
 //! An overloaded link is offered, in the time since it was last idle, so many times what it carries.
 
@@ -125,8 +127,8 @@ struct Listed {
     backlog: Backlog,
     /// The start of the last burst.
     burst: f64,
-    /// The backlog as it was just before that.
-    before: (f64, Busy),
+    /// The backlog as it was just before that, and the bits that had arrived.
+    before: (f64, Busy, f64),
     /// A moment, and what the backlog is then, in bits.
     probe: (f64, f64),
 }
@@ -259,9 +261,10 @@ impl<'a> Rain<'a> {
                     load.share = load.share.max((beside + listed.bits) / carries);
                 }
             }
-            let (bits, busy) = listed.before;
+            let (bits, busy, arrived) = listed.before;
             let span = listed.burst - busy.since;
-            let lasts = bits / rate > OUTLASTS * (listed.burst - listed.first);
+            // A long time at which most bytes had not arrived says nothing of how many there were later.
+            let lasts = bits / rate * busy.sizes > OUTLASTS * span * arrived;
             if load.overload.is_none() && lasts && span * rate * busy.flows >= FLOWS * busy.sizes {
                 let probe = (busy.since + span / 2.0, 0.0);
                 probes.insert(port, Listed { probe, ..Listed::new(listed.first) });
@@ -277,7 +280,7 @@ impl<'a> Rain<'a> {
             }
         });
         for (port, listed) in probes {
-            let (bits, busy) = listed.before;
+            let (bits, busy, _) = listed.before;
             if bits > listed.probe.1 {
                 let rate = self.network.ports()[port].rate.as_bps() as f64;
                 links[port].overload = Some(1.0 + bits / rate / (listed.burst - busy.since));
@@ -325,7 +328,7 @@ impl Net for AtLink<'_> {
 impl Listed {
     fn new(first: f64) -> Listed {
         let backlog = Backlog::at(first);
-        let before = (0.0, backlog.busy);
+        let before = (0.0, backlog.busy, 0.0);
         let probe = (f64::INFINITY, 0.0);
         Listed { first, last: first, bits: 0.0, flows: 0.0, backlog, burst: first, before, probe }
     }
@@ -339,7 +342,7 @@ impl Listed {
             }
             self.backlog.advance(start, rates);
             if start - self.burst > together {
-                self.before = (self.backlog.bits, self.backlog.busy);
+                self.before = (self.backlog.bits, self.backlog.busy, self.bits);
                 self.burst = start;
             }
             self.last = start;
