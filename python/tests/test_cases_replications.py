@@ -209,7 +209,7 @@ def test_a_run_at_another_load_judges_no_claim_about_others(tmp_path: Path) -> N
 
 
 def test_a_claim_is_judged_where_its_simulations_stay_the_same(tmp_path: Path) -> None:
-    """What is recorded changes no simulation; another buffer does, and a scheme that is left out is missing."""
+    """What is kept beside the results changes none; another buffer or measurement does, and a scheme that is left out is missing."""
     base = reproduce(tmp_path, "slytherin-fig7", "--seeds", "1")
     (tmp_path / "out").rename(tmp_path / "base")
     recorded = reproduce(tmp_path, "slytherin-fig7", "--seeds", "1", "--set", "record.attribution=true")
@@ -221,6 +221,15 @@ def test_a_claim_is_judged_where_its_simulations_stay_the_same(tmp_path: Path) -
     assert re.search(r"published \S.*; measured [\d-]", changed)
     assert "NOT REPRODUCED" not in changed
     (tmp_path / "out").rename(tmp_path / "changed")
+    for assignment, difference in {
+        'record.window={until="3ms"}': "`record.window.until` is 3ms, published not set",
+        "record.completion=acknowledged": "`record.completion` is acknowledged, published not set",
+        "record.queue_sample=7us": "`record.queue_sample` is 7us, published",
+    }.items():
+        measured = reproduce(tmp_path, "slytherin-fig7", "--seeds", "1", "--set", assignment)
+        assert set(verdicts(measured).values()) == {"CHANGED SETTING"}, measured
+        assert difference in " ".join(measured.split())
+        (tmp_path / "out").rename(tmp_path / assignment.split("=")[0])
     fewer = reproduce(tmp_path, "slytherin-fig7", "--seeds", "1", "--set", 'schemes=["dctcp"]')
     own = "slytherin-convergence-dctcp-6rtt"
     assert {claim for claim, verdict in verdicts(fewer).items() if verdict != "NOT RUN"} == {own}

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tailcut_claims::Claim;
 use tailcut_lab::{Plan, PlannedPoint, RunArguments};
+use tailcut_sim::config::RecordConfig;
 use tailcut_sim::{Networks, Problem, Tree};
 
 use crate::design::{DesignPoint, coordinate};
@@ -26,12 +27,21 @@ pub(crate) struct Changes {
     /// What the command line says, by dotted paths.
     set: BTreeMap<String, String>,
     /// The configurations of both runs by scheme and values, as paths with values. Making one takes time.
-    published_points: BTreeMap<DesignPoint, Flat>,
-    own_points: BTreeMap<DesignPoint, Flat>,
+    published_points: BTreeMap<DesignPoint, Configured>,
+    own_points: BTreeMap<DesignPoint, Configured>,
 }
 
-/// A configuration: what stands at each dotted path.
+/// What stands at each dotted path.
 type Flat = BTreeMap<String, String>;
+
+/// A configuration.
+#[derive(Clone, Debug)]
+struct Configured {
+    /// All tables but `record`.
+    flat: Flat,
+    /// What is measured, and what is kept beside it.
+    record: RecordConfig,
+}
 
 /// Whether a changed run judges a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +56,7 @@ pub(crate) enum Coverage {
 
 /// Differences that are named; of more there is a number.
 const NAMED: usize = 3;
-/// The table of what is recorded, which changes nothing that happens.
+/// The table of what is measured and kept.
 const RECORD: &str = "record";
 
 impl Changes {
@@ -105,10 +115,15 @@ impl Changes {
         for place in &published {
             let Some(before) = self.published_points.get(place) else { continue };
             for now in self.own_at(place, own) {
-                for path in before.keys().chain(now.keys()) {
-                    let (was, is) = (before.get(path), now.get(path));
-                    if was != is && path.split('.').next() != Some(RECORD) {
-                        differences.insert(path.clone(), (was.cloned(), is.cloned()));
+                // More that is kept is no other measurement.
+                let record = now.record.without_additions_to(&before.record);
+                let [was, is] = [&before.record, &record].map(flat_record);
+                for (before, now) in [(&before.flat, &now.flat), (&was, &is)] {
+                    for path in before.keys().chain(now.keys()) {
+                        let (was, is) = (before.get(path), now.get(path));
+                        if was != is {
+                            differences.insert(path.clone(), (was.cloned(), is.cloned()));
+                        }
                     }
                 }
             }
@@ -127,7 +142,7 @@ impl Changes {
     }
 
     /// The configurations of the changed run at the values that a point has of the parameters that both sweep.
-    fn own_at(&self, place: &DesignPoint, own: &Plan) -> impl Iterator<Item = &Flat> {
+    fn own_at(&self, place: &DesignPoint, own: &Plan) -> impl Iterator<Item = &Configured> {
         let axes = self.published.axes.iter().zip(&place.1);
         let wanted: Vec<(usize, &str)> = axes
             .filter_map(|(axis, value)| {
@@ -138,7 +153,7 @@ impl Changes {
         let is_it = move |known: &DesignPoint| {
             known.0.trim_end_matches('*') == scheme && wanted.iter().all(|&(at, value)| is_same(&known.1[at], value))
         };
-        self.own_points.iter().filter(move |(known, _)| is_it(known)).map(|(_, flat)| flat)
+        self.own_points.iter().filter(move |(known, _)| is_it(known)).map(|(_, configured)| configured)
     }
 }
 
@@ -157,16 +172,26 @@ fn is_simulated(study: &Study, name: &str) -> bool {
 }
 
 /// The configuration of each scheme at each combination of values.
-fn configurations(plan: &Plan) -> Result<BTreeMap<DesignPoint, Flat>, Problem> {
+fn configurations(plan: &Plan) -> Result<BTreeMap<DesignPoint, Configured>, Problem> {
     let mut all = BTreeMap::new();
     let mut networks = Networks::default();
     let place = |planned: &PlannedPoint| (planned.point.scheme.clone(), planned.point.values.clone());
     for seeds in plan.points.chunk_by(|a, b| place(a) == place(b)) {
         let mut flat = Flat::new();
-        flatten("", &toml::Value::Table(seeds[0].scenario_in(&mut networks)?.asked().to_table()), &mut flat);
-        all.insert(place(&seeds[0]), flat);
+        let scenario = seeds[0].scenario_in(&mut networks)?;
+        let mut table = scenario.asked().to_table();
+        table.remove(RECORD);
+        flatten("", &toml::Value::Table(table), &mut flat);
+        all.insert(place(&seeds[0]), Configured { flat, record: scenario.asked().record.clone() });
     }
     Ok(all)
+}
+
+/// What stands at each dotted path of the table `record`.
+fn flat_record(record: &RecordConfig) -> Flat {
+    let mut flat = Flat::new();
+    flatten(RECORD, &toml::Value::try_from(record).expect("a configuration is TOML"), &mut flat);
+    flat
 }
 
 fn flatten(path: &str, value: &toml::Value, flat: &mut Flat) {
@@ -214,7 +239,7 @@ fn listed(values: &[String]) -> String {
 
 /// "`port.limit` is 1MB, published 240KB".
 fn in_words(differences: &BTreeMap<String, (Option<String>, Option<String>)>) -> String {
-    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "not set".to_owned());
     let one = |(path, (was, is)): (&String, &(Option<String>, Option<String>))| {
         format!("`{path}` is {}, published {}", text(is), text(was))
     };

@@ -372,6 +372,36 @@ pub struct RecordConfig {
     pub attribution: bool,
 }
 
+impl RecordConfig {
+    /// The same without what it keeps beside what `other` keeps: further files and columns, which change no value that
+    /// there is without them. All other keys decide what is measured.
+    #[must_use]
+    pub fn without_additions_to(&self, other: &RecordConfig) -> RecordConfig {
+        let RecordConfig {
+            completion,
+            ideal,
+            window,
+            queue_sample,
+            queue_histogram,
+            queue_series,
+            memory,
+            throughput,
+            attribution,
+        } = *self;
+        RecordConfig {
+            completion,
+            ideal,
+            window,
+            queue_sample,
+            queue_histogram: queue_histogram && other.queue_histogram,
+            queue_series: queue_series && other.queue_series,
+            memory: memory && other.memory,
+            throughput: throughput.filter(|_| other.throughput.is_some()),
+            attribution: attribution && other.attribution,
+        }
+    }
+}
+
 impl Default for RecordConfig {
     fn default() -> RecordConfig {
         RecordConfig {
