@@ -220,6 +220,7 @@ fn hpcc(lines: &[Line<'_>], numbers: &HostNumbers) -> Result<FlowList, ParseErro
     let mut list = FlowList::default();
     // The columns before those of HPCC: a flow id, or none.
     let mut front = None;
+    let mut last_id = None;
     for &line in rows.iter().take(announced) {
         let cells: Vec<&str> = line.text.split_whitespace().collect();
         let expected = [6, 7].map(|columns| front.is_none_or(|front| columns == 6 + front).then_some(columns));
@@ -233,6 +234,9 @@ fn hpcc(lines: &[Line<'_>], numbers: &HostNumbers) -> Result<FlowList, ParseErro
         }
         let id = *front.get_or_insert(cells.len() - 6);
         let row = &cells[id..];
+        if id > 0 {
+            last_id = Some(flow_id(line, &cells, last_id)?);
+        }
         let listed = Listed {
             start: moment(row[5], SECOND_DIGITS).ok_or_else(|| bad_number(line, row[5], "start"))?,
             src: node(line, row[0], "source", numbers)?,
@@ -259,6 +263,20 @@ fn hpcc(lines: &[Line<'_>], numbers: &HostNumbers) -> Result<FlowList, ParseErro
         ));
     }
     Ok(list)
+}
+
+/// The flow id in front of a line with one more column than HPCC's. A value too many at the end of a line would be read
+/// as one in front: ids count up, and HPCC has so many priority groups that what comes before is none.
+fn flow_id(line: Line<'_>, cells: &[&str], last: Option<u64>) -> Result<u64, ParseError> {
+    const GROUPS: u64 = 8;
+    let help = "expected `flow_id src dst pg dport bytes start_seconds`, or no more than `src dst pg dport bytes start_seconds`";
+    let wrong = |message: String| Err(line.error(message).help(help));
+    let Some(id) = whole(cells[0]) else { return wrong(format!("the flow id `{}` is not a whole number", cells[0])) };
+    match last {
+        Some(last) if id <= last => wrong(format!("the flow id {id} does not count up from {last}")),
+        _ if whole(cells[3]).is_some_and(|group| group < GROUPS) => Ok(id),
+        _ => wrong(format!("the priority group {} in column 4 is not one of 0 to {}", cells[3], GROUPS - 1)),
+    }
 }
 
 fn lines_of(count: usize) -> String {
@@ -434,6 +452,11 @@ mod tests {
         ),
         (HPCC, "2\n2 1 3 100 2000 2\n7 2 1 3 100 2000 2\n", 3, "7 columns", "a flow id in front or in none"),
         (HPCC, "0\n", 1, "no flow", ""),
+        // A value too many is no flow id: 2 B from 1 to 3 at 5 s.
+        (HPCC, "1\n0 1 3 100 14600 2.0 5\n", 2, "the priority group 100 in column 4", "flow_id src dst"),
+        (HPCC, "2\n3 0 1 3 100 5 2\n3 1 0 3 100 5 2\n", 3, "the flow id 3 does not count up from 3", "flow_id src dst"),
+        (HPCC, "2\n3 0 1 3 100 5 2\n2 1 0 3 100 5 2\n", 3, "the flow id 2 does not count up from 3", "flow_id src dst"),
+        (HPCC, "1\na 0 1 3 100 5 2\n", 2, "the flow id `a` is not a whole number", "flow_id src dst"),
         (HPCC, "1\n0 1 3 100 1460.999 1\n", 2, "size 1460.999 in column 5 is not a whole number", "1460 or 1461"),
         (HPCC, "1\n9 0 1 3 100 1460.5 1\n", 2, "size 1460.5 in column 6 is not a whole number", "1460 or 1461"),
         (
