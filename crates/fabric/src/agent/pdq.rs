@@ -39,15 +39,18 @@ use tailcut_model::{Build, Direction, Facts, Header, Invalid, Packet, Parameters
 use crate::SwitchContext;
 use link::Link;
 
-/// Which flows are more critical. An operator's policy comes before all of them, if senders write one.
+/// Which flows are more critical. An operator's policy comes before all of them, if senders write one. Of equally
+/// critical flows the one with the lower number comes first, as the paper's comparator breaks ties by the id of the flow
+/// (from memory; its text could not be read): `run.ties` does not decide it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Comparator {
     /// Earliest deadline first; flows without one come last, in the order of their numbers.
     Edf,
-    /// Shortest remaining first, whatever the deadlines.
+    /// Shortest remaining first, whatever the deadlines; equal ones in the order of their numbers.
     Sjf,
-    /// Earliest deadline first, and the shortest remaining of those with the same deadline or none.
+    /// Earliest deadline first, and the shortest remaining of those with the same deadline or none; equal ones in the
+    /// order of their numbers.
     #[default]
     EdfSjf,
 }

@@ -200,7 +200,9 @@ pub struct RunConfig {
     /// arrived; retransmission timers may be 64 s long. Only where packets are simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<Span>,
-    /// Which of several packets comes first that reach a switch or a host at the same picosecond by different links.
+    /// Which of several packets comes first that reach a switch or a host at the same picosecond by different links. It
+    /// does not decide between flows that a scheme ranks alike: Homa and PDQ serve equal ones in the order of their
+    /// numbers.
     pub ties: TieOrder,
 }
 

@@ -62,10 +62,12 @@ pub struct Config {
     pub rtt_bytes: ScaledBytes,
     /// Priority levels; ports need a class for each.
     pub levels: u8,
-    /// Degree of overcommitment: so many messages a receiver grants at a time. Each has one of the lowest levels to
-    /// itself; the others are for unscheduled packets. Without it, levels are split as the workload's bytes are into
-    /// unscheduled and scheduled ones (section 3.4), and at least one is for each; where `cutoffs` are listed, what
-    /// they leave is for scheduled ones.
+    /// Degree of overcommitment: so many messages a receiver grants at a time, those with the fewest remaining bytes.
+    /// Of messages with equally many the one with the lower flow number comes first, at senders too; the paper does
+    /// not say which, and `run.ties` does not decide it. Each has one of the lowest levels to itself; the others are
+    /// for unscheduled packets. Without it, levels are split as the workload's bytes are into unscheduled and
+    /// scheduled ones (section 3.4), and at least one is for each; where `cutoffs` are listed, what they leave is for
+    /// scheduled ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overcommit: Option<u8>,
     /// Which unscheduled level a message has: `"workload"`, or sizes, ascending, such as `["1KB", "5KB"]`: a message of
