@@ -430,6 +430,9 @@ impl Scenario {
                 "`[port.{HOST_TIER}]` changes nothing: it is for hosts that pass packets on, where `[nic]` says nothing"
             ));
         }
+        if config.failures.is_none() && config.failures.convergence > Span::ZERO {
+            warnings.push("`failures.convergence` has no effect: nothing fails".to_owned());
+        }
         warnings.extend(window::warning(config, self.forecast.duration));
         warnings
     }

@@ -254,5 +254,9 @@ fn failures_that_cannot_be_are_refused_where_they_stand() {
         assert!(text.contains(part) && text.contains(help) && text.contains("test.toml:"), "{text}");
     }
     let usual = scenario("tcp", &format!("{SMALL}{}", listed(&[(0, 1, 1000, 0)])), 1);
+    let waiting =
+        scenario("tcp", &format!("{SMALL}[failures]\nconvergence = \"1ms\"\n{}", listed(&[(0, 1, 1000, 0)])), 1);
+    let void = "`failures.convergence` has no effect: nothing fails".to_owned();
+    assert!(waiting.warnings().contains(&void) && !usual.warnings().contains(&void));
     assert!(usual.warnings().is_empty());
 }

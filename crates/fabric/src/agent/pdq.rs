@@ -39,9 +39,7 @@ use tailcut_model::{Build, Direction, Facts, Header, Invalid, Packet, Parameters
 use crate::SwitchContext;
 use link::Link;
 
-/// Which flows are more critical. An operator's policy comes before all of them, if senders write one. Of equally
-/// critical flows the one with the lower number comes first, as the paper's comparator breaks ties by the id of the flow
-/// (from memory; its text could not be read): `run.ties` does not decide it.
+/// Which flows are more critical. An operator's policy comes before all of them, if senders write one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Comparator {
@@ -102,7 +100,9 @@ impl EarlyStartRtt {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Which flows are more critical: `"edf"`, `"sjf"` or `"edf-sjf"`.
+    /// Which flows are more critical: `"edf"`, `"sjf"` or `"edf-sjf"`. Of equally critical flows the one with the lower
+    /// number comes first, as the paper's comparator breaks ties by the id of the flow (from memory: its text could not
+    /// be read); `run.ties` does not decide it.
     pub comparator: Comparator,
     /// K of Early Start: flows that are complete in fewer round trips than this, so many round trips together, are
     /// taken for complete (paper: 2). Zero switches it off.

@@ -7,6 +7,7 @@ use tailcut_results::SchemeDifferences;
 use tailcut_sim::pinned::is_pinned;
 use tailcut_sim::{Config, Origin, Preset, Problem, SCHEME_TABLES, Scheme, Tree, Value};
 
+use super::place::place_of;
 use super::schemes::RunScheme;
 use super::{Around, Layers};
 
@@ -337,6 +338,15 @@ fn void(layers: &Layers, taken: &BTreeSet<String>, found: &mut Found) -> Result<
         }
     }
     let (said, _) = parted(layers.scenario.iter().chain([&layers.over.surroundings]));
+    let settings = layers.settings.used(&layers.axes).map(|(path, layer)| (path, parted([layer]).0));
+    for (within, said) in std::iter::once((None, said)).chain(settings.map(|(path, said)| (Some(path), said))) {
+        warn_of_void(layers, taken, within.as_deref(), &said, found);
+    }
+    Ok(())
+}
+
+/// Warns of what of `said`, by all of the scenario or by the setting at the path `within`, counts for no scheme.
+fn warn_of_void(layers: &Layers, taken: &BTreeSet<String>, within: Option<&str>, said: &Tree, found: &mut Found) {
     said.each(&mut |path, value| {
         // PINNED: nobody wrote these values.
         if !is_pinned(value) && !taken.contains(path) && !layers.axes.iter().any(|swept| swept.axis.path == path) {
@@ -351,9 +361,8 @@ fn void(layers: &Layers, taken: &BTreeSet<String>, found: &mut Found) -> Result<
             };
             let kept = found.of_schemes.iter().any(|of| of.kept.iter().any(|kept| kept.path == shown));
             let why = if kept { "every scheme has a value of its own" } else { "no scheme here has a use for it" };
-            let place = value.key_or_value().map_or_else(String::new, |o| format!(" (line {})", o.line()));
-            found.warnings.push(format!("`{shown}`{place} sets nothing: {why}"));
+            let within = within.map_or_else(String::new, |within| format!("{within}."));
+            found.warnings.push(format!("`{within}{shown}`{} sets nothing: {why}", place_of(value)));
         }
     });
-    Ok(())
 }

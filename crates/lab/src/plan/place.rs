@@ -29,3 +29,12 @@ pub(super) fn unique<T: Ord + Display>(items: &[T], what: &str, tree: Option<&Tr
         None => Ok(()),
     }
 }
+
+/// Where something is said, in brackets behind its name: in which line, or on the command line.
+pub(super) fn place_of(tree: &Tree) -> String {
+    match tree.key_or_value() {
+        Some(origin) if origin.source.name.starts_with("--") => format!(" (`{}`)", origin.source.name),
+        Some(origin) => format!(" (line {})", origin.line()),
+        None => String::new(),
+    }
+}

@@ -4,7 +4,7 @@ use tailcut_sim::config::suggest;
 use tailcut_sim::{DEFAULTS, Preset, Problem, SCHEME_TABLES, Scheme, Tree, Value};
 
 use super::names;
-use super::place::{at_key, at_value, unique};
+use super::place::{at_key, at_value, place_of, unique};
 
 /// The key that chooses schemes.
 pub(super) const CHOSEN: &str = "schemes";
@@ -133,7 +133,7 @@ pub(super) fn warnings(keys: &Tree, schemes: &[RunScheme]) -> Vec<String> {
             continue;
         }
         if schemes.iter().all(|scheme| scheme.name != *name) {
-            let place = table.key_or_value().map_or_else(String::new, |o| format!(" (line {})", o.line()));
+            let place = place_of(table);
             warnings.push(format!("`[scheme.{name}]`{place} is not used: `{CHOSEN}` does not name it"));
         }
     }

@@ -8,7 +8,7 @@ use tailcut_base::dotted;
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Preset, Problem, Tree};
 
-use super::place::at_value;
+use super::place::{at_value, place_of};
 use super::schemes::check_tables;
 use super::sweep::SweptAxis;
 use super::{Over, names};
@@ -119,8 +119,7 @@ impl Settings {
             if settings.iter().any(|setting| self.is_used(kind, &setting.name, axes)) {
                 continue;
             }
-            let place = settings.first().and_then(|setting| setting.layer.key_or_value());
-            let place = place.map_or_else(String::new, |o| format!(" (line {})", o.line()));
+            let place = settings.first().map_or_else(String::new, |setting| place_of(&setting.layer));
             let kind = dotted::word(kind);
             warnings.push(format!(
                 "`[{DEFINED}.{kind}]`{place} is not used: neither `{CHOSEN}.{kind}` nor a sweep over it chooses one of them"
@@ -137,6 +136,13 @@ impl Settings {
             }
         }
         warnings
+    }
+
+    /// The settings that points have: the dotted path of each, and what it says of all schemes.
+    pub(super) fn used<'a>(&'a self, axes: &'a [SweptAxis]) -> impl Iterator<Item = (String, &'a Tree)> {
+        let all = self.kinds.iter().flat_map(|(kind, settings)| settings.iter().map(move |setting| (kind, setting)));
+        let used = all.filter(|(kind, setting)| self.is_used(kind, &setting.name, axes));
+        used.map(|(kind, setting)| (dotted::path(&[DEFINED, kind, &setting.name]), &setting.layer))
     }
 
     /// The settings that no point has: what each says of all schemes, and of single ones.

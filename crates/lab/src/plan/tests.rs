@@ -357,6 +357,10 @@ fn what_counts_for_nobody_is_said() {
             "schemes = [\"spq\"]\n[host]\norder = \"fifo\"\n",
             "`host.order` (line 3) sets nothing: every scheme has a value of its own",
         ),
+        (
+            "schemes = [\"tcp\"]\nsetting.s = \"on\"\n[settings.s.on.host.congestion.dctcp]\ngain = 0.5\n",
+            "`settings.s.on.host.congestion.dctcp.gain` (line 4) sets nothing: no scheme here",
+        ),
         ("schemes = [\"d2tcp\"]\n", "it behaves as DCTCP"),
         ("schemes = [\"tcp\"]\n[record]\nqueue_sample = \"1s\"\n", "queues are sampled each 1s"),
         ("schemes = [\"tcp\"]\n[host.transport.tcp]\nmin_rto = \"100us\"\n", "that a full queue takes to drain"),
@@ -610,6 +614,8 @@ fn a_setting_that_no_point_has_is_checked_and_what_changes_it_is_reported() {
         format!("{NAMED_SETTINGS}[settings.a.other]\nport.limit = \"5KB\"\n[settings.b.one]\nport.limit = \"6KB\"\n");
     let warnings = plan_with(&other, &set(&["settings.a.other.port.limit=7KB"])).unwrap().warnings;
     let has = |part: &str| warnings.iter().any(|warning| warning.contains(part));
+    let void = plan_with(NAMED_SETTINGS, &set(&["host.congestion.swift.ai=2"])).unwrap().warnings.join("\n");
+    assert!(void.contains("`host.congestion.swift.ai` (`--set`) sets nothing: no scheme here"), "{void}");
     assert!(has("`[settings.b]` (line 9) is not used"), "{warnings:?}");
     assert!(has("`--set settings.a.other.port.limit=7KB` sets nothing"), "{warnings:?}");
     assert!(!has("settings.a.x"), "{warnings:?}");
