@@ -1,7 +1,7 @@
 //! Tests that draw their cases: the seed they draw from, and `cargo xtask test --long`, which gives them many.
 //!
-//! All of them read [`SEED`], which is a variable of proptest. The seed of a run of the tests follows from the commit, so
-//! that each commit draws other cases, and whatever one finds is found again on every machine.
+//! All of them read [`SEED`], which is a variable of proptest. The seed of a run of the tests follows from the commit,
+//! so that each commit draws other cases, and whatever one finds is found again on every machine.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;

@@ -1,5 +1,6 @@
-//! Random operations on run folders against a model: whatever is copied, swapped, renamed, cut, edited, planted or lost,
-//! no number comes from anything but what the simulations of the run have written, and nothing of the user's is lost.
+//! Random operations on run folders against a model: whatever is copied, swapped, renamed, cut, edited, planted or
+//! lost, no number comes from anything but what the simulations of the run have written, and nothing of the user's is
+//! lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

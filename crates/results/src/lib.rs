@@ -5,8 +5,8 @@
 //!
 //! What is read: `points/KEY/{flows.parquet, ports.parquet, queues.parquet, summary.json}` of every point of a
 //! [`RunInfo`], and `queries.parquet` and `bursts.parquet` where its simulation has written them. [`Point::state_in`]
-//! is the one place that decides whether a point is finished; of an unfinished one the first line of `points/KEY/error.txt` is shown as the reason, if
-//! there is such a file.
+//! is the one place that decides whether a point is finished; of an unfinished one the first line of
+//! `points/KEY/error.txt` is shown as the reason, if there is such a file.
 //!
 //! This crate knows files and records. It does not know the simulator, so that a change of a model does not rebuild it.
 

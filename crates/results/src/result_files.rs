@@ -1,5 +1,5 @@
-//! The files of results in a run folder. Each is known by its seal, so that one which somebody has edited, or put there,
-//! is set aside and never overwritten or removed.
+//! The files of results in a run folder. Each is known by its seal, so that one which somebody has edited, or put
+//! there, is set aside and never overwritten or removed.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};

@@ -115,8 +115,9 @@ mod tests {
         assert_eq!(bootstrap(6, &|resample| if matches!(resample, Resample::Measured) { 7.0 } else { f64::NAN }), None);
     }
 
-    /// The ends leave 2.5 % of all resamples on each side. All n^n resamples of n seeds are enumerated, so that the share
-    /// below an end is exact; 500 resamples miss it by 0.7 % in the mean square, and three numbers of seeds by 0.4 %.
+    /// The ends leave 2.5 % of all resamples on each side. All n^n resamples of n seeds are enumerated, so that the
+    /// share below an end is exact; 500 resamples miss it by 0.7 % in the mean square, and three numbers of seeds by
+    /// 0.4 %.
     #[test]
     fn the_bootstrap_leaves_one_in_forty_resamples_on_each_side() {
         let mut stream = Seeds::new(6).stream("bootstrap", 0);
