@@ -11,6 +11,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -227,3 +228,89 @@ def test_what_cannot_be_printed_is_an_error(where: Path, arguments: list[str]) -
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([PROGRAM, *arguments], cwd=where, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2 and "error: cannot print: No space left on device" in done.stderr, done.stderr
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+
+
+@pytest.mark.parametrize("to", ["other", "sibling", "nowhere", "itself"])
+def test_nothing_is_written_through_a_link(where: Path, pristine: Path, to: str) -> None:
+    first, second = sorted((where / "a" / "points").glob("tcp-0.4-*"))
+    target = {
+        "other": next((where / "other" / "points").glob("tcp-0.4-s1-*")),
+        "sibling": second,
+        "nowhere": where / "nowhere",
+        "itself": first,
+    }[to]
+    shutil.rmtree(first)
+    first.symlink_to(target)
+    done = run("verify", "a", cwd=where)
+    assert done.returncode == 1 and f"damaged: {first.name}: its folder is a symbolic link" in done.stdout, done.stdout
+    said = again(where)
+    assert said.count("it is run again") == 1 and f"{first.name}.aside" in said, said
+    assert content(where / "other") == content(pristine / "other")
+    assert Folder(where / "a").summary() == Folder(pristine / "a").summary()
+    succeeded(run("verify", "a", cwd=where))
+
+
+def test_copies_of_inputs_are_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "sizes.txt").write_text("1000 0\n20000 1\n", encoding="utf-8")
+    text = PLAIN.replace('sizes.fixed = "20KB"', 'sizes.file = { path = "sizes.txt" }')
+    (tmp_path / "small.toml").write_text(text, encoding="utf-8")
+    succeeded(run("run", "small.toml", "--out", "a", cwd=tmp_path))
+    inputs = tmp_path / "a" / "inputs"
+    (copy,) = inputs.iterdir()
+    inputs.rename(tmp_path / "mine")
+    inputs.symlink_to(tmp_path / "mine")
+    (tmp_path / "mine" / copy.name).write_text("mine", encoding="utf-8")
+    again(tmp_path)
+    assert (tmp_path / "mine" / copy.name).read_text(encoding="utf-8") == "mine"
+    assert not inputs.is_symlink() and copy.read_text(encoding="utf-8") == "1000 0\n20000 1\n"
+
+
+def test_results_of_another_run_are_named(where: Path) -> None:
+    shutil.rmtree(where / "a")
+    points = [json.loads(line) for line in succeeded(run("points", "small.toml", "--format", "jsonl", cwd=where)).stdout.splitlines()]
+    for point in points:
+        succeeded(run("run", "small.toml", "--out", "a", "--only", point["key"], cwd=where))
+    succeeded(run("verify", "a", cwd=where))
+    shutil.copy(where / "other" / "summary.csv", where / "a")
+    done = run("verify", "a", cwd=where)
+    assert done.returncode == 1 and "damaged: summary.csv: it is not of the points that are there" in done.stdout
+    other = run("show", "topology", "plain.toml", "--run", "a", "--point", points[0]["key"], cwd=where)
+    assert other.returncode == 2 and "is of another scenario" in other.stderr, other.stderr
+
+
+def test_workers_and_reports_side_by_side_set_nothing_aside(where: Path) -> None:
+    """Workers that run points, with more and fewer seeds, and reports on what is finished, all at once."""
+    shutil.rmtree(where / "a")
+    keys = []
+    for seeds in ("3", "4"):
+        lines = succeeded(run("points", "small.toml", "--seeds", seeds, "--format", "jsonl", cwd=where)).stdout.splitlines()
+        keys.append([(json.loads(line)["key"], seeds) for line in lines])
+    succeeded(run("run", "small.toml", "--out", "a", "--only", keys[0][0][0], "--seeds", "3", cwd=where))
+    failed = []
+
+    def work(mine: list[tuple[str, str]]) -> None:
+        for key, seeds in mine:
+            done = run("run", "small.toml", "--out", "a", "--seeds", seeds, "--only", key, cwd=where)
+            failed.extend([done.stderr] if done.returncode != 0 else [])
+
+    def report(command: str) -> None:
+        for _ in range(6):
+            done = run(command, "a", cwd=where)
+            # What is missing so far makes one that gathers fail.
+            failed.extend([done.stderr] if done.returncode not in (0, 1) else [])
+
+    threads = [threading.Thread(target=work, args=(keys[0],)), threading.Thread(target=work, args=(keys[1][::-1],))]
+    threads += [threading.Thread(target=report, args=(command,)) for command in ("gather", "report")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed, failed[0]
+    assert not list((where / "a").rglob("*.aside*"))
+    succeeded(run("run", "small.toml", "--out", "a", "--seeds", "4", cwd=where))
+    succeeded(run("verify", "a", cwd=where))
+    assert not list((where / "a").rglob("*.aside*"))

@@ -432,7 +432,7 @@ pub fn command(arguments: impl IntoIterator<Item = OsString>, engines: Option<Bo
         }
         Err(Stop::Points(count)) => {
             say!(
-                "error: {count} point(s) failed; the others are kept, and the same command tries the failed ones again"
+                "error: {count} point(s) failed; the others are kept, and the command that runs them tries the failed ones again"
             );
             1
         }

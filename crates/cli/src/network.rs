@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
-use tailcut_lab::{Plan, PlannedPoint, RunArguments, read_info};
+use tailcut_lab::{Plan, PlannedPoint, RunArguments, read_info, version};
 use tailcut_record::{PortRow, read_ports};
 use tailcut_report::{NetworkPicture, PictureLink, PictureNode};
-use tailcut_results::{Point, PointState, replace};
+use tailcut_results::{Point, PointState, RunInfo, replace};
 use tailcut_sim::{Problem, Scenario};
 use tailcut_topology::{Network, Node};
 
@@ -60,7 +60,7 @@ pub(crate) fn show(scenario: &str, arguments: &NetworkArguments, format: TextFor
     let scenario = planned.scenario()?;
     let network = scenario.network();
     let busy = match (&arguments.run, point) {
-        (Some(folder), Some(point)) => Some(busy(folder, point, network)?),
+        (Some(folder), Some((point, _))) => Some(busy(folder, point, network)?),
         _ => None,
     };
     if let Some(path) = &arguments.svg {
@@ -100,7 +100,17 @@ pub(crate) fn show(scenario: &str, arguments: &NetworkArguments, format: TextFor
 }
 
 /// The simulation of the plan whose network is drawn: that of the run's point, or the first one.
-fn planned<'a>(plan: &'a Plan, point: Option<&Point>) -> Result<&'a PlannedPoint, Problem> {
+///
+/// # Errors
+/// If this program has made the point, and it is of another scenario.
+fn planned<'a>(plan: &'a Plan, point: Option<&(Point, RunInfo)>) -> Result<&'a PlannedPoint, Problem> {
+    if let Some((point, run)) = point.filter(|(_, run)| run.version == version()) {
+        return plan.points.iter().find(|planned| planned.point.key == point.key).ok_or_else(|| {
+            Problem::new(format!("{}, a point of the run, is of another scenario than `{}`", point.key, plan.name))
+                .help(format!("expected the scenario of the run, which made {} points", run.points.len()))
+        });
+    }
+    let point = point.map(|(point, _)| point);
     let is_alike = |planned: &&PlannedPoint| {
         point.is_none_or(|point| planned.point.scheme == point.scheme && planned.point.values == point.values)
     };
@@ -109,7 +119,7 @@ fn planned<'a>(plan: &'a Plan, point: Option<&Point>) -> Result<&'a PlannedPoint
 }
 
 /// The simulation of a run folder that is meant.
-fn chosen(folder: &Path, key: Option<&str>) -> Result<Point, Problem> {
+fn chosen(folder: &Path, key: Option<&str>) -> Result<(Point, RunInfo), Problem> {
     let run = read_info(folder, "such as runs/tail")?;
     let matching: Vec<&Point> =
         run.points.iter().filter(|point| key.is_none_or(|key| point.key.starts_with(key))).collect();
@@ -118,7 +128,7 @@ fn chosen(folder: &Path, key: Option<&str>) -> Result<Point, Problem> {
         format!("{} ({}{}, seed {})", point.key, point.scheme, axes.collect::<String>(), point.seed)
     };
     match matching[..] {
-        [one] => Ok(one.clone()),
+        [one] => Ok((one.clone(), run.clone())),
         [] => Err(Problem::new(format!("no point of {} begins with `{}`", folder.display(), key.unwrap_or_default()))
             .help(format!("expected one such as {}", run.points.first().map_or_else(String::new, described)))),
         [first, ..] => Err(Problem::new(format!("{} points of {} may be meant", matching.len(), folder.display()))
@@ -153,7 +163,8 @@ fn busy(folder: &Path, point: Point, network: &Network) -> Result<Busy, Problem>
         let row = row.filter(|row| row.rate_bps == spec.rate.as_bps());
         let row = row.ok_or_else(|| other_network(folder, &format!("{owner}->{peer} at {}", spec.rate)))?;
         if row.utilisation.is_nan() {
-            let message = format!("the run in {} measured nothing: its measurement window has no length", folder.display());
+            let message =
+                format!("the run in {} measured nothing: its measurement window has no length", folder.display());
             return Err(Problem::new(message).help("expected a `record.window` in which packets are sent"));
         }
         of_port.push(row.utilisation);

@@ -63,8 +63,13 @@ pub(crate) fn keep(out: &Path, files: &Files) -> Result<(), RunError> {
         let is_there = std::fs::metadata(&copy).is_ok_and(|there| there.is_file() && there.len() == bytes.len() as u64)
             && std::fs::read(&copy).is_ok_and(|there| there[..] == bytes[..]);
         if !is_there {
-            make_folder(&out.join(FOLDER)).map_err(io)?;
-            if copy.metadata().is_ok_and(|kind| !kind.is_file()) {
+            // Nothing is written through a symbolic link, and what somebody has edited is kept.
+            let folder = out.join(FOLDER);
+            if folder.is_symlink() {
+                set_aside(&folder).map_err(io)?;
+            }
+            make_folder(&folder).map_err(io)?;
+            if copy.symlink_metadata().is_ok() {
                 set_aside(&copy).map_err(io)?;
             }
             write_atomically(&copy, |file| file.write_all(&bytes))?;

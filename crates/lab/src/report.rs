@@ -28,9 +28,14 @@ pub struct FolderReport {
 /// # Errors
 /// If a file cannot be written.
 pub fn report(folder: &Path, info: &RunInfo) -> Result<FolderReport, RunError> {
-    // The lock keeps a run from beginning in the folder before the results are written.
-    let lock = run_folder::open_lock(folder)?;
-    let in_use = lock.try_lock().is_err();
+    let _held = run_folder::hold_results(folder);
+    report_held(folder, info)
+}
+
+/// The same, by a process that holds the results.
+fn report_held(folder: &Path, info: &RunInfo) -> Result<FolderReport, RunError> {
+    // It is free again at once: whoever begins to run points waits for the results alone.
+    let in_use = run_folder::open_lock(folder)?.try_lock().is_err();
     let go_on = || false;
     let analysis = Analysis::of(folder, info, &go_on).map_err(ReportError::from)?;
     // Pictures of sets of flows or points that there are no more would look as if they belonged to these results.
@@ -56,12 +61,13 @@ pub fn page_so_far(folder: &Path, info: &RunInfo, stop: &(dyn Fn() -> bool + Syn
 /// # Errors
 /// If a file cannot be written.
 pub fn gather(folder: &Path, info: &RunInfo) -> Result<FolderReport, RunError> {
+    let _held = run_folder::hold_results(folder);
     if let Ok(lock) = run_folder::open_lock(folder)
         && lock.try_lock().is_ok()
     {
         run_folder::remove_temporary_files(folder);
     }
-    report(folder, info)
+    report_held(folder, info)
 }
 
 /// Reads the finished points of a run and writes its results.

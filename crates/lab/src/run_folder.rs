@@ -3,10 +3,11 @@
 use std::fs::{File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use tailcut_record::{is_temporary, make_folder, read_regular, set_aside, write_atomically};
 use tailcut_report::ReportError;
-use tailcut_results::{Point, PointState, ResultFiles, RunInfo, replace};
+use tailcut_results::{Point, PointState, ResultFiles, ResultsError, RunInfo, content_hash, replace};
 use tailcut_sim::{Files, Problem};
 
 use crate::command::shell_word;
@@ -47,7 +48,8 @@ pub(crate) struct Locked {
 pub(crate) fn lock(out: &Path, info: &RunInfo, files: &Files, searched: &[String]) -> Result<Locked, RunError> {
     let mut notes = is_for(out, info, searched)?;
     let lock = open(out, &mut notes)?;
-    if lock.try_lock().is_err() {
+    // A file system that cannot lock is no reason to wait; it is refused, as before.
+    if patiently(|| lock.try_lock()).is_err() {
         let what = "is in use by another tailcut: wait for it, or choose another --out".to_owned();
         return Err(RunError::Folder { folder: out.to_owned(), what });
     }
@@ -66,12 +68,33 @@ pub(crate) fn join(out: &Path, info: &RunInfo, files: &Files) -> Result<Locked, 
     let mut notes = is_for(out, info, &[])?;
     let lock = open(out, &mut notes)?;
     // A file system that cannot lock cannot tell; points are written so that two processes do no harm to each other.
-    if let Err(TryLockError::WouldBlock) = lock.try_lock_shared() {
+    if let Err(TryLockError::WouldBlock) = patiently(|| lock.try_lock_shared()) {
         let what = "is in use by a whole run or by `tailcut gather`: wait for it, or choose another --out".to_owned();
         return Err(RunError::Folder { folder: out.to_owned(), what });
     }
     notes.extend(announce(out, info, files)?);
     Ok(Locked { _file: lock, notes })
+}
+
+/// Tries a lock for a second: `tailcut report` and `tailcut gather` hold it for a moment, to find whether a run goes on.
+fn patiently(try_lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    let began = Instant::now();
+    loop {
+        match try_lock() {
+            Err(TryLockError::WouldBlock) if began.elapsed() < Duration::from_secs(1) => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            result => return result,
+        }
+    }
+}
+
+/// Waits until no other process writes results or `run.json` in the run folder `out`, and keeps them from it until the
+/// returned file is dropped: processes that run points, reports and a whole run may be at work at once. The folder of
+/// the points is locked, so that no further file is needed; `None` where the system cannot do that.
+pub(crate) fn hold_results(out: &Path) -> Option<File> {
+    let points = File::open(out.join("points")).ok()?;
+    points.lock().ok().map(|()| points)
 }
 
 /// Makes the folder and opens its lock.
@@ -157,21 +180,26 @@ pub(crate) fn take_from(shared: &[PathBuf], out: &Path, point: &Point) {
 }
 
 /// Makes the folder of a point. What cannot be replaced by a file of the point, such as a folder that has its name, is
-/// set aside.
+/// set aside; returns where it is now.
 ///
 /// # Errors
 /// If the folder cannot be made.
-pub(crate) fn make_room(folder: &Path) -> std::io::Result<()> {
-    make_folder(folder)?;
+pub(crate) fn make_room(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut aside = Vec::new();
+    // Nothing is written through a symbolic link: what it leads to may be another run.
+    if folder.is_symlink() {
+        aside.push(set_aside(folder)?);
+    }
+    aside.extend(make_folder(folder)?);
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
         let is_ours = path.extension().is_some_and(|extension| extension == "parquet")
             || path.file_name().is_some_and(|name| name == "summary.json" || name == "error.txt");
         if is_ours && !path.symlink_metadata()?.is_file() {
-            set_aside(&path)?;
+            aside.push(set_aside(&path)?);
         }
     }
-    Ok(())
+    Ok(aside)
 }
 
 /// Writes into the folder what is run there: `run.json`, copies of the files that the scenario names, and
@@ -180,22 +208,42 @@ pub(crate) fn make_room(folder: &Path) -> std::io::Result<()> {
 /// # Errors
 /// If one of them cannot be written.
 pub(crate) fn announce(out: &Path, info: &RunInfo, files: &Files) -> Result<Vec<String>, RunError> {
-    let old = RunInfo::read(out).ok();
-    // What was written before is still there.
-    let results = old.as_ref().map_or_else(ResultFiles::new, |old| old.results.clone());
-    let info = RunInfo { results, ..info.clone() };
-    let scenario = scenario_text(&info);
+    let _held = hold_results(out);
+    let old = RunInfo::read(out);
     let path = out.join("scenario.toml");
-    let expected = scenario_text(old.as_ref().unwrap_or(&info));
-    let is_ours = match read_regular(&path) {
-        Ok(text) => without_head(&text) == without_head(&expected),
-        Err(error) => error.kind() == ErrorKind::NotFound,
+    let text = scenario_text(info);
+    let mut scenario = vec![content_hash(text.as_bytes())];
+    let mut notes = Vec::new();
+    let mut aside = |path: &Path| {
+        let to = set_aside(path).map_err(|source| RunError::Io { path: path.to_owned(), source })?;
+        notes.push(format!("{} is not what tailcut has written there: it is now {}", path.display(), to.display()));
+        Ok::<(), RunError>(())
     };
-    let io = |source| RunError::Io { path: path.clone(), source };
-    let aside = if is_ours { None } else { Some(set_aside(&path).map_err(io)?) };
-    let note = |aside: PathBuf| {
-        format!("{} is not what tailcut has written there: it is now {}", path.display(), aside.display())
-    };
+    match read_regular(&path) {
+        Ok(there) if there == text => {}
+        Ok(there) => {
+            let hash = content_hash(there.as_bytes());
+            match &old {
+                // Until it is replaced, the one before is there, also if this process is killed.
+                Ok(old) if old.scenario.contains(&hash) => scenario.push(hash),
+                Err(_) if without_head(&there) == without_head(&text) => scenario.push(hash),
+                _ => aside(&path)?,
+            }
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(_) => aside(&path)?,
+    }
+    if let Err(ResultsError::Damaged { path, .. }) = &old {
+        aside(path)?;
+    }
+    // What was written before is still there.
+    let old = old.ok();
+    let results = old.as_ref().map_or_else(ResultFiles::new, |old| old.results.clone());
+    // With the one before it, the list is that of an announcement that was made already.
+    if let Some(known) = old.as_ref().map(|old| &old.scenario).filter(|known| known.starts_with(&scenario)) {
+        scenario.clone_from(known);
+    }
+    let info = RunInfo { results, scenario, ..info.clone() };
     if old.as_ref() != Some(&info) {
         info.write(out).map_err(ReportError::from)?;
     }
@@ -203,8 +251,10 @@ pub(crate) fn announce(out: &Path, info: &RunInfo, files: &Files) -> Result<Vec<
     // first point. A file system that cannot sync a folder has done what it can.
     let _ = File::open(out).and_then(|folder| folder.sync_all());
     inputs::keep(out, files)?;
-    replace(&path, scenario.as_bytes())?;
-    Ok(aside.map(note).into_iter().collect())
+    if read_regular(&path).ok().as_ref() != Some(&text) {
+        replace(&path, text.as_bytes())?;
+    }
+    Ok(notes)
 }
 
 /// The text of `scenario.toml` in the folder of a run.
@@ -213,9 +263,8 @@ pub(crate) fn scenario_text(info: &RunInfo) -> String {
     format!("# {}\n# tailcut {}\n\n{scenario}", info.command, info.version)
 }
 
-/// The text of `scenario.toml` without its first two lines, the command and the version: processes that run some points
-/// each have commands of their own.
-pub(crate) fn without_head(text: &str) -> &str {
+/// The text of `scenario.toml` without its first two lines, the command and the version.
+fn without_head(text: &str) -> &str {
     let behind_line =
         |text| str::split_once(text, '\n').filter(|(line, _)| line.starts_with('#')).map(|(_, rest)| rest);
     behind_line(text).and_then(behind_line).unwrap_or(text)

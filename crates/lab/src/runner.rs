@@ -113,7 +113,9 @@ pub fn run_only(
         }
     }
     // Results that were gathered before are about fewer points.
+    let held = run_folder::hold_results(&options.out);
     let aside = remove_results(&options.out).map_err(RunError::from)?;
+    drop(held);
     aside.iter().for_each(|note| progress.noticed(note));
     progress.begin(1, 0);
     let failures = run_points(&[planned], plan, options, progress)?;
@@ -180,6 +182,14 @@ impl<'a> Session<'a> {
             }
             todo.push(planned);
         }
+        for planned in &todo {
+            let folder = planned.point.folder_in(out);
+            if folder.symlink_metadata().is_ok() {
+                let aside = run_folder::make_room(&folder).map_err(|source| RunError::Io { path: folder, source })?;
+                let note = |to: &PathBuf| format!("what stood in the way of a file of a point is now {}", to.display());
+                aside.iter().for_each(|to| self.progress.noticed(&note(to)));
+            }
+        }
         // The longest first, so that no core waits for a last long one; equal ones in the order of the plan.
         todo.sort_by(|a, b| b.size.packet_hops.total_cmp(&a.size.packet_hops));
         let reused = fresh.len() - todo.len();
@@ -188,6 +198,7 @@ impl<'a> Session<'a> {
         if !todo.is_empty() {
             // Results of an earlier run are about other points than this run will have. They are removed before any
             // point is run, so that nobody takes them for the results of this run if it is stopped.
+            let _held = run_folder::hold_results(out);
             remove_results(out)?.iter().for_each(|note| self.progress.noticed(note));
         }
         self.progress.begin(todo.len(), reused);
@@ -214,7 +225,9 @@ impl<'a> Session<'a> {
 
     /// Writes statistics, tables, plots and the page.
     pub(crate) fn report(self, plan: &Plan) -> Result<RunReport, RunError> {
+        let held = run_folder::hold_results(&self.options.out);
         let results = self.read(plan, report::write)?;
+        drop(held);
         let summary = |planned: &PlannedPoint| planned.point.summary_in(&self.options.out).ok()?;
         let points = plan.points.iter().filter_map(summary).collect();
         Ok(RunReport { results, points, failures: self.failures, reused: self.reused })
@@ -243,6 +256,7 @@ fn info(plan: &Plan, options: &RunOptions) -> RunInfo {
         size_bounds: plan.size_bounds.clone(),
         notes: plan.differences.iter().filter_map(Differences::by_name).map(|changes| changes.sentence()).collect(),
         differences: plan.differences.iter().flat_map(Differences::around).collect(),
+        scenario: Vec::new(),
         results: ResultFiles::new(),
         points: plan.points.iter().map(|planned| planned.point.clone()).collect(),
     }

@@ -4,12 +4,11 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use tailcut_record::read_regular;
-use tailcut_results::{Point, PointState, PointSummary, RunInfo, changed};
+use tailcut_results::{Point, PointState, PointSummary, RunInfo, changed, content_hash};
 use tailcut_sim::Problem;
 
 use crate::inputs;
 use crate::plan::{Plan, PlannedPoint, RunArguments};
-use crate::run_folder::{scenario_text, without_head};
 use crate::simulate::digest;
 use crate::version::version;
 
@@ -30,12 +29,19 @@ pub struct Verified {
 /// Reads every file of the run `info` in `folder`.
 pub fn verify(folder: &Path, info: &RunInfo) -> Verified {
     let scenario = match read_regular(&folder.join("scenario.toml")) {
-        Ok(text) if without_head(&text) == without_head(&scenario_text(info)) => None,
+        Ok(text) if info.scenario.contains(&content_hash(text.as_bytes())) => None,
         Ok(_) => Some("scenario.toml: it is not what was written".to_owned()),
         Err(error) if error.kind() == ErrorKind::NotFound => Some("scenario.toml: it is missing".to_owned()),
         Err(error) => Some(format!("scenario.toml: {error}")),
     };
-    let files = scenario.into_iter().chain(inputs::damaged(folder, &info.inputs)).chain(changed(folder, &info.results));
+    let is_foreign = |name: &&str| !info.results.contains_key(*name) && folder.join(name).exists();
+    let foreign = ["summary.csv", "report.html"].into_iter().filter(is_foreign);
+    let foreign = foreign.map(|name| format!("{name}: it is not of the points that are there"));
+    let files = scenario
+        .into_iter()
+        .chain(foreign)
+        .chain(inputs::damaged(folder, &info.inputs))
+        .chain(changed(folder, &info.results));
     let mut verified = Verified { damaged_files: files.collect(), ..Verified::default() };
     for point in &info.points {
         match point.state_in(folder) {

@@ -76,7 +76,7 @@ pub fn write_results(
     let known = RunInfo::read(dir).ok();
     let old = known.as_ref().map_or_else(ResultFiles::new, |known| known.results.clone());
     let aside = staging.publish(&names, &old, |results| {
-        let run = RunInfo { results: results.clone(), ..run.clone() };
+        let run = RunInfo { results: results.clone(), ..known.clone().unwrap_or_else(|| run.clone()) };
         // The file is not written again if an earlier command has written the same.
         if known.as_ref() == Some(&run) { Ok(()) } else { run.write(dir) }
     })?;

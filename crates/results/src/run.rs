@@ -94,6 +94,10 @@ pub struct RunInfo {
     pub differences: Vec<SchemeDifferences>,
     /// Every simulation of the run, the failed ones included.
     pub points: Vec<Point>,
+    /// The hashes that the content of `scenario.toml` may have: of the text that belongs to this, and of the one before,
+    /// which is there until it is replaced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenario: Vec<String>,
     /// The files of results that were written into the folder, by their names below it: only these are removed when
     /// they are out of date.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -186,6 +190,7 @@ mod tests {
             notes: Vec::new(),
             differences: Vec::new(),
             points: vec![Point { key: key.to_owned(), scheme: String::new(), values: Vec::new(), seed: 1 }],
+            scenario: Vec::new(),
             results: ResultFiles::new(),
         }
     }

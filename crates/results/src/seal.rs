@@ -124,6 +124,9 @@ impl Point {
     pub fn summary_in(&self, run: &Path) -> Result<Option<PointSummary>, String> {
         let folder = self.folder_in(run);
         let path = folder.join(SUMMARY);
+        if folder.is_symlink() {
+            return Err("its folder is a symbolic link".to_owned());
+        }
         if folder.exists() && !folder.is_dir() {
             return Err("its folder is a file".to_owned());
         }
@@ -184,6 +187,10 @@ impl PointSummary {
 /// # Errors
 /// If its summary cannot be removed.
 pub fn forget(folder: &Path) -> std::io::Result<()> {
+    // What a symbolic link leads to is not this run's.
+    if folder.is_symlink() {
+        return Ok(());
+    }
     fs::remove_file(folder.join(SUMMARY))
 }
 

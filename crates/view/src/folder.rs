@@ -67,13 +67,18 @@ impl Folder {
         let mut stamp = String::new();
         known.finished.retain(|key, _| info.points.iter().any(|point| point.key == *key));
         for point in &info.points {
-            let Ok(Some(PointSummary { engine, .. })) = point.summary_in(&self.path) else {
+            let Ok(Some(PointSummary { engine, files, .. })) = point.summary_in(&self.path) else {
                 known.finished.remove(&point.key);
                 continue;
             };
             known.finished.insert(point.key.clone(), (engine.packet_hops as f64, engine.wall_ns as f64 / 1e9));
-            stamp.push_str(&point.key);
-            stamp.push('\n');
+            // Hashes of all files would take too long for a page that asks every second.
+            let folder = point.folder_in(&self.path);
+            for name in files.keys().map(String::as_str).chain(["summary.json"]) {
+                let there = std::fs::metadata(folder.join(name));
+                let there = there.ok().map(|there| (there.len(), there.modified().ok()));
+                stamp.push_str(&format!("{} {name} {there:?}\n", point.key));
+            }
         }
         format!("{}-{}", info.points.len(), tailcut_lab::fingerprint(stamp.as_bytes()))
     }

@@ -32,6 +32,7 @@ use self::search::{Range, Search, Verdict};
 use crate::error::RunError;
 use crate::plan::Plan;
 use crate::progress::Progress;
+use crate::run_folder;
 use crate::runner::{RunOptions, Session};
 use crate::until::{UntilError, more_seeds};
 
@@ -368,6 +369,7 @@ fn planned(plan: &Plan, space: &Space, designs: &[Design], seeds: &[u64], looks:
 /// that was set aside.
 fn write(advice: &Advice, folder: &Path) -> Result<Vec<String>, RunError> {
     let results = |error: ResultsError| RunError::Results(error.into());
+    let _held = run_folder::hold_results(folder);
     let staging = Staging::new(folder)?;
     for (name, text) in FILES.into_iter().zip([advice.csv(), advice.json()]) {
         let path = staging.folder().join(name);
