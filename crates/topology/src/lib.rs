@@ -14,6 +14,7 @@ mod extra;
 pub mod generate;
 mod ideal;
 mod link_level;
+mod longest;
 mod network;
 pub mod path;
 mod quickest;
@@ -24,6 +25,7 @@ pub use extra::{Address, Aggregation, Cost, ExtraLinks, NetworkConfig, StaticRou
 pub use generate::{LinkConfig, MAX_DELAY, MAX_PORTS, TopologyConfig};
 pub use ideal::{Hop, Route, fct_floor, ideal_fct};
 pub use link_level::{LinkLevel, Rest, TwoWay};
+pub use longest::{Longest, PathRates};
 pub use network::{Network, Node, NodeName, PortName, PortSpec, SwitchInfo, Tier};
 pub use path::{Path, PathConfig, PathContext};
 pub use quickest::{Headers, Quickest};

@@ -96,6 +96,8 @@ pub struct Network {
     pub(crate) extra: Option<Box<Extra>>,
     /// Whether the ways between two hosts differ in rates or delays.
     is_irregular: bool,
+    /// Whether its generator knows that what holds for one host holds for all.
+    hosts_are_alike: bool,
     uplink_capacity_bps: Option<u64>,
     remarks: Vec<String>,
     /// The host of each node, where a file numbers hosts and switches together.
@@ -144,6 +146,7 @@ impl Network {
             switch_delays,
             extra: None,
             is_irregular: false,
+            hosts_are_alike: is_computed,
             uplink_capacity_bps,
             remarks,
             nodes: None,
@@ -183,6 +186,7 @@ impl Network {
         let racks = (0..self.hosts).map(|host| self.rack_of(HostId(host))).collect();
         self.rack_of = Some(racks);
         (self.ports, self.first_nic, self.first_port) = (ports, Some(first_nic), first_port);
+        self.hosts_are_alike = false;
     }
 
     /// Takes these ways from now on.
@@ -190,12 +194,14 @@ impl Network {
         let racks = (0..self.hosts).map(|host| self.rack_of(HostId(host))).collect();
         self.rack_of = Some(racks);
         self.router = router;
+        self.hosts_are_alike = false;
         self.is_irregular |= self.has_static_routes() || self.has_leaf_addresses() || self.has_unequal_ways();
     }
 
     /// Lets hosts pass on what is not for them; the ways are to be looked for.
     pub(crate) fn relay(&mut self) {
         self.relays = true;
+        self.hosts_are_alike = false;
     }
 
     /// Tells the user of something, in a sentence.
@@ -226,6 +232,7 @@ impl Network {
         spec.rate = rate.unwrap_or(spec.rate);
         spec.delay = delay.unwrap_or(spec.delay);
         self.is_irregular = true;
+        self.hosts_are_alike = false;
     }
 
     /// Whether all links into switches are alike, and all into hosts that may be chosen between, so that paths of as
@@ -296,8 +303,10 @@ impl Network {
         Some(number)
     }
 
+    /// Whether the host before it is not reached in the same ways: that of another rack, or one with several links.
     fn is_first_of_rack(&self, host: HostId) -> bool {
-        host.0 == 0 || self.rack_of(HostId(host.0 - 1)) != self.rack_of(host)
+        let is_other = |before: HostId| self.rack_of(before) != self.rack_of(host) || self.nics(before).len() > 1;
+        host.0 == 0 || is_other(HostId(host.0 - 1))
     }
 
     /// Hosts with several links.
@@ -309,6 +318,11 @@ impl Network {
     /// least.
     pub fn is_irregular(&self) -> bool {
         self.is_irregular
+    }
+
+    /// Whether what holds for one host and the others holds for every host and its others.
+    pub(crate) fn hosts_are_alike(&self) -> bool {
+        self.hosts_are_alike
     }
 
     /// Whether hosts forward what is not for them.

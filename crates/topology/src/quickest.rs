@@ -623,4 +623,4 @@ fn fold(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -13,9 +13,15 @@ const RATES: [u64; 5] = [1_000_000_000, 10_000_000_000, 40_000_000_000, 100_000_
 /// A few hosts and switches with cables at random, some of them side by side, each direction with its own rate and
 /// delay. Every switch has a cable to one before it, and every host to a switch.
 pub(crate) fn networks() -> impl Strategy<Value = Network> {
+    networks_of(2u32..5)
+}
+
+/// The same of so many hosts.
+pub(crate) fn networks_of(hosts: std::ops::Range<u32>) -> impl Strategy<Value = Network> {
+    let most = 40 + hosts.end as usize;
     let cable = (any::<(u32, u32)>(), 0..RATES.len(), 0..RATES.len(), 0u64..30_000_000, 0u64..30_000_000);
-    let cables = prop::collection::vec(cable, 40);
-    (2u32..5, 1u32..6, 0usize..12, 0usize..3, any::<bool>(), any::<bool>(), cables).prop_map(
+    let cables = prop::collection::vec(cable, most);
+    (hosts, 1u32..6, 0usize..12, 0usize..3, any::<bool>(), any::<bool>(), cables).prop_map(
         |(hosts, switches, more, nics, is_even, by_rate, drawn)| {
             let mut wiring = Wiring::new(hosts, Span::ZERO);
             let tier = wiring.tier("switch");
@@ -69,7 +75,7 @@ pub(crate) fn networks() -> impl Strategy<Value = Network> {
 }
 
 /// All paths of the router from one host to another.
-fn paths(network: &Network, src: HostId, dst: HostId) -> Vec<Route> {
+pub(crate) fn paths(network: &Network, src: HostId, dst: HostId) -> Vec<Route> {
     let (mut found, mut open) = (Vec::new(), vec![(Node::Host(src), Route::default())]);
     let mut ports = Vec::new();
     while let Some((at, path)) = open.pop() {

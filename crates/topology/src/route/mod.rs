@@ -26,7 +26,7 @@ pub struct NextHops {
 /// for each pair of places.
 ///
 /// All ports that it names lie on a shortest way, and none is left out. All ways between two hosts have the same rates
-/// and delays.
+/// and delays, and every host stands to the others as any host does to its own.
 pub trait Rule: fmt::Debug + Send + Sync {
     /// As [`Router::next_hops`].
     fn next_hops(&self, at: SwitchId, dst: HostId) -> NextHops;
