@@ -12,10 +12,15 @@ pub struct Around {
     pub rtt: Span,
     /// Links between these hosts.
     pub hops: u8,
-    /// Bytes that the link of a host carries in that time; of the fastest, where they differ.
+    /// The largest bandwidth-delay product of a pair of hosts: the rate of the slowest link between them times their
+    /// round-trip time.
     pub bdp: u64,
-    /// Rate of the port's link, for a model of a port; else that of a host, and the values below are those of the port
-    /// with the most room.
+    /// The rate of the fastest path between two hosts, which is that of its slowest link.
+    pub path_rate: BitRate,
+    /// The ports of switches, one of each kind: of its settings and the rate of its link.
+    pub ports: Vec<PortAround>,
+    /// Rate of the port's link, for a model of a port; else that of the fastest link of a host, and the values below
+    /// are those of the port with the most room.
     pub port_rate: BitRate,
     /// Bytes that this link carries in the round-trip time.
     pub port_bdp: u64,
@@ -28,8 +33,6 @@ pub struct Around {
     pub class_room: u64,
     /// The same of the classes that are dropped when there is no room; `None` if all are paused instead.
     pub lossy_room: Option<u64>,
-    /// Time that a full class of those that are dropped takes to drain into the link of a host; of all if none is.
-    pub drain: Span,
     /// Whether packets of one flow take several ways at a time ([`Thing::Spraying`](crate::Thing)).
     pub sprays: bool,
     /// Whether data packets can be marked, and their senders react to it ([`Thing::EcnCapable`](crate::Thing)).
@@ -46,6 +49,46 @@ pub struct Around {
     pub incasts: Vec<Incast>,
 }
 
+/// A port of a switch, and those that are like it.
+#[derive(Clone, Debug)]
+pub struct PortAround {
+    /// How a sentence names it: `the port switch0->host3`.
+    pub name: String,
+    /// Rate of its link.
+    pub rate: BitRate,
+    /// Bytes that its link carries in the largest round-trip time.
+    pub bdp: u64,
+    /// Bytes that may wait in it, of all classes together.
+    pub room: u64,
+    /// Bytes of one class that may wait in it, of the class with the most room.
+    pub class_room: u64,
+    /// The same of the classes that are dropped when there is no room; `None` if all are paused instead.
+    pub lossy_room: Option<u64>,
+}
+
+impl PortAround {
+    /// Time that a full class of those that are dropped takes to drain into the link; of all if none is.
+    pub fn drain(&self) -> Span {
+        self.rate.tx_time(self.lossy_room.unwrap_or(self.class_room))
+    }
+}
+
+/// Finds the port about which there is the most to say: that with the greatest value of those that have one. Returns it
+/// with its name, which is `a port` if all of them have one.
+fn worst<K: Ord>(ports: &[PortAround], of: impl Fn(&PortAround) -> Option<K>) -> Option<(&PortAround, &str)> {
+    let values: Vec<(&PortAround, Option<K>)> = ports.iter().map(|port| (port, of(port))).collect();
+    let is_all = values.iter().all(|(_, value)| value.is_some());
+    // The first of equal ones.
+    let named = values.into_iter().filter_map(|(port, value)| Some((port, value?))).rev();
+    let (port, _) = named.max_by(|(_, a), (_, b)| a.cmp(b))?;
+    Some((port, if is_all { "a port" } else { &port.name }))
+}
+
+/// So many bytes for each so many that there is room for, in thousandths.
+fn excess(bytes: u64, room: u64) -> Option<u128> {
+    (bytes > room).then(|| u128::from(bytes) * 1000 / u128::from(room.max(1)))
+}
+
 /// A class in which many hosts answer one at once.
 #[derive(Clone, Debug)]
 pub struct Incast {
@@ -55,6 +98,8 @@ pub struct Incast {
     pub degree: u64,
     /// The largest payload of an answer, in bytes.
     pub largest_size: u64,
+    /// The ports to the hosts that ask, one of each kind.
+    pub ports: Vec<PortAround>,
 }
 
 impl Around {
@@ -76,18 +121,45 @@ impl Around {
         })
     }
 
+    /// Bytes that a flow alone has on the way over a port at most, if it fills its path: no more than the link carries
+    /// in the largest round-trip time, and no more than any path holds.
+    pub fn fills(&self, port: &PortAround) -> u64 {
+        port.bdp.min(self.bdp)
+    }
+
+    /// The port about which there is the most to say, with its name in a sentence: that with the greatest value of
+    /// those that have one.
+    pub fn worst_port<K: Ord>(&self, of: impl Fn(&PortAround) -> Option<K>) -> Option<(&PortAround, &str)> {
+        worst(&self.ports, of)
+    }
+
+    /// The port that has the least room for the bytes that it may get, if it has less; with its name in a sentence.
+    pub fn overfull_port(
+        &self,
+        bytes: impl Fn(&PortAround) -> u64,
+        room: impl Fn(&PortAround) -> Option<u64>,
+    ) -> Option<(&PortAround, &str)> {
+        self.worst_port(|port| excess(bytes(port), room(port)?))
+    }
+
     /// What is strange about the first bytes of the answers of an incast, `first` of each host at most: that they are
-    /// more than a queue of a port holds that drops.
-    pub fn burst_of_incast(&self, what: &str, first: u64) -> Option<String> {
-        let room = self.lossy_room?;
-        let bytes = |incast: &Incast| incast.degree.saturating_mul(first.min(wire_bytes(incast.largest_size)));
-        let largest = self.incasts.iter().max_by_key(|incast| bytes(incast)).filter(|incast| bytes(incast) > room)?;
+    /// more than a queue holds that drops, of a port to a host that asks.
+    pub fn burst_of_incast(&self, what: &str, first: impl Fn(&PortAround) -> u64) -> Option<String> {
+        let bytes = |incast: &Incast, port: &PortAround| {
+            incast.degree.saturating_mul(first(port).min(wire_bytes(incast.largest_size)))
+        };
+        let of = |incast| {
+            let of: &Incast = incast;
+            let (port, name) = worst(&of.ports, |port| excess(bytes(of, port), port.lossy_room?))?;
+            Some((bytes(of, port), port.lossy_room?, name, of))
+        };
+        let (bytes, room, name, largest) = self.incasts.iter().filter_map(of).max_by_key(|&(bytes, ..)| bytes)?;
         Some(format!(
-            "{what} lets the {} hosts that answer a query of `{}` send {} at once, more than a queue of a port holds, {}: \
+            "{what} lets the {} hosts that answer a query of `{}` send {} at once, more than a queue of {name} holds, {}: \
              the answers of one query can overflow it",
             largest.degree,
             largest.class,
-            Bytes(bytes(largest)).rounded(),
+            Bytes(bytes).rounded(),
             Bytes(room).rounded()
         ))
     }

@@ -61,6 +61,9 @@ pub struct PathFacts {
     pub hops: u8,
     /// Round-trip time of a full packet and its ACK in an idle network, if they come back as they go.
     pub rtt: Span,
+    /// Bytes that are a bandwidth-delay product for the flow, where those of paths differ and its transport has a size
+    /// that follows them; else 0.
+    pub bdp: u64,
 }
 
 const PAGE: usize = 1024;

@@ -25,7 +25,7 @@ mod table;
 mod way;
 mod words;
 
-pub use around::{Around, Incast};
+pub use around::{Around, Incast, PortAround};
 pub use breakdown::{Breakdown, Component};
 pub use custom::{Custom, Made};
 pub use facts::{Entry, Fact, Facts, Speaker, Thing};

@@ -182,6 +182,16 @@ macro_rules! register {
             }
 
             #[allow(unused_variables)]
+            fn resolve_bdp_of_paths(&mut self, bdp: u64) {
+                match self {
+                    $($config::$variant(config) => $crate::Parameters::resolve_bdp_of_paths(config, bdp),)+
+                    $($config::Custom(custom) => {
+                        let _: &$crate::Custom<$context, dyn $custom + Send> = custom;
+                    })?
+                }
+            }
+
+            #[allow(unused_variables)]
             fn fits(&self, around: &$crate::Around) -> Result<(), $crate::Invalid> {
                 match self {
                     $($config::$variant(config) => $crate::Parameters::fits(config, around)

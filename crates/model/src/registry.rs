@@ -30,9 +30,15 @@ pub trait Parameters: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     }
 
     /// Writes out sizes that are multiples of the bandwidth-delay product, which is `bdp` bytes: of its port's link,
-    /// for a model of a port, and of the fastest link of a host, for one of a host.
+    /// for a model of a port, and of all paths between hosts, for one of a host.
     fn resolve_bdp(&mut self, bdp: u64) {
         let _ = bdp;
+    }
+
+    /// As [`Parameters::resolve_bdp`], for a model of a host where the products of paths differ: the largest is `bdp`,
+    /// and each flow has its own, [`PathFacts::bdp`](crate::PathFacts).
+    fn resolve_bdp_of_paths(&mut self, bdp: u64) {
+        self.resolve_bdp(bdp);
     }
 
     /// Refuses what cannot work in this network.
@@ -85,6 +91,8 @@ pub trait Seat {
     fn resolve(&mut self, workload: &dyn Demand) -> Result<(), Invalid>;
     /// As [`Parameters::resolve_bdp`].
     fn resolve_bdp(&mut self, bdp: u64);
+    /// As [`Parameters::resolve_bdp_of_paths`].
+    fn resolve_bdp_of_paths(&mut self, bdp: u64);
     /// As [`Parameters::fits`], with the path relative to the seat.
     ///
     /// # Errors

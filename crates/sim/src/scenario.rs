@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use tailcut_base::{Bytes, HostId, PortId, Seeds, Span, SwitchId, bdp_bytes};
+use tailcut_base::{Bytes, HostId, PortId, Seeds, Span, SwitchId};
 use tailcut_fabric::{PortConfig, SwitchConfig, SwitchContext};
-use tailcut_model::{Demand, Facts, Files, Invalid, Seat, Thing};
+use tailcut_model::{Around, Demand, Facts, Files, Invalid, PortAround, Seat, Thing};
 use tailcut_record::Throughput;
 use tailcut_topology::Network;
 use tailcut_workload::{Forecast, HostLinks, SizeMixture, Workload};
@@ -134,10 +134,13 @@ impl Scenario {
     /// Checks a configuration without a placement.
     fn checked(mut config: Config, seed: u64, files: Files, networks: &mut Networks) -> Result<Scenario, Invalid> {
         let network = networks.of(&config, &files)?;
-        let longest = around::longest_path(&network);
+        let longest = around::longest_path(&network, around::sprays(&config.path));
         let tables = Tables::new(&mut config, &network, longest.rtt)?;
-        let of_host = bdp_bytes(longest.rate, longest.rtt);
-        config.host.seats_mut().into_iter().for_each(|(_, seat)| seat.resolve_bdp(of_host));
+        let resolve = |seat: &mut dyn Seat| match longest.is_uniform() {
+            true => seat.resolve_bdp(longest.bdp()),
+            false => seat.resolve_bdp_of_paths(longest.bdp()),
+        };
+        config.host.seats_mut().into_iter().for_each(|(_, seat)| resolve(seat));
         let places = host_links(&network);
         let workload = Workload::new(&config.workload, &places, Seeds::new(seed), &files)?;
         // What depends on the traffic is looked up here: no model knows the workload.
@@ -324,6 +327,11 @@ impl Scenario {
         self.tables.settings(&self.config)
     }
 
+    /// Of some ports one of each kind of table, rate and links, and how many of it there are.
+    pub(crate) fn port_kinds(&self, ports: impl Iterator<Item = PortId>) -> Vec<(PortId, u32)> {
+        self.tables.kinds(&self.config, &self.network, ports)
+    }
+
     /// The longest path of the idle network.
     pub(crate) fn longest_path(&self) -> LongestPath {
         self.longest
@@ -403,25 +411,22 @@ impl Scenario {
             Fidelity::Packet | Fidelity::Ideal(_) => {}
         }
         let around = around::of(self);
-        let (rtt, bdp) = (around.rtt, around.bdp);
-        if around.port_room < bdp {
+        let shallow = |port: &PortAround| Some(around.fills(port)).filter(|&bdp| port.room < bdp);
+        if let Some((port, name)) =
+            around.worst_port(|port| Some(shallow(port)? as u128 * 1000 / u128::from(port.room.max(1))))
+        {
+            let (rate, rtt) = if port.bdp < around.bdp { (port.rate, around.rtt) } else { self.longest.fills };
             warnings.push(format!(
-                "the buffer of a port, {}, is below the bandwidth-delay product of {} ({} x {})",
-                Bytes(around.port_room).rounded(),
-                Bytes(bdp).rounded(),
-                self.longest.rate,
+                "the buffer of {name}, {}, is below the bandwidth-delay product of {} ({rate} x {})",
+                Bytes(port.room).rounded(),
+                Bytes(around.fills(port)).rounded(),
                 rtt.rounded()
             ));
         }
         let of_ports = |path: &str| path.starts_with("port.") || path.starts_with("nic.queue.");
         let seats = config.seats().into_iter().filter(|(path, ..)| !of_ports(path));
         warnings.extend(seats.flat_map(|(_, seat, _)| seat.warnings(&around)));
-        for port in self.tables.kinds(config, &self.network) {
-            let settings = self.tables.config_of_port(config, &self.network, port).expect("packets wait there");
-            let around = around::of_port(self, &around, port, settings);
-            let said = settings.seats().into_iter().flat_map(|(_, seat, _)| seat.warnings(&around));
-            said.for_each(|warning| warnings.extend((!warnings.contains(&warning)).then_some(warning)));
-        }
+        warnings.extend(self.warnings_of_ports(&around));
         warnings.extend(together::warnings(&self.facts));
         warnings.extend(pfc::warnings(self));
         warnings.extend(equal_starts::warning(self));
@@ -435,6 +440,36 @@ impl Scenario {
         }
         warnings.extend(window::warning(config, self.forecast.duration));
         warnings
+    }
+
+    /// What is probably not meant of the models of ports, with the name of a port where it is not said of all.
+    fn warnings_of_ports(&self, around: &Around) -> Vec<String> {
+        let kinds = self.port_kinds(self.network.ports().ids());
+        // What is said, and of which ports.
+        let mut said: Vec<(String, Vec<(PortId, u32)>)> = Vec::new();
+        for &(port, count) in &kinds {
+            let settings = self.nic_config(port).expect("packets wait there");
+            let around = around::of_port(self, around, port, settings);
+            let mut of_port: Vec<String> = Vec::new();
+            for warning in settings.seats().into_iter().flat_map(|(_, seat, _)| seat.warnings(&around)) {
+                if !of_port.contains(&warning) {
+                    of_port.push(warning);
+                }
+            }
+            for warning in of_port {
+                match said.iter_mut().find(|(known, _)| *known == warning) {
+                    Some((_, ports)) => ports.push((port, count)),
+                    None => said.push((warning, vec![(port, count)])),
+                }
+            }
+        }
+        let named = |(warning, ports): (String, Vec<(PortId, u32)>)| match ports[..] {
+            [(port, count), ..] if ports.len() < kinds.len() => {
+                format!("{warning} ({})", around::name(&self.network, port, count))
+            }
+            _ => warning,
+        };
+        said.into_iter().map(named).collect()
     }
 
     /// What each link is offered.

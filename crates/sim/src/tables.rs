@@ -203,13 +203,18 @@ impl Tables {
         Table::each(config).into_iter().flat_map(of).collect()
     }
 
-    /// Ports that differ in their table or the rate of their link: one of each kind.
-    pub(crate) fn kinds(&self, config: &Config, network: &Network) -> Vec<PortId> {
+    /// Ports that differ in their table or the rate of their link: one of each kind, and how many of it there are.
+    pub(crate) fn kinds(
+        &self,
+        config: &Config,
+        network: &Network,
+        ports: impl Iterator<Item = PortId>,
+    ) -> Vec<(PortId, u32)> {
         let mut kinds = BTreeMap::new();
-        for (port, spec) in network.ports().iter_enumerated() {
+        for port in ports {
             if let Some(table) = self.table_of(config, network, port) {
                 let links = network.extra_links(port).unwrap_or(1);
-                kinds.entry((table, spec.rate.as_bps(), links)).or_insert(port);
+                kinds.entry((table, network.ports()[port].rate.as_bps(), links)).or_insert((port, 0)).1 += 1;
             }
         }
         kinds.into_values().collect()

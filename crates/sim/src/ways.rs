@@ -1,12 +1,16 @@
 //! The links that a flow crosses: those that its packets would.
 
-use tailcut_base::{HEADER_BYTES, HostId, Instant, MTU_BYTES, PortId, Seeds};
+use std::collections::BTreeMap;
+
+use tailcut_base::{BitRate, HEADER_BYTES, HostId, Instant, MTU_BYTES, PortId, Seeds};
 use tailcut_flow::Hop;
+use tailcut_host::transport::TransportConfig;
 use tailcut_model::{FlowId, FlowSpec, Invalid, Kind, Packet, PathFacts, Thing};
 use tailcut_topology::path::{Path, PathConfig, PathContext};
-use tailcut_topology::{Network, Node, Quickest, Route, Router};
+use tailcut_topology::{Network, Node, PortSpec, Quickest, Route, Router};
 
 use crate::Scenario;
+use crate::around::{self, LongestPath};
 use crate::failures::Outages;
 
 /// Path choices of all nodes.
@@ -106,40 +110,70 @@ impl<'a> Ways<'a> {
 
     /// All equal ways: each node passes on as much to each of its next hops. Returns whether there are any.
     fn all(&mut self, src: HostId, dst: HostId, hops: &mut Vec<Hop>) -> bool {
-        let router = self.router;
-        self.open.clear();
-        self.open.push((Node::Host(src), 1.0));
-        // All ways are equally long, so that what comes to a node has come when the nodes before it are done.
-        let mut from = 0;
-        while from < self.open.len() {
-            let end = self.open.len();
-            for nth in from..end {
-                let (at, share) = self.open[nth];
-                if at == Node::Host(dst) {
-                    continue;
-                }
-                let next = match at {
-                    Node::Host(host) => router.next_hops_of_host(host, dst),
-                    Node::Switch(switch) => router.next_hops_from(switch, src, dst),
-                };
-                if next.count == 0 {
-                    return false;
-                }
-                let part = share / f64::from(next.count);
-                for way in 0..next.count {
-                    let port: PortId = router.port(next, way);
-                    hops.push(Hop { link: port.0, share: part });
-                    let peer = self.network.ports()[port].peer;
-                    match self.open[end..].iter_mut().find(|(node, _)| *node == peer) {
-                        Some((_, share)) => *share += part,
-                        None => self.open.push((peer, part)),
-                    }
+        split(self.network, self.router, (src, dst), &mut self.open, hops)
+    }
+}
+
+/// Adds the links of all ways between two hosts, with the part of the packets on each if every node passes on as much
+/// to each of its next hops. Returns whether there are any. `open` has room for nodes.
+fn split(
+    network: &Network,
+    router: &Router,
+    (src, dst): (HostId, HostId),
+    open: &mut Vec<(Node, f64)>,
+    hops: &mut Vec<Hop>,
+) -> bool {
+    open.clear();
+    open.push((Node::Host(src), 1.0));
+    // All ways are equally long, so that what comes to a node has come when the nodes before it are done.
+    let mut from = 0;
+    while from < open.len() {
+        let end = open.len();
+        for nth in from..end {
+            let (at, share) = open[nth];
+            if at == Node::Host(dst) {
+                continue;
+            }
+            let next = match at {
+                Node::Host(host) => router.next_hops_of_host(host, dst),
+                Node::Switch(switch) => router.next_hops_from(switch, src, dst),
+            };
+            if next.count == 0 {
+                return false;
+            }
+            let part = share / f64::from(next.count);
+            for way in 0..next.count {
+                let port: PortId = router.port(next, way);
+                hops.push(Hop { link: port.0, share: part });
+                let peer = network.ports()[port].peer;
+                match open[end..].iter_mut().find(|(node, _)| *node == peer) {
+                    Some((_, share)) => *share += part,
+                    None => open.push((peer, part)),
                 }
             }
-            from = end;
         }
-        true
+        from = end;
     }
+    true
+}
+
+/// The rate of the path of a message: of its slowest link, or at which equal parts over all paths fill the first link.
+/// It leaves its host by one link.
+fn spread_rate(network: &Network, router: &Router, src: HostId, dst: HostId, sprays: bool) -> Option<BitRate> {
+    let (mut open, mut hops) = (Vec::new(), Vec::new());
+    if !split(network, router, (src, dst), &mut open, &mut hops) {
+        return None;
+    }
+    // Ways of several lengths come to a link several times.
+    let mut shares: BTreeMap<u32, f64> = BTreeMap::new();
+    hops.iter().for_each(|hop| *shares.entry(hop.link).or_default() += hop.share);
+    let own = |link: u32| network.ports()[PortId(link)].owner == Node::Host(src);
+    let nics = shares.keys().filter(|&&link| own(link)).count().max(1) as f64;
+    let rate = |(&link, &share): (&u32, &f64)| {
+        let rate = network.ports()[PortId(link)].rate.as_bps() as f64;
+        if sprays && !own(link) { rate / (share * nics) } else { rate }
+    };
+    BitRate::from_bps(shares.iter().map(rate).fold(f64::INFINITY, f64::min) as u64)
 }
 
 /// The links of a path.
@@ -174,6 +208,9 @@ pub(crate) struct FlowPaths<'s> {
     outages: Option<&'s Outages>,
     /// The choices of all nodes, if they can be foreseen and it matters.
     paths: Option<Vec<Path>>,
+    /// Where a size of the transport follows the rates of paths: what the network makes of a rate, and whether each
+    /// packet takes a path of its own.
+    sized: Option<(LongestPath, bool)>,
 }
 
 impl<'s> FlowPaths<'s> {
@@ -189,13 +226,42 @@ impl<'s> FlowPaths<'s> {
             let choice = |node| scenario.config().path.build(&PathContext { node, seeds }).expect("it was checked");
             (0..nodes).map(choice).collect()
         });
-        FlowPaths { network, outages, paths }
+        let host = &scenario.config().host;
+        let is_sized = matches!(&host.transport, TransportConfig::Homa(homa) if homa.rtt_bytes.bytes().is_none());
+        let sized = is_sized.then(|| (scenario.longest_path(), around::sprays(&scenario.config().path)));
+        FlowPaths { network, outages, paths, sized }
     }
 
     /// What the hosts of a flow that starts may know of its path.
     pub(crate) fn facts(&self, quickest: &mut Quickest<'s>, flow: FlowId, spec: &FlowSpec) -> PathFacts {
         let FlowSpec { src, dst, .. } = *spec;
         let changed = self.outages.and_then(|outages| outages.router_at(spec.start));
+        let facts = self.facts_without_size(quickest, flow, spec, changed);
+        let Some((longest, sprays)) = self.sized else { return facts };
+        let router = changed.unwrap_or(self.network.router());
+        let foreseen = (!sprays).then(|| self.foreseen_rate(flow, spec, router)).flatten();
+        let rate = |router| spread_rate(self.network, router, src, dst, sprays);
+        let rate = foreseen.or_else(|| rate(router)).or_else(|| rate(self.network.router()));
+        PathFacts { bdp: rate.map_or(0, |rate| longest.bdp_of_path(rate)), ..facts }
+    }
+
+    /// The rate of the slowest link of the path that a flow will have, if it can be foreseen.
+    fn foreseen_rate(&self, flow: FlowId, spec: &FlowSpec, router: &Router) -> Option<BitRate> {
+        let mut packet = Packet::data(flow, spec.src, spec.dst, 0, 1, spec.size, Instant::ZERO);
+        packet.connection = spec.connection;
+        let mut slowest = None;
+        self.follow(&packet, router, |link| slowest = slowest.into_iter().chain([link.rate]).min())?;
+        slowest
+    }
+
+    fn facts_without_size(
+        &self,
+        quickest: &mut Quickest<'s>,
+        flow: FlowId,
+        spec: &FlowSpec,
+        changed: Option<&Router>,
+    ) -> PathFacts {
+        let FlowSpec { src, dst, .. } = *spec;
         if changed.is_none() && !self.network.is_irregular() {
             return quickest.facts(src, dst);
         }
@@ -223,6 +289,13 @@ impl<'s> FlowPaths<'s> {
     /// The links that a packet will take, and the time in which it would go over them with so many bytes on the wire.
     fn foresee(&self, packet: &Packet, router: &Router, bytes: u64) -> Option<PathFacts> {
         let mut facts = PathFacts::default();
+        facts.hops = self.follow(packet, router, |link| facts.rtt += link.delay + link.rate.tx_time(bytes))?;
+        Some(facts)
+    }
+
+    /// Calls `with` with the links that a packet will take, if they can be foreseen. Returns how many they are.
+    fn follow(&self, packet: &Packet, router: &Router, mut with: impl FnMut(&PortSpec)) -> Option<u8> {
+        let mut hops: u8 = 0;
         let mut at = Node::Host(packet.src);
         while at != Node::Host(packet.dst) {
             let next = match at {
@@ -239,10 +312,10 @@ impl<'s> FlowPaths<'s> {
             };
             let spec = &self.network.ports()[router.port(next, choice)];
             // Static routes beside a failure may lead in a circle.
-            facts.hops = facts.hops.checked_add(1)?;
-            facts.rtt += spec.delay + spec.rate.tx_time(bytes);
+            hops = hops.checked_add(1)?;
+            with(spec);
             at = spec.peer;
         }
-        Some(facts)
+        Some(hops)
     }
 }

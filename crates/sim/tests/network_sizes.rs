@@ -1,5 +1,7 @@
 //! Sizes that follow the network: multiples of its bandwidth-delay product, and warnings of values that do not fit it.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 use tailcut_base::{HostId, MTU_BYTES, Span, bdp_bytes};
 use tailcut_sim::seats::{MarkerConfig, TransportConfig};
@@ -236,17 +238,201 @@ proptest! {
         }
     }
 
-    /// The round trip is the largest of any two hosts, whichever they are.
+    /// The largest product is that of any two hosts, whichever they are: the rate of the slower link with their own
+    /// round trip.
     #[test]
-    fn a_product_is_of_the_longest_round_trip(slow in 0u32..6, ns in 1u64..50_000, mbps in 100u64..100_000) {
+    fn a_product_is_that_of_a_pair(slow in 0u32..6, ns in 1u64..50_000, mbps in 100u64..100_000) {
         let text = star(6, 10_000_000_000, 1_000)
             + &format!("link.\"host{slow}--switch0\" = {{ rate = \"{mbps}Mbps\", delay = \"{ns}ns\" }}\n")
             + &listed(&[(0, 1, 5_000, 0)]);
         let scenario = scenario("homa", &text, 1);
         let TransportConfig::Homa(homa) = &scenario.config().host.transport else { panic!() };
-        let fastest = if mbps > 10_000 { mbps * 1_000_000 } else { 10_000_000_000 };
-        let fastest = tailcut_base::BitRate::from_bps(fastest).unwrap();
-        prop_assert_eq!(homa.rtt_bytes.at(0).0, bdp_bytes(fastest, longest_rtt(&scenario)));
+        let largest = product_of_pairs(&scenario);
+        prop_assert_eq!(homa.rtt_bytes.at(homa.largest_bdp).0, largest);
+        // A faster host has nobody to send to at its rate.
+        prop_assert!(mbps < 10_000 || homa.rtt_bytes.bytes().is_some());
         prop_assert!(port(&run("homa", &text, 1), "host0", "switch0").packets > 0);
     }
+
+    /// A message alone, over links of any rates and delays, of a few hosts and of many: no packet is lost, and it is as
+    /// fast as it can be. It has one path, and what it sends unasked is what fills it.
+    #[test]
+    fn a_message_alone_loses_nothing_and_does_not_wait(
+        (text, hosts) in trees(), ends in any::<(prop::sample::Index, prop::sample::Index)>(), size in 1u64..4_000_000,
+    ) {
+        let src = ends.0.index(hosts as usize) as u32;
+        let dst = (src + 1 + ends.1.index(hosts as usize - 1) as u32) % hosts;
+        let text = text + &listed(&[(src, dst, size, 0)]);
+        prop_assert_eq!(scenario("homa", &text, 1).warnings(), Vec::<String>::new());
+        let (slowdown, drops, timeouts) = alone("homa", &text);
+        prop_assert!(slowdown < 1.001 && drops == 0 && timeouts == 0, "{slowdown} {drops} {timeouts}\n{text}");
+    }
+
+    /// Idle hosts beside those of a switch change no size, no time and no warning, whichever number of hosts there are.
+    #[test]
+    fn idle_hosts_change_nothing(
+        more in prop::sample::select(vec![1u32, 15, 16, 17, 40]),
+        changes in prop::collection::vec((2u32..6, 1u64..100, 0u64..30_000), 0..5),
+    ) {
+        let links: BTreeMap<u32, (u64, u64)> = changes.into_iter().map(|(host, gbps, ns)| (host, (gbps, ns))).collect();
+        let links: String = links
+            .into_iter()
+            .map(|(host, (gbps, ns))| {
+                format!("link.\"host{host}--switch0\" = {{ rate = \"{gbps}Gbps\", delay = \"{ns}ns\" }}\n")
+            })
+            .collect();
+        for preset in ["homa", "dctcp", "swift"] {
+            let with = |hosts: u32| {
+                let text = star(hosts, 10_000_000_000, 1_000) + &links + &listed(&[(2, 3, 500_000, 0), (1, 5, 90_000, 0)]);
+                let warnings = scenario(preset, &text, 1).warnings();
+                (warnings, rows(&run(preset, &text, 1)).iter().map(|row| row.fct()).collect::<Vec<_>>())
+            };
+            prop_assert_eq!(with(8), with(8 + more), "{}", preset);
+        }
+    }
+}
+
+/// The largest bandwidth-delay product of two hosts, each with one path to the others.
+fn product_of_pairs(scenario: &Scenario) -> u64 {
+    let network = scenario.network();
+    let mut quickest = Quickest::new(network);
+    let hosts = || (0..network.hosts()).map(HostId);
+    let pairs = hosts().flat_map(|a| hosts().map(move |b| (a, b))).filter(|(a, b)| a != b);
+    let product = |(a, b)| {
+        let slowest = network.route(a, b).links.iter().map(|link| link.rate).min().unwrap();
+        bdp_bytes(slowest, quickest.rtt(a, b))
+    };
+    pairs.map(product).max().unwrap()
+}
+
+/// Switches in a line or around one, hosts at them, and links of any rate and delay.
+fn trees() -> impl Strategy<Value = (String, u32)> {
+    let changes = prop::collection::vec((any::<prop::sample::Index>(), 1u64..100, 0u64..60_000), 0..8);
+    let each = prop_oneof![1u32..4, 8u32..14];
+    (any::<bool>(), 2u32..4, each, changes).prop_map(move |(line, switches, each, changes)| {
+        let links =
+            "host_link = { rate = \"10Gbps\", delay = \"1us\" }\ncore_link = { rate = \"10Gbps\", delay = \"1us\" }\n";
+        let text = match line {
+            true => format!(
+                "[topology.dumbbell]\nleft_hosts = {each}\nright_hosts = {each}\nswitches_in_line = {switches}\n\
+                 hosts_per_middle_switch = {}\n{links}",
+                if switches == 2 { 0 } else { each }
+            ),
+            false => {
+                format!("[topology.leaf-spine]\nleaves = {switches}\nhosts_per_leaf = {each}\nspines = 1\n{links}")
+            }
+        };
+        let built = scenario("tcp", &(text.clone() + &listed(&[(0, 1, 1, 0)])), 1);
+        let network = built.network();
+        let names: Vec<String> =
+            network.ports().ids().map(|port| network.port_name(port).to_string().replace("->", "--")).collect();
+        // A link has two ports, and is changed once.
+        let of = |at: &prop::sample::Index| {
+            let name = at.get(&names);
+            let (a, b) = name.split_once("--").unwrap();
+            let other = format!("{b}--{a}");
+            if other < *name { other } else { name.clone() }
+        };
+        let links: BTreeMap<String, (u64, u64)> = changes.iter().map(|(at, gbps, ns)| (of(at), (*gbps, *ns))).collect();
+        let links = links
+            .into_iter()
+            .map(|(name, (gbps, ns))| format!("[link.\"{name}\"]\nrate = \"{gbps}Gbps\"\ndelay = \"{ns}ns\"\n"));
+        (text + &links.collect::<String>(), network.hosts())
+    })
+}
+
+/// The mean slowdown of the flows of a run, and how often packets were dropped and timers expired.
+fn alone(preset: &str, text: &str) -> (f64, u64, u64) {
+    let outcome = run(preset, text, 1);
+    let rows = rows(&outcome);
+    let slowdown =
+        |row: &tailcut_record::FlowRow| row.fct().map_or(f64::NAN, |fct| fct.as_secs_f64() / row.ideal.as_secs_f64());
+    let worst = rows.iter().map(slowdown).fold(0.0, f64::max);
+    (worst, outcome.totals.drops.total(), rows.iter().map(|row| row.timeouts).sum())
+}
+
+/// Hosts with 10 Gb/s at both ends of 1 Gb/s and 100 us: a round trip of 204 us, and 1,500 B and a header over the
+/// three.
+const NARROW: &str = "
+    topology.dumbbell = { left_hosts = 1, right_hosts = 1, \
+    host_link = { rate = '10Gbps', delay = '1us' }, core_link = { rate = '1Gbps', delay = '100us' } }\n";
+
+#[test]
+fn a_message_over_a_narrow_link_fills_it_and_is_warned_of_where_it_does_not() {
+    // 12 us at 1 Gb/s and 2 x 1.2 us, and for 40 B 0.32 us and 2 x 0.032 us: 218.784 us are 27,348 B at 1 Gb/s.
+    let flows = listed(&[(0, 1, 1_000_000, 0)]);
+    let with =
+        |rtt_bytes: &str| NARROW.to_owned() + &format!("host.transport.homa.rtt_bytes = '{rtt_bytes}'\n") + &flows;
+    let default = scenario("homa", &(NARROW.to_owned() + &flows), 1);
+    assert_eq!(product_of_pairs(&default), 27_348);
+    for (text, is_fast, words) in [
+        (NARROW.to_owned() + &flows, true, None),
+        (with("30KB"), true, None),
+        (with("5KB"), false, Some("less than the bandwidth-delay product of 27.3 KB")),
+        (with("300KB"), false, Some("where `rtt_bytes` is 300KB: packets are dropped")),
+    ] {
+        let (slowdown, drops, _) = alone("homa", &text);
+        assert_eq!(slowdown < 1.01 && drops == 0, is_fast, "{slowdown} {drops} {text}");
+        let said = scenario("homa", &text, 1).warnings();
+        let said: Vec<&String> = said.iter().filter(|said| said.contains("rtt_bytes")).collect();
+        match words {
+            None => assert!(said.is_empty(), "{said:?}"),
+            Some(words) => assert!(said.len() == 1 && said[0].contains(words), "{said:?}"),
+        }
+    }
+    // 40 packets are 60 KB, more than the 27.3 KB that fill the path; 18 are 27,000 B, and 99 % of it.
+    let tcp = |window: u32| NARROW.to_owned() + &format!("host.transport.tcp.max_window = {window}\n") + &flows;
+    assert_eq!(scenario("tcp", &tcp(40), 1).warnings(), Vec::<String>::new());
+    let said = scenario("tcp", &tcp(18), 1).warnings();
+    assert!(said.iter().any(|said| said.contains("`max_window`, 27 KB") && said.contains("gets 99 %")), "{said:?}");
+}
+
+#[test]
+fn messages_to_a_slow_host_among_fast_ones_are_not_lost() {
+    // 100 Gb/s and one host with 10 Gb/s: to it 10 Gb/s x 41.3552 us, and between the others 100 Gb/s x 40.2464 us.
+    let text = star(4, 100_000_000_000, 10_000) + "link.\"switch0--host3\".rate = \"10Gbps\"\n";
+    let flows = listed(&[(0, 3, 10_000_000, 0), (0, 1, 10_000_000, 50_000_000), (3, 1, 10_000_000, 80_000_000)]);
+    let text = text + &flows;
+    assert_eq!(scenario("homa", &text, 1).warnings(), Vec::<String>::new());
+    let (slowdown, drops, timeouts) = alone("homa", &text);
+    assert!(slowdown < 1.001 && drops == 0 && timeouts == 0, "{slowdown} {drops} {timeouts}");
+    // The window of a message is that of its path, and what the host sends to is told of it.
+    let toml = scenario("homa", &text, 1).config().to_toml();
+    assert!(toml.contains("rtt_bytes = \"1 BDP\""), "{toml}");
+}
+
+#[test]
+fn warnings_name_the_port_that_they_are_about() {
+    // Answers to host 3, which has 10 Gb/s among 100: 16 first windows of 15 KB at 26.7 KB.
+    let incast = |more: &str, aggregator: u32| {
+        star(20, 100_000_000_000, 5_000)
+            + "link.\"switch0--host3\".rate = \"10Gbps\"\n"
+            + more
+            + "[workload]\nload = 0.003\nflows = 500\n[workload.traffic.a]\nshare = 1.0\nsizes.fixed = \"50KB\"\n"
+            + &format!("incast = {{ degree = 16, aggregators = {{ hosts = [{aggregator}] }} }}\n")
+    };
+    let bursts = |text: &str| {
+        let said = scenario("tcp", text, 1).warnings();
+        said.into_iter().filter(|said| said.contains("can overflow it")).collect::<Vec<_>>()
+    };
+    let said = bursts(&incast("port.limit = \"1 BDP\"\n", 3));
+    assert!(
+        said.len() == 1 && said[0].contains("send 240 KB at once, more than a queue of a port holds, 26.7 KB"),
+        "{said:?}"
+    );
+    // A host with 100 Gb/s has room for 267 KB.
+    assert_eq!(bursts(&incast("port.limit = \"1 BDP\"\n", 5)), Vec::<String>::new());
+    // One small port of four: 10 Gb/s x 42.464 us are 53.1 KB.
+    let text = star(4, 10_000_000_000, 10_000)
+        + "port.\"switch0->host3\".limit = \"6KB\"\n"
+        + &listed(&[(0, 3, 10_000_000, 0), (1, 2, 10_000_000, 0)]);
+    let said = scenario("tcp", &text, 1).warnings();
+    for words in [
+        "the buffer of the port switch0->host3, 6 KB, is below the bandwidth-delay product of 53.1 KB",
+        "lets a flow send 15KB at once, more than a queue of the port switch0->host3 holds, 6KB",
+    ] {
+        assert!(said.iter().any(|said| said.contains(words)), "{words}: {said:?}");
+    }
+    let all = text.replace("\"switch0->host3\".limit", "limit");
+    assert!(scenario("tcp", &all, 1).warnings().iter().any(|said| said.contains("the buffer of a port, 6 KB")));
 }

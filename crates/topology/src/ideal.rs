@@ -43,7 +43,7 @@ impl Route {
     /// What the hosts at its ends may know of it.
     pub fn facts(&self) -> PathFacts {
         let rtt = self.packet_time(MTU_BYTES) + self.packet_time(HEADER_BYTES);
-        PathFacts { hops: u8::try_from(self.links.len()).unwrap_or(u8::MAX), rtt }
+        PathFacts { hops: u8::try_from(self.links.len()).unwrap_or(u8::MAX), rtt, ..PathFacts::default() }
     }
 
     /// [`ideal_fct`] on this route.

@@ -51,6 +51,9 @@ pub struct ClassForecast {
     /// The queries that its flows answer, if it is an incast.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queries: Option<QueryForecast>,
+    /// The hosts that ask them, each as often as it has applications.
+    #[serde(skip)]
+    pub aggregators: Vec<u32>,
 }
 
 /// The queries of one class.
@@ -103,6 +106,7 @@ impl<'a> Forecaster<'a> {
         self.variance += events * plan.second_moment();
         if let Ends::Incast(IncastPlan { degrees, gaps, aggregators, .. }) = &plan.ends {
             self.forecast.classes[class].queries = Some(QueryForecast { per_second, degree: degrees.range() });
+            self.forecast.classes[class].aggregators.clone_from(aggregators);
             self.note_gaps(class, *gaps, per_second, aggregators.len());
         }
     }

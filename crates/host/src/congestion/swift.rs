@@ -28,9 +28,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Instant, MSS_BYTES, MTU_BYTES, Span};
+use tailcut_base::{Instant, MSS_BYTES, MTU_BYTES, Span, bdp_bytes};
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
-use tailcut_model::{Around, Build, Invalid, Parameters, PathFacts};
+use tailcut_model::{Around, Build, Invalid, Parameters, PathFacts, PortAround};
 
 use super::FlowContext;
 
@@ -104,7 +104,7 @@ impl Parameters for Config {
     ];
 
     fn warnings(&self, around: &Around) -> Vec<String> {
-        let target = Target::new(self, &PathFacts { hops: around.hops, rtt: around.rtt });
+        let target = Target::new(self, &PathFacts { hops: around.hops, rtt: around.rtt, ..PathFacts::default() });
         let aimed = Span::from_ps(target.fixed as u64);
         if aimed <= around.rtt {
             return vec![format!(
@@ -114,24 +114,28 @@ impl Parameters for Config {
             )];
         }
         let waits = aimed - around.rtt;
-        // At the rate of a host.
-        let bytes = |waits: f64| (around.bdp as f64 * (waits / around.rtt.as_ps() as f64)).round() as u64;
-        let (port, queue) = (around.class_room, bytes(waits.as_ps() as f64));
-        if queue > port {
+        // At the rate of the port, and no higher one than paths have.
+        let bdp = |port: &PortAround| bdp_bytes(port.rate.min(around.path_rate), around.rtt);
+        let bytes =
+            |port: &PortAround, waits: f64| (bdp(port) as f64 * (waits / around.rtt.as_ps() as f64)).round() as u64;
+        let queue = |port: &PortAround| bytes(port, waits.as_ps() as f64);
+        if let Some((port, name)) = around.overfull_port(queue, |port| Some(port.class_room)) {
             return vec![format!(
-                "swift aims for {queue} B in queues ({waits} at the rate of a host), and a port holds {port} B: it \
-                 drops before the delay is seen"
+                "swift aims for {} B in queues ({waits} at {}), and {name} holds {} B: it drops before the delay is seen",
+                queue(port),
+                port.rate.min(around.path_rate),
+                port.class_room
             )];
         }
-        if bytes(waits.as_ps() as f64 + target.range) <= port {
-            return Vec::new();
-        }
+        let most = |port: &PortAround| bytes(port, waits.as_ps() as f64 + target.range);
+        let Some((port, name)) = around.overfull_port(most, |port| Some(port.class_room)) else { return Vec::new() };
+        let (bdp, held) = (bdp(port), port.class_room);
         // The window at which the delay that is aimed for is that of a full port, and how many of it fill way and port.
-        let room = around.rtt.as_ps() as f64 * (port as f64 / around.bdp as f64) - waits.as_ps() as f64;
+        let room = around.rtt.as_ps() as f64 * (held as f64 / bdp as f64) - waits.as_ps() as f64;
         let cwnd = (target.alpha / (room - target.beta)).powi(2);
-        let flows = ((around.bdp + port) as f64 / (cwnd * MTU_BYTES as f64)).ceil();
+        let flows = ((bdp + held) as f64 / (cwnd * MTU_BYTES as f64)).ceil();
         vec![format!(
-            "swift aims for more in queues than the {port} B of a port where about {flows} flows or more meet: it \
+            "swift aims for more in queues than the {held} B of {name} where about {flows} flows or more meet: it \
              drops before the delay is seen (`fs_range` adds up to {})",
             self.fs_range
         )]
@@ -367,7 +371,10 @@ mod tests {
     }
 
     fn flow(hops: u8) -> FlowContext {
-        FlowContext { path: PathFacts { hops, rtt: Span::from_us(24) }, ..FlowContext::default() }
+        FlowContext {
+            path: PathFacts { hops, rtt: Span::from_us(24), ..PathFacts::default() },
+            ..FlowContext::default()
+        }
     }
 
     fn swift(config: &Config) -> Model {
@@ -571,13 +578,21 @@ mod tests {
                 rtt: Span::from_us(80),
                 hops: 4,
                 bdp: 100_000,
+                path_rate: BitRate::gbps(10),
+                ports: vec![PortAround {
+                    name: "the port switch0->host1".to_owned(),
+                    rate: BitRate::gbps(10),
+                    bdp: 100_000,
+                    room: class_room,
+                    class_room,
+                    lossy_room: Some(class_room),
+                }],
                 port_rate: BitRate::gbps(10),
                 port_bdp: 100_000,
                 port_limit: class_room,
                 port_room: class_room,
                 class_room,
                 lossy_room: Some(class_room),
-                drain: Span::ZERO,
                 sprays: false,
                 marks_are_read: false,
                 may_lose: true,
@@ -595,7 +610,7 @@ mod tests {
         // 20 us at 10 Gb/s are 25,000 B, and 120 us 150,000 B.
         let usual = Config::default();
         assert_eq!(warning(&usual, 150_000), "");
-        says(&usual, 24_000, "aims for 25000 B in queues (20us at the rate of a host), and a port holds 24000 B");
+        says(&usual, 24_000, "aims for 25000 B in queues (20us at 10Gbps), and a port holds 24000 B");
         // With the 29.389889 us that scaling adds for a window of one packet it is 49.389889 us, or 61,737 B. The way
         // and the port hold 161,737 B then, which are 108 such windows.
         says(&usual, 61_737, "than the 61737 B of a port where about 108 flows or more meet");

@@ -159,6 +159,8 @@ impl Seat for NicConfig {
 
     fn resolve_bdp(&mut self, _: u64) {}
 
+    fn resolve_bdp_of_paths(&mut self, _: u64) {}
+
     fn fits(&self, _: &Around) -> Result<(), Invalid> {
         Ok(())
     }

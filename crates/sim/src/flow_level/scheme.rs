@@ -153,7 +153,7 @@ impl FluidScheme {
             // Receivers grant the messages with the least left, and hosts send them first (SIGCOMM 2018, section 3). Of
             // each no more than RTTbytes are on the way, like a window that stays as it is.
             TransportConfig::Homa(homa) => {
-                let window = u32::try_from(homa.rtt_bytes.at(0).0.div_ceil(MSS_BYTES)).unwrap_or(u32::MAX);
+                let window = u32::try_from(homa.window() / MSS_BYTES).unwrap_or(u32::MAX);
                 let windows = Some(Windows { first: window, most: Some(window) });
                 Ok(FluidScheme::new(by(Order::Remaining), Costs { windows, ..Costs::default() }))
             }
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn slow_start_waits_for_its_acks() {
         let windows = Windows { first: 10, most: None };
-        let path = PathFacts { hops: 4, rtt: Span::from_us(100) };
+        let path = PathFacts { hops: 4, rtt: Span::from_us(100), ..PathFacts::default() };
         assert_eq!(windows.idle(50 * 1460, Span::from_us(60), path), Span::from_us(164));
         // One window suffices.
         assert_eq!(windows.idle(10 * 1460, Span::from_us(12), path), Span::ZERO);

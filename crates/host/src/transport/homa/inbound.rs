@@ -1,6 +1,6 @@
 //! The receiving end of a message: what has come of it, and what was granted.
 
-use tailcut_base::{HostId, Instant, Span};
+use tailcut_base::{HostId, Instant, MSS_BYTES, Span};
 use tailcut_model::seat::ReceiverReport;
 use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
 
@@ -20,6 +20,8 @@ pub(super) struct Inbound {
     cuts: Cuts,
     /// The first byte that is scheduled.
     unscheduled: u64,
+    /// The most granted bytes that are on the way, in packets.
+    window_packets: u32,
     received: Reassembly,
     /// How many bytes have come.
     bytes: u64,
@@ -35,8 +37,9 @@ pub(super) struct Inbound {
 }
 
 impl Inbound {
-    /// A message of which the first `unscheduled` bytes, or all, come unasked.
-    pub(super) fn new(flow: FlowId, spec: &FlowSpec, unscheduled: u64) -> Inbound {
+    /// A message of which the first `unscheduled` bytes, or all, come unasked, and as many as `window` may be granted
+    /// at a time.
+    pub(super) fn new(flow: FlowId, spec: &FlowSpec, unscheduled: u64, window: u64) -> Inbound {
         let unscheduled = unscheduled.min(spec.size);
         Inbound {
             flow,
@@ -45,6 +48,7 @@ impl Inbound {
             connection: spec.connection,
             cuts: Cuts::new(spec.size, unscheduled),
             unscheduled,
+            window_packets: u32::try_from(window.div_ceil(MSS_BYTES)).unwrap_or(u32::MAX),
             received: Reassembly::new(),
             bytes: 0,
             granted: unscheduled,
@@ -123,10 +127,12 @@ impl Inbound {
         Some(self.timer)
     }
 
-    /// Grants what brings the bytes on the way to `window`, in whole packets and at most `room` more bytes, and gives
+    /// Grants what brings the bytes on the way to its window, in whole packets and at most `room` more bytes, and gives
     /// the grant if there is any.
-    pub(super) fn grant(&mut self, now: Instant, window: u64, room: u64, level: u8, resend: Span) -> Option<Packet> {
-        let until = self.cuts.end_before((self.bytes + window).min(self.granted.saturating_add(room)));
+    pub(super) fn grant(&mut self, now: Instant, room: u64, level: u8, resend: Span) -> Option<Packet> {
+        let until = self.cuts.end_before(
+            (self.bytes + u64::from(self.window_packets) * MSS_BYTES).min(self.granted.saturating_add(room)),
+        );
         if until <= self.granted {
             return None;
         }

@@ -54,8 +54,10 @@ impl Config {
     /// Bytes of a message that are sent unasked, if it has as many.
     pub(super) fn unscheduled(&self, spec: &FlowSpec) -> u64 {
         match (&self.incast, spec.query) {
-            (Some(control), Some(query)) if query.nth >= control.threshold => control.unscheduled.0,
-            _ => self.window(),
+            (Some(control), Some(query)) if query.nth >= control.threshold => {
+                control.unscheduled.0.min(self.window_of(spec))
+            }
+            _ => self.window_of(spec),
         }
     }
 

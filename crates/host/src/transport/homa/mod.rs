@@ -39,7 +39,7 @@ use tailcut_base::{Bytes, HostId, ScaledBytes, Span, wire_bytes};
 use tailcut_model::seat::{HostCx, Look, OpenConnection, Progress, SendOrder, Transport, Unfinished, Wish};
 use tailcut_model::{
     Around, Build, Component, Demand, Facts, FlowId, FlowSpec, FlowTable, Invalid, Kind, Packet, PacketId, Parameters,
-    Thing,
+    PortAround, Thing,
 };
 
 use crate::order::Orders;
@@ -57,9 +57,15 @@ use sender::Sender;
 pub struct Config {
     /// RTTbytes: of each message so many bytes are sent unasked, and as many granted ones are on the way at most;
     /// rounded up to whole packets. What a link carries in a round trip (section 3.2; PlatformLab/HomaSimulation and
-    /// PlatformLab/RAMCloud: 10,000 B at 10 Gb/s). A `BDP` is what the fastest link of a host carries in the largest
-    /// round-trip time of the idle network, of a full packet and a header back.
+    /// PlatformLab/RAMCloud: 10,000 B at 10 Gb/s). A `BDP` is, for each message, what the slowest link of its path
+    /// carries in the largest round-trip time of the idle network, of a full packet and a header back, and no more than
+    /// the largest product of the two of any pair of hosts; over several paths at a time it is what equal parts on all
+    /// of them carry.
     pub rtt_bytes: ScaledBytes,
+    /// The largest bandwidth-delay product of a path, in bytes, where those of paths differ; a scenario finds it.
+    #[serde(skip)]
+    #[doc(hidden)]
+    pub largest_bdp: u64,
     /// Priority levels; ports need a class for each.
     pub levels: u8,
     /// Degree of overcommitment: so many messages a receiver grants at a time, those with the fewest remaining bytes.
@@ -90,6 +96,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             rtt_bytes: ScaledBytes::of_bdp(1.0),
+            largest_bdp: 0,
             levels: 8,
             overcommit: None,
             cutoffs: Cutoffs::Workload(FromWorkload::Workload),
@@ -141,6 +148,13 @@ impl Parameters for Config {
         self.rtt_bytes.resolve(bdp);
     }
 
+    fn resolve_bdp_of_paths(&mut self, bdp: u64) {
+        match self.rtt_bytes.bytes() {
+            Some(_) => {}
+            None => self.largest_bdp = bdp,
+        }
+    }
+
     fn resolve(&mut self, workload: &dyn Demand) -> Result<(), Invalid> {
         self.validate()?;
         self.settle(workload);
@@ -168,22 +182,30 @@ impl Parameters for Config {
                 Bytes(around.bdp).rounded()
             ));
         }
-        // With `rtt_bytes` that fit.
-        let window = window.max(around.bdp);
-        let granted = u64::from(self.granted_at_a_time()).saturating_mul(window);
-        if around.lossy_room.is_some() && around.port_room < granted {
+        // Of a message over a port, with `rtt_bytes` that fit.
+        let of_message = |port: &PortAround| {
+            let fits = around.fills(port);
+            wire_bytes(self.window_at(fits)).max(fits)
+        };
+        let granted = |port: &PortAround| u64::from(self.granted_at_a_time()).saturating_mul(of_message(port));
+        let drops = |port: &PortAround| port.lossy_room.map(|_| port.room);
+        if let Some((port, name)) = around.overfull_port(granted, drops) {
+            let is_large = self.rtt_bytes.at(around.fills(port)).0 > around.fills(port);
+            let (size, fits) = match is_large {
+                true => (format!("{}", self.rtt_bytes), "`rtt_bytes = \"1 BDP\"` with `port.limit = \"8 BDP\"` fits"),
+                false => ("the bandwidth-delay product".to_owned(), "`port.limit = \"8 BDP\"` fits"),
+            };
             warnings.push(format!(
-                "a port holds {}, and the {} messages that a receiver grants at a time may have {} on their way to it \
-                 where `rtt_bytes` is the bandwidth-delay product: packets are dropped, and each waits for `resend`, {}; \
-                 `port.limit = \"8 BDP\"` fits",
-                Bytes(around.port_room).rounded(),
+                "{name} holds {}, and the {} messages that a receiver grants at a time may have {} on their way to it \
+                 where `rtt_bytes` is {size}: packets are dropped, and each waits for `resend`, {}; {fits}",
+                Bytes(port.room).rounded(),
                 self.granted_at_a_time(),
-                Bytes(granted).rounded(),
+                Bytes(granted(port)).rounded(),
                 self.resend.rounded()
             ));
         }
         if self.incast.is_none() {
-            warnings.extend(around.burst_of_incast("`rtt_bytes`", window));
+            warnings.extend(around.burst_of_incast("`rtt_bytes`", of_message));
         }
         warnings
     }

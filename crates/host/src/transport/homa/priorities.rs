@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Bytes, MSS_BYTES, Span};
 use tailcut_model::seat::MAX_CLASSES;
-use tailcut_model::{Demand, Invalid};
+use tailcut_model::{Demand, FlowSpec, Invalid};
 
 use super::Config;
 
@@ -63,10 +63,24 @@ impl Cutoffs {
 }
 
 impl Config {
-    /// Bytes of a message that are sent unasked, and granted ones that are on the way at most.
+    /// Bytes of a message that are sent unasked, and granted ones that are on the way at most; where they are not the
+    /// same for all messages, of the one that has the most.
     #[inline]
     pub fn window(&self) -> u64 {
-        self.rtt_bytes.at(0).0.div_ceil(MSS_BYTES) * MSS_BYTES
+        self.window_at(self.largest_bdp)
+    }
+
+    /// The same of a message whose bandwidth-delay product is `bdp` bytes.
+    pub(super) fn window_at(&self, bdp: u64) -> u64 {
+        self.rtt_bytes.at(bdp).0.max(1).div_ceil(MSS_BYTES) * MSS_BYTES
+    }
+
+    /// The same of a message.
+    pub(super) fn window_of(&self, spec: &FlowSpec) -> u64 {
+        match (self.largest_bdp, spec.path.bdp) {
+            (0, _) | (_, 0) => self.window(),
+            (_, bdp) => self.window_at(bdp),
+        }
     }
 
     /// How many messages are granted at a time, and how many levels they have.
@@ -108,7 +122,7 @@ impl Config {
     }
 
     pub(super) fn validate(&self) -> Result<(), Invalid> {
-        if self.rtt_bytes.at(0).0 == 0 {
+        if self.rtt_bytes.at(self.largest_bdp).0 == 0 {
             return Err(Invalid::new("rtt_bytes", "nothing may ever be sent")
                 .help("expected what a link carries in a round trip, such as \"10KB\", or \"1 BDP\" in a scenario"));
         }

@@ -19,6 +19,8 @@ pub(super) struct Receiver {
     messages: Slots<Inbound>,
     /// Not before the host is to receive anything.
     scheduled: Option<Box<Scheduled>>,
+    /// The most bytes of a message that may be on the way, of all that the host was to receive.
+    window: u64,
 }
 
 /// What is scheduled of all messages that a host receives.
@@ -36,29 +38,29 @@ const _: () = assert!(size_of::<Slot<super::Sender>>() + size_of::<Slot<Inbound>
 
 impl Scheduled {
     /// Bytes that may be granted now, of all messages together.
-    fn room(&self, config: &Config) -> u64 {
+    fn room(&self, config: &Config, window: u64) -> u64 {
         match config.grants {
-            Grants::Bounded => (u64::from(config.granted_at_a_time()) * config.window()).saturating_sub(self.granted),
+            Grants::Bounded => (u64::from(config.granted_at_a_time()) * window).saturating_sub(self.granted),
             Grants::UntilReceived => u64::MAX,
             Grants::EachPacket => MSS_BYTES,
         }
     }
 
     /// A data packet has come: grants the best messages.
-    fn grant(&mut self, messages: &mut Slots<Inbound>, cx: &mut HostCx<'_>, config: &Config) {
+    fn grant(&mut self, messages: &mut Slots<Inbound>, cx: &mut HostCx<'_>, config: &Config, window: u64) {
         loop {
             let active = self.ranking.len().min(usize::from(config.granted_at_a_time())) as u8;
             let mut leaving = None;
             for (nth, &rank) in (0..active).zip(&self.ranking) {
                 let (_, flow, slot) = rank;
-                let room = self.room(config);
+                let room = self.room(config, window);
                 if room == 0 {
                     return;
                 }
                 let message = messages.get_mut(slot);
                 let before = message.granted_on_the_way();
                 let level = config.scheduled_level(nth, active);
-                let Some(grant) = message.grant(cx.now, config.window(), room, level, config.resend) else { continue };
+                let Some(grant) = message.grant(cx.now, room, level, config.resend) else { continue };
                 self.granted += message.granted_on_the_way() - before;
                 cx.send_control(grant);
                 if let Some(at) = message.wanted_timer() {
@@ -85,13 +87,15 @@ impl Scheduled {
 
 impl Receiver {
     pub(super) fn new() -> Receiver {
-        Receiver { messages: Slots::new(), scheduled: None }
+        Receiver { messages: Slots::new(), scheduled: None, window: 0 }
     }
 
     /// A message will be sent to this host. It takes no part before its first packet has come.
     pub(super) fn expect(&mut self, cx: &mut HostCx<'_>, flow: FlowId, spec: &FlowSpec, config: &Config) {
-        let slot = self.messages.insert(Inbound::new(flow, spec, config.unscheduled(spec)));
+        let window = config.window_of(spec);
+        let slot = self.messages.insert(Inbound::new(flow, spec, config.unscheduled(spec), window));
         self.scheduled.get_or_insert_default();
+        self.window = self.window.max(window);
         cx.flows.set_receiver(flow, slot);
     }
 
@@ -143,7 +147,7 @@ impl Receiver {
             scheduled.ranking.extend(after.0);
         }
         scheduled.granted = scheduled.granted - before.1 + after.1;
-        scheduled.grant(&mut self.messages, cx, config);
+        scheduled.grant(&mut self.messages, cx, config, self.window);
     }
 
     /// A timer of the message in `slot` fired.

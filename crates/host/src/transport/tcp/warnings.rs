@@ -1,7 +1,7 @@
 //! What of a configuration is not wrong but probably not meant, in the network at hand.
 
 use tailcut_base::{Bytes, MTU_BYTES, packets};
-use tailcut_model::Around;
+use tailcut_model::{Around, PortAround};
 
 use super::Config;
 
@@ -16,28 +16,30 @@ pub(super) fn of(config: &Config, around: &Around) -> Vec<String> {
         ));
     }
     warnings.extend(around.short_timeout("min_rto", config.min_rto));
-    if config.min_rto < around.drain {
+    let slow = |port: &PortAround| Some(port.drain()).filter(|&drain| config.min_rto < drain);
+    if let Some((port, name)) = around.worst_port(slow) {
+        let place = if name == "a port" { String::new() } else { format!(" in {name}") };
         warnings.push(format!(
-            "min_rto, {}, is below the {} that a full queue takes to drain: packets are sent again while they wait",
-            config.min_rto, around.drain
+            "min_rto, {}, is below the {} that a full queue takes to drain{place}: packets are sent again while they wait",
+            config.min_rto,
+            port.drain()
         ));
     }
     // A flow sends no more than it has, however large the window is.
     let largest = around.largest_sizes.iter().map(|&(_, largest)| packets(largest) * MTU_BYTES).max();
     let first = (u64::from(config.initial_window) * MTU_BYTES).min(largest.unwrap_or(u64::MAX));
-    if let Some(room) = around.lossy_room.filter(|&room| first > room) {
+    if let Some((port, name)) = around.overfull_port(|_| first, |port| port.lossy_room) {
         warnings.push(format!(
-            "an initial window of {} packets lets a flow send {} at once, more than a queue of a port holds, {}: a burst of one \
+            "an initial window of {} packets lets a flow send {} at once, more than a queue of {name} holds, {}: a burst of one \
              flow can overflow it",
             config.initial_window,
             Bytes(first),
-            Bytes(room)
+            Bytes(port.lossy_room.unwrap_or(0))
         ));
     }
-    warnings.extend(around.burst_of_incast(
-        &format!("an initial window of {} packets", config.initial_window),
-        u64::from(config.initial_window) * MTU_BYTES,
-    ));
+    warnings.extend(around.burst_of_incast(&format!("an initial window of {} packets", config.initial_window), |_| {
+        u64::from(config.initial_window) * MTU_BYTES
+    }));
     if let Some(packets) = config.max_window {
         warnings.extend(around.small_window("max_window", u64::from(packets) * MTU_BYTES));
     }
