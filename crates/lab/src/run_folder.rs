@@ -76,7 +76,8 @@ pub(crate) fn join(out: &Path, info: &RunInfo, files: &Files) -> Result<Locked, 
     Ok(Locked { _file: lock, notes })
 }
 
-/// Tries a lock for a second: `tailcut report` and `tailcut gather` hold it for a moment, to find whether a run goes on.
+/// Tries a lock for a second: `tailcut report` and `tailcut gather` hold it for a moment, to find whether a run goes
+/// on.
 fn patiently(try_lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
     let began = Instant::now();
     loop {

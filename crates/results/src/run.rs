@@ -94,8 +94,8 @@ pub struct RunInfo {
     pub differences: Vec<SchemeDifferences>,
     /// Every simulation of the run, the failed ones included.
     pub points: Vec<Point>,
-    /// The hashes that the content of `scenario.toml` may have: of the text that belongs to this, and of the one before,
-    /// which is there until it is replaced.
+    /// The hashes that the content of `scenario.toml` may have: of the text that belongs to this, and of the one
+    /// before, which is there until it is replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scenario: Vec<String>,
     /// The files of results that were written into the folder, by their names below it: only these are removed when
