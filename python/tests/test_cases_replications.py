@@ -209,7 +209,7 @@ def test_a_run_at_another_load_judges_no_claim_about_others(tmp_path: Path) -> N
 
 
 def test_a_claim_is_judged_where_its_simulations_stay_the_same(tmp_path: Path) -> None:
-    """What is kept beside the results changes none; another buffer or measurement does, and a scheme that is left out is missing."""
+    """A file beside the results changes none; another buffer or measurement does, and a scheme that is left out is missing."""
     base = reproduce(tmp_path, "slytherin-fig7", "--seeds", "1")
     (tmp_path / "out").rename(tmp_path / "base")
     recorded = reproduce(tmp_path, "slytherin-fig7", "--seeds", "1", "--set", "record.attribution=true")

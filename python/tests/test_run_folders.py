@@ -64,7 +64,7 @@ def where(pristine: Path, tmp_path: Path) -> Path:
 
 
 def again(where: Path, *more: str) -> str:
-    """What the command that made the folder says when it is given again."""
+    """Runs the command that made the folder again and returns its messages."""
     return succeeded(run("run", "small.toml", "--out", "a", *more, cwd=where)).stderr
 
 
@@ -300,7 +300,7 @@ def test_workers_and_reports_side_by_side_set_nothing_aside(where: Path) -> None
     def report(command: str) -> None:
         for _ in range(6):
             done = run(command, "a", cwd=where)
-            # What is missing so far makes one that gathers fail.
+            # Missing points make one that gathers fail.
             failed.extend([done.stderr] if done.returncode not in (0, 1) else [])
 
     threads = [threading.Thread(target=work, args=(keys[0],)), threading.Thread(target=work, args=(keys[1][::-1],))]

@@ -88,7 +88,7 @@ pub(crate) fn long(root: &Path, rest: &[&str]) -> Done {
         match done {
             Ok(()) => {
                 println!("seed {seed}: passed, {seconds} s");
-                // Nobody reads that of a run that passed.
+                // The log of a run that passed is not needed.
                 let _ = std::fs::remove_file(log);
             }
             Err(_) => {

@@ -36,7 +36,7 @@ pub fn read_info(folder: &Path, example: &str) -> Result<RunInfo, Problem> {
 /// A run folder that is locked for this process until it is dropped.
 pub(crate) struct Locked {
     _file: File,
-    /// What the user should know of the folder, a sentence each.
+    /// Notes on the folder for the user, a sentence each.
     pub(crate) notes: Vec<String>,
 }
 

@@ -20,7 +20,7 @@ const SCENARIO: &str = "schemes = [\"tcp\", \"dctcp\"]\nseeds = 1\n\
     [workload.traffic.long]\nshare = 0.7\nsizes.fixed = \"100KB\"\n\
     [sweep]\n\"workload.load\" = [0.4, 0.6]\n";
 
-/// What was said while a run went on.
+/// Notes of a run.
 #[derive(Default)]
 struct Heard(Mutex<Vec<String>>);
 
@@ -222,7 +222,7 @@ fn apply(operation: &Operation, out: &Path, mine: &mut Vec<Vec<u8>>) {
         let files = regular_files(out);
         (!files.is_empty()).then(|| out.join(&files[at.index(files.len())]))
     };
-    // What somebody edits in the folder of a point is damage to be mended; elsewhere it is work of theirs.
+    // An edit in the folder of a point is damage to be mended; elsewhere it is work of the user.
     let mut edited = |path: &Path, bytes: Vec<u8>| {
         fs::write(path, &bytes).unwrap();
         let name = path.strip_prefix(out).unwrap();
@@ -318,7 +318,7 @@ fn apply(operation: &Operation, out: &Path, mine: &mut Vec<Vec<u8>>) {
     }
 }
 
-/// What the folder says of itself after the operations.
+/// Compares the state of the folder after the operations with the model.
 fn check(out: &Path) -> Result<(), TestCaseError> {
     let intact = OWN.intact_in(out);
     let found = verify(out, &OWN.info);
@@ -401,7 +401,7 @@ proptest! {
         for operation in &operations {
             let before = mine.len();
             apply(operation, out.path(), &mut mine);
-            // What another operation has overwritten is not there any more.
+            // Contents that another operation has overwritten are not there any more.
             let there: Vec<Vec<u8>> = files_of_regular(out.path()).into_values().collect();
             let mut at = 0;
             mine.retain(|bytes| { at += 1; at > before || there.contains(bytes) });

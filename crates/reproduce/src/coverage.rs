@@ -31,7 +31,7 @@ pub(crate) struct Changes {
     own_points: BTreeMap<DesignPoint, Configured>,
 }
 
-/// What stands at each dotted path.
+/// Values by their dotted paths.
 type Flat = BTreeMap<String, String>;
 
 /// A configuration.
@@ -39,7 +39,7 @@ type Flat = BTreeMap<String, String>;
 struct Configured {
     /// All tables but `record`.
     flat: Flat,
-    /// What is measured, and what is kept beside it.
+    /// The table `record`: measurements, and files beside them.
     record: RecordConfig,
 }
 
@@ -187,7 +187,7 @@ fn configurations(plan: &Plan) -> Result<BTreeMap<DesignPoint, Configured>, Prob
     Ok(all)
 }
 
-/// What stands at each dotted path of the table `record`.
+/// The values of the table `record` by their dotted paths.
 fn flat_record(record: &RecordConfig) -> Flat {
     let mut flat = Flat::new();
     flatten(RECORD, &toml::Value::try_from(record).expect("a configuration is TOML"), &mut flat);

@@ -187,7 +187,7 @@ impl PointSummary {
 /// # Errors
 /// If its summary cannot be removed.
 pub fn forget(folder: &Path) -> std::io::Result<()> {
-    // What a symbolic link leads to is not this run's.
+    // The target of a symbolic link is not this run's.
     if folder.is_symlink() {
         return Ok(());
     }

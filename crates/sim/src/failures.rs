@@ -30,7 +30,7 @@ pub(crate) enum Change {
 
 /// Every failure of a run: those that are listed, and those that are drawn, for as long as flows are open.
 ///
-/// Nobody knows beforehand how long a run lasts. Drawn failures are therefore known in stages, of which each goes on
+/// How long a run lasts is not known beforehand. Drawn failures are therefore known in stages, of which each goes on
 /// for longer than the one before and is made when it is first needed. A stage has every failure of the one before:
 /// the failures of a run do not depend on its stages.
 #[derive(Debug, Default)]
@@ -43,7 +43,7 @@ pub(crate) struct Outages {
     drawing: Option<Box<Drawing>>,
 }
 
-/// What failures are drawn from.
+/// The source of drawn failures.
 #[derive(Debug)]
 struct Drawing {
     config: Failures,
@@ -520,7 +520,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(30))]
 
-        /// What has happened before the end of a stage is the same in the next one, and in one that was made at once.
+        /// Everything before the end of a stage is the same in the next one, and in one that was made at once.
         #[test]
         fn failures_do_not_depend_on_stages(
             (up, down, seed) in (20u64..400, 1u64..60, any::<u64>()),

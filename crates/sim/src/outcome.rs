@@ -169,7 +169,7 @@ impl Times {
 }
 
 impl Outcome {
-    /// What is doubtful about this outcome of a scenario: ports and queues that were measured for no time, and failures
+    /// Warnings about this outcome of a scenario: ports and queues that were measured for no time, and failures
     /// that were not drawn until its end.
     pub fn warnings(&self, scenario: &Scenario) -> Vec<String> {
         let has_no_length = self.measured == Span::ZERO && !self.ports.is_empty();

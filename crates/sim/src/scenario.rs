@@ -442,10 +442,10 @@ impl Scenario {
         warnings
     }
 
-    /// What is probably not meant of the models of ports, with the name of a port where it is not said of all.
+    /// Warnings about the models of ports, with the name of a port where it is not said of all.
     fn warnings_of_ports(&self, around: &Around) -> Vec<String> {
         let kinds = self.port_kinds(self.network.ports().ids());
-        // What is said, and of which ports.
+        // Each warning with the ports that it is about.
         let mut said: Vec<(String, Vec<(PortId, u32)>)> = Vec::new();
         for &(port, count) in &kinds {
             let settings = self.nic_config(port).expect("packets wait there");

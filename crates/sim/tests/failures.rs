@@ -213,7 +213,7 @@ fn failures_are_drawn_for_as_long_as_flows_are_open() {
         let alone = run("tcp", &text("", ""), seed);
         assert_eq!((alone.end, alone.totals.received), (EndReason::Finished, 1));
         drops += alone.totals.drops.get(DropReason::LinkDown);
-        // What comes long after it changes nothing of it, at either level.
+        // Failures long after it change nothing of it, at either level.
         for (fidelity, alone) in [("", &alone), ("fidelity = \"flow\"\n", &fluid)] {
             let beside = simulate(&scenario("tcp", &text(fidelity, later), seed));
             let at = rows(&beside).iter().position(|row| row.size == 5_000_000).unwrap();

@@ -107,8 +107,8 @@ struct Place {
     host: HostId,
     /// Links between a host and the place: none if the place is a host.
     links: u8,
-    /// What the link of a host adds to the round trips that it begins, and to those that end there; the holder is the
-    /// node.
+    /// The share that the link of a host adds to the round trips that it begins, and to those that end there; the
+    /// holder is the node.
     sources: Ends,
     sinks: Ends,
 }
@@ -129,7 +129,7 @@ struct Finder<'n> {
     found: Found,
 }
 
-/// What was found so far.
+/// The largest values so far.
 #[derive(Clone, Copy)]
 struct Found {
     rtt: Span,
@@ -200,7 +200,7 @@ impl<'n> Finder<'n> {
         }
     }
 
-    /// What was found.
+    /// The result.
     fn longest(&self, is_exact: bool) -> Longest {
         let network = self.network;
         let nics = (0..network.hosts()).flat_map(|host| network.nics(HostId(host))).map(PortId);
@@ -282,7 +282,7 @@ impl<'n> Finder<'n> {
         }
     }
 
-    /// What is left of the way from a node with these next hops.
+    /// The rest of the path from a node with these next hops.
     fn join(&mut self, at: Node, ports: &[PortId]) -> Rest {
         let mut all = Rest { times: None, ..Rest::NONE };
         for &port in ports {

@@ -305,7 +305,7 @@ fn statistics_without_packets_say_how_far_off_they_are() {
     assert!(!note(&one, "flows").contains("flow level"));
 }
 
-/// What is shown with the mark of few values has a note in tables and no interval, whatever it is a percentile of.
+/// Every value that is shown with the mark of few values has a note in tables and no interval.
 #[test]
 fn every_percentile_of_few_values_says_so() {
     let run = || {

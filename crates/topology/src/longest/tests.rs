@@ -31,7 +31,7 @@ fn spread(network: &Network, src: HostId, dst: HostId) -> u64 {
         .unwrap()
 }
 
-/// What [`Longest`] says, by comparing all pairs.
+/// The values of [`Longest`], by comparing all pairs.
 fn oracle(network: &Network) -> Longest {
     let mut quickest = Quickest::new(network);
     let mut found = Found::NONE;
@@ -119,7 +119,7 @@ fn a_product_is_that_of_one_pair() {
     assert_eq!((longest.kept.fastest, longest.kept.slowest), (BitRate::gbps(100), BitRate::gbps(10)));
 }
 
-/// What is found of a network that has too many places to compare all pairs.
+/// The values for a network that has too many places to compare all pairs.
 fn of_many(network: &Network) -> Longest {
     let mut finder = Finder { most_work: 0, ..Finder::new(network) };
     let is_exact = finder.find();

@@ -127,7 +127,7 @@ pub(super) struct Part<'s> {
     network: &'s Network,
     cut: &'s Cut,
     failures: &'s Outages,
-    /// What is known of them.
+    /// The failures that are known.
     outages: &'s Stage,
     /// Changes before this moment are events.
     failures_until: Instant,

@@ -579,7 +579,7 @@ impl Part<'_> {
     pub(in crate::world) fn expect_failures(&mut self, stage: usize, until: Option<Instant>) {
         let from = self.failures_until;
         self.outages = self.failures.stage(stage).expect("it was made");
-        // What is known by now may keep a link down for longer.
+        // The failures that are known by now may keep a link down for longer.
         for (port, up) in self.outages.down_around(from) {
             if self.cut.part_of(self.network.ports()[port].owner) == self.number {
                 let at = self.positions.port(port);
