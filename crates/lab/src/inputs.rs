@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tailcut_record::{make_folder, set_aside, write_atomically};
-use tailcut_results::{content_hash, number::slug};
+use tailcut_results::content_hash;
 use tailcut_sim::{Files, Problem, Tree, Value};
 
 use crate::error::RunError;
@@ -36,8 +36,10 @@ pub(crate) fn copies(files: &Files) -> Copies {
 
 /// The copy of a file with this content.
 fn copy_of(path: &Path, bytes: &[u8]) -> String {
-    let name = slug(&path.file_name().unwrap_or_default().to_string_lossy());
-    // A slug is ASCII.
+    let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // The hash tells copies apart; the name is for people, and ASCII.
+    let name: String = name.chars().map(|c| if keep(c) { c } else { '-' }).collect();
     format!("{FOLDER}/{}-{}", content_hash(bytes), &name[name.len().saturating_sub(MOST_NAME)..])
 }
 

@@ -50,13 +50,6 @@ pub fn with_interval(value: f64, interval: Option<(f64, f64)>) -> String {
     }
 }
 
-/// `name` with everything replaced that a file name should not have.
-pub fn slug(name: &str) -> String {
-    let keep = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
-    let text: String = name.chars().map(|c| if keep(c) { c } else { '-' }).collect();
-    if text.trim_matches(['.', '-']).is_empty() { "unnamed".into() } else { text }
-}
-
 /// A kind of quantity that a parameter may be.
 struct Kind {
     /// Reads a value, in the smallest of the units.
@@ -159,10 +152,5 @@ mod tests {
         assert_eq!(base(&["10us", "1.5ns"]), Some((vec![10_000.0, 1.5], "ns")));
         assert_eq!(base(&["5%", "25%"]), Some((vec![0.05, 0.25], "share")));
         assert_eq!((base(&["0.5"]), base(&["ecmp"]), base(&[])), (None, None, None));
-    }
-
-    #[test]
-    fn names_become_file_names() {
-        assert_eq!(["short+incast", "a/b c", ".."].map(slug), ["short+incast", "a-b-c", "unnamed"]);
     }
 }

@@ -34,8 +34,6 @@ pub(super) fn of(declared: Option<&Tree>, classes: &[String], size_bounds: &[Byt
     let Value::Table(entries) = &declared.value else {
         return Err(at_value(expected(Problem::new(format!("`{DECLARED}` is not a table"))), Some(declared)));
     };
-    let sets = entries.iter().map(|(name, list)| (name.as_str(), Some(list)));
-    names::check_distinct(classes.iter().map(|class| (class.as_str(), None)).chain(sets), "sets of flows")?;
     let taken = flow_set_names(classes, &[], size_bounds);
     entries
         .iter()

@@ -1,7 +1,6 @@
 //! Names of the user's: those that become a part of file names and columns, and those that a command line refers to.
 
 use tailcut_base::{MOST_NAME_BYTES, dotted};
-use tailcut_results::number::slug;
 use tailcut_sim::config::suggest;
 use tailcut_sim::{Problem, Tree};
 
@@ -22,30 +21,6 @@ pub(super) fn check(name: &str, what: &str, tree: &Tree) -> Result<(), Problem> 
         bytes => Problem::new(format!("the name of a {what} has {bytes} bytes, and it becomes a part of file names")),
     };
     Err(at_key(problem.help(format!("expected a name of 1 to {MOST_NAME_BYTES} bytes")), tree))
-}
-
-/// Checks that no two of these names give files the same name; `what` is a thing that has one.
-///
-/// # Errors
-/// If two of them do.
-pub(super) fn check_distinct<'a>(
-    names: impl IntoIterator<Item = (&'a str, Option<&'a Tree>)>,
-    what: &str,
-) -> Result<(), Problem> {
-    let mut seen: Vec<(String, &str)> = Vec::new();
-    for (name, tree) in names {
-        let in_files = slug(name);
-        if let Some((_, other)) = seen.iter().find(|(known, other)| *known == in_files && *other != name) {
-            let problem = Problem::new(format!("files of the {what} `{other}` and `{name}` would have the same name"))
-                .help("expected names that differ in ASCII letters, digits, `.`, `-`, `_` or `+`");
-            return Err(match tree {
-                Some(tree) => at_key(problem, tree),
-                None => problem,
-            });
-        }
-        seen.push((in_files, name));
-    }
-    Ok(())
 }
 
 /// A place below which the names are the user's: where it is, with `*` for any key, and what has the names.

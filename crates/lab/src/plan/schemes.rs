@@ -100,7 +100,6 @@ pub(super) fn chosen(keys: &Tree) -> Result<Vec<RunScheme>, Problem> {
             names::check(name, "scheme", tree)?;
         }
     }
-    names::check_distinct(names.iter().map(|(name, item)| (name.as_str(), item.or(table(name)))), "schemes")?;
     names
         .into_iter()
         .map(|(name, item)| match defined.and_then(|tables| tables.get(&name)) {
