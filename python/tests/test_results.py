@@ -370,11 +370,6 @@ def length_at(counts: Counter, permille: int) -> int:
     raise AssertionError("there are samples")
 
 
-def of_lengths(value, seeds: list, n: int, permille: int) -> Statistic:
-    """A percentile of queue lengths: with an interval if ten samples or more lie above it."""
-    return sectioned(value, seeds, n) if n * (1000 - permille) >= 10_000 else counted(value, n)
-
-
 def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list[dict]], asked_by: list[set[str]]) -> dict[str, Statistic]:
     found = {}
     for reason in summaries[0]["drops"]:
@@ -435,7 +430,7 @@ def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list
         found[f"queue_mean{ending}"] = ratio([(sum(k * v for k, v in c.items()), c.total()) for c in lengths], n)
         for name, permille in (("queue_p50", 500), ("queue_p99", 990)):
             value, *seeds = (length_at(counts, permille) for counts in (pooled, *lengths))
-            found[f"{name}{ending}"] = of_lengths(value, seeds, n, permille)
+            found[f"{name}{ending}"] = sectioned(value, seeds, n)
         found[f"queue_max{ending}"] = counted(max(length for length, samples in pooled.items() if samples), n)
     busy = [Counter() for _ in queues]
     for counts, rows in zip(busy, queues):
@@ -444,7 +439,7 @@ def of_network(summaries: list[dict], ports: list[list[dict]], queues: list[list
                 counts[row["queue_packets"]] += row["samples"]
     pooled = sum(busy, Counter())
     value, *seeds = (length_at(counts, 990) for counts in (pooled, *busy))
-    found["leaf_queue_p99_busy"] = of_lengths(value, seeds, pooled.total(), 990)
+    found["leaf_queue_p99_busy"] = sectioned(value, seeds, pooled.total())
     for place in summaries[0]["loads"]:
         found[f"load_{place}"] = ratio([(Fraction(s["loads"][place]["realised"]), 1) for s in summaries], len(summaries))
         found[f"load_{place}_offered"] = counted(summaries[0]["loads"][place]["offered"], len(summaries))
@@ -518,7 +513,6 @@ def test_the_summary_says_why_an_interval_is_missing(small: Folder) -> None:
                 assert ("is their maximum" if maximum else "too few for an interval") in row["note"], row
         elif not row["low"] and row["value"]:
             counted = row["metric"] in ("flows", "queries", "censored") or "max" in row["metric"] or row["metric"].endswith("_offered")
-            counted |= "queue" in row["metric"] and "too few for an interval" in row["note"]
             # Where one seed alone has samples, nothing says how far seeds differ.
             assert counted or row["note"] == "no interval: all samples are of one seed or batch", row
     assert len({row["note"] for row in small.rows()}) > 3

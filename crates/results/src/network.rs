@@ -149,12 +149,9 @@ fn quantile(replications: &[&Histogram], metric: &str, permille: u32, out: &mut 
     // interval comes from the spread between seeds; with one seed there is none.
     let seeds: Vec<f64> =
         replications.iter().filter_map(|one| one.quantile(permille)).map(|length| length as f64).collect();
-    let note = stats::of_few(permille, pooled.total(), "samples");
-    let thin = note.is_some();
     let estimate = pooled.quantile(permille).map(|value| {
         let value = value as f64;
-        let interval = if thin { None } else { stats::sectioned(value, &seeds) };
-        Estimate { note, thin, ..Estimate::new(value, interval).with_seeds(without(replications, permille)) }
+        Estimate::new(value, stats::sectioned(value, &seeds)).with_seeds(without(replications, permille))
     });
     out.push(metric, estimate, pooled.total());
 }

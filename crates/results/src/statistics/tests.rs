@@ -304,28 +304,3 @@ fn statistics_without_packets_say_how_far_off_they_are() {
     assert!(note(&one, "fct_mean").contains("was not measured"));
     assert!(!note(&one, "flows").contains("flow level"));
 }
-
-/// Every value that is shown with the mark of few values has a note in tables and no interval.
-#[test]
-fn every_percentile_of_few_values_says_so() {
-    let run = || {
-        let mut one = replication(&[flow(0, 0, Some(20)), flow(1, 0, Some(30))]);
-        one.queries = vec![query(0, 0, Some(50))];
-        one
-    };
-    let sets = flow_sets(&[]);
-    let found = FlowSetStatistics::of(sets.iter().find(|set| set.name == "all").unwrap(), &[run(), run(), run()]);
-    let marked: Vec<&Statistic> =
-        found.all.iter().filter(|of| of.estimate.is_some() && crate::metrics::is_of_few(&of.metric, of.n)).collect();
-    let named = |name: &str| marked.iter().find(|of| of.metric == name).unwrap_or_else(|| panic!("{name}"));
-    for name in ["fct_p99", "qct_p99", "queue_p50", "queue_p99", "queue_p99_bytes", "leaf_queue_p99_busy"] {
-        named(name);
-    }
-    for Statistic { metric, estimate, .. } in &marked {
-        let estimate = estimate.as_ref().unwrap();
-        assert!(estimate.thin && estimate.interval.is_none() && estimate.note.is_some(), "{metric}: {estimate:?}");
-    }
-    // One sample with a packet in each of three runs, [5, 5, 5], is no interval of no width.
-    let note = named("leaf_queue_p99_busy").estimate.as_ref().unwrap().note.clone().unwrap();
-    assert_eq!(note, "the 99th percentile of 3 samples is their maximum: it needs 1000");
-}

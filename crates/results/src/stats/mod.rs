@@ -62,7 +62,7 @@ mod quotient;
 mod resample;
 
 pub use mean::{mean, ratio, sectioned, t_quantile, t975};
-pub use percentile::{FEW_IN_WORDS, nearest_rank, needed, of_few, order_ranks, percentile_name, quantile, rank};
+pub use percentile::{FEW_IN_WORDS, nearest_rank, needed, order_ranks, percentile_name, quantile, rank};
 pub use quotient::{Difference, Method, QuotientEstimate, SeedValues, quotient};
 pub use resample::{Resample, bootstrap, jackknife, without};
 

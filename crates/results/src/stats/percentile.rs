@@ -29,21 +29,21 @@ pub fn order_ranks(permille: u32, n: usize) -> Option<(usize, usize)> {
 /// `None` without samples. `what` are the samples, for the note: "flows".
 pub fn quantile(seeds: &[Vec<f64>], pooled: &[f64], permille: u32, what: &str) -> Option<Estimate> {
     let value = nearest_rank(pooled, permille)?;
-    let note = of_few(permille, pooled.len() as u64, what);
-    let thin = note.is_some();
+    let above = 1000 - u64::from(permille);
+    let n = pooled.len() as u64;
+    let thin = n < needed(permille);
+    let note = thin.then(|| {
+        let needed = needed(permille);
+        let name = percentile_name(permille);
+        if n * above < 1000 {
+            format!("the {name} percentile of {n} {what} is their maximum: it needs {needed}")
+        } else {
+            format!("{n} {what} are too few for an interval of the {name} percentile: it needs {needed}")
+        }
+    });
     let interval = if thin { None } else { interval(seeds, pooled, permille, value) };
     let without = seeds.iter().map(|seed| rank_without(pooled, seed, permille)).collect();
     Some(Estimate { note, thin, ..Estimate::new(value, interval).with_seeds(without) })
-}
-
-/// Why the quantile `permille`/1000 of `n` samples has no interval, if they are too few; `what` are the samples.
-pub fn of_few(permille: u32, n: u64, what: &str) -> Option<String> {
-    let needed = needed(permille);
-    let name = percentile_name(permille);
-    (n < needed).then(|| match n * (1000 - u64::from(permille)) < 1000 {
-        true => format!("the {name} percentile of {n} {what} is their maximum: it needs {needed}"),
-        false => format!("{n} {what} are too few for an interval of the {name} percentile: it needs {needed}"),
-    })
 }
 
 /// The interval of the quantile `permille`/1000, whose value is known.
