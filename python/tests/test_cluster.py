@@ -112,7 +112,7 @@ def test_a_point_that_is_none_and_a_folder_of_another_run_are_refused(tmp_path: 
 def test_a_whole_run_and_single_points_do_not_meet(tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
     key = lines("small.toml", cwd=tmp_path)[0]["key"]
-    long = ["--set", "workload.flows=20000"]
+    long = ["--set", "workload.flows=80000"]
     keys = [point["key"] for point in lines("small.toml", *long, "--out", "r", cwd=tmp_path)]
     point = subprocess.Popen(
         [str(PROGRAM), "run", "small.toml", *long, "--only", keys[0], "--out", "r"],

@@ -76,13 +76,13 @@ pub(crate) fn join(out: &Path, info: &RunInfo, files: &Files) -> Result<Locked, 
     Ok(Locked { _file: lock, notes })
 }
 
-/// Tries a lock for a second: `tailcut report` and `tailcut gather` hold it for a moment, to find whether a run goes
-/// on.
+/// Tries a lock for a fifth of a second: `tailcut report` and `tailcut gather` hold it for an instant, to find whether
+/// a run goes on.
 fn patiently(try_lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
     let began = Instant::now();
     loop {
         match try_lock() {
-            Err(TryLockError::WouldBlock) if began.elapsed() < Duration::from_secs(1) => {
+            Err(TryLockError::WouldBlock) if began.elapsed() < Duration::from_millis(200) => {
                 std::thread::sleep(Duration::from_millis(10));
             }
             result => return result,
