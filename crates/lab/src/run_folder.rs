@@ -48,7 +48,7 @@ pub(crate) struct Locked {
 pub(crate) fn lock(out: &Path, info: &RunInfo, files: &Files, searched: &[String]) -> Result<Locked, RunError> {
     let mut notes = is_for(out, info, searched)?;
     let lock = open(out, &mut notes)?;
-    // A file system that cannot lock is no reason to wait; it is refused, as before.
+    // Where files cannot be locked, nothing tells whether another process writes here: that is refused, too.
     if patiently(|| lock.try_lock()).is_err() {
         let what = "is in use by another tailcut: wait for it, or choose another --out".to_owned();
         return Err(RunError::Folder { folder: out.to_owned(), what });
@@ -155,29 +155,31 @@ pub(crate) fn open_lock(out: &Path) -> Result<File, RunError> {
 }
 
 /// Takes a finished point into the folder `out` from the first of the `shared` folders that has it, unless it is there.
-/// Files that a file system cannot link are copied; a point that can be neither is run.
-pub(crate) fn take_from(shared: &[PathBuf], out: &Path, point: &Point) {
+/// Files that a file system cannot link are copied; a point that can be neither is run. Returns where things are now
+/// that were set aside.
+pub(crate) fn take_from(shared: &[PathBuf], out: &Path, point: &Point) -> Vec<PathBuf> {
     if shared.is_empty() || point.state_in(out).is_intact() {
-        return;
+        return Vec::new();
     }
     let intact = |run: &PathBuf| match point.state_in(run) {
         PointState::Intact(summary) => Some((point.folder_in(run), summary)),
         _ => None,
     };
-    let Some((from, summary)) = shared.iter().find_map(intact) else { return };
+    let Some((from, summary)) = shared.iter().find_map(intact) else { return Vec::new() };
     let to = point.folder_in(out);
+    let Ok(aside) = make_room(&to) else { return Vec::new() };
     let take = |name: &str| {
         let _ = std::fs::remove_file(to.join(name));
         std::fs::hard_link(from.join(name), to.join(name))
             .or_else(|_| std::fs::copy(from.join(name), to.join(name)).map(drop))
     };
     let all = || -> std::io::Result<()> {
-        make_room(&to)?;
         summary.files.keys().try_for_each(|name| take(name))?;
         // The summary says that the point is complete, and comes last.
         take("summary.json")
     };
     let _ = all();
+    aside
 }
 
 /// Makes the folder of a point. What cannot be replaced by a file of the point, such as a folder that has its name, is

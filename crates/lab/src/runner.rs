@@ -166,8 +166,11 @@ impl<'a> Session<'a> {
         notes.iter().for_each(|note| self.progress.noticed(note));
         let fresh: Vec<&PlannedPoint> =
             plan.points.iter().filter(|planned| !self.seen.contains(&planned.point.key)).collect();
+        let notice_aside = |to: &PathBuf| {
+            self.progress.noticed(&format!("what stood in the way of a file of a point is now {}", to.display()));
+        };
         for planned in &fresh {
-            run_folder::take_from(&self.options.shared, out, &planned.point);
+            run_folder::take_from(&self.options.shared, out, &planned.point).iter().for_each(notice_aside);
         }
         let mut todo: Vec<&PlannedPoint> = Vec::new();
         for planned in &fresh {
@@ -186,8 +189,7 @@ impl<'a> Session<'a> {
             let folder = planned.point.folder_in(out);
             if folder.symlink_metadata().is_ok() {
                 let aside = run_folder::make_room(&folder).map_err(|source| RunError::Io { path: folder, source })?;
-                let note = |to: &PathBuf| format!("what stood in the way of a file of a point is now {}", to.display());
-                aside.iter().for_each(|to| self.progress.noticed(&note(to)));
+                aside.iter().for_each(notice_aside);
             }
         }
         // The longest first, so that no core waits for a last long one; equal ones in the order of the plan.

@@ -1,4 +1,4 @@
-//! What surrounds a model: the network, the ports and the traffic of its scenario, and what of a value does not fit
+//! The surroundings of a model: the network, the ports and the traffic of its scenario, and which values do not fit
 //! them.
 
 use tailcut_base::{BitRate, Bytes, Span, wire_bytes};

@@ -80,7 +80,7 @@ pub fn temporary_name(name: &OsStr) -> OsString {
     hidden
 }
 
-/// Whether [`temporary_name`] gives such names: `.NAME.PID-XXXXXXXX.tmp`, with eight hexadecimal digits.
+/// Whether [`temporary_name`] gives such names: `.NAME.PID-0123abcd.tmp`, with eight hexadecimal digits.
 pub fn is_temporary(name: &OsStr) -> bool {
     let inner = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
     let Some((of, (pid, drawn))) =
