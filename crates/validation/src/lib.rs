@@ -2,6 +2,7 @@
 //!
 //! `docs/validation.md` tells what is compared and how it came out.
 
+pub mod linux;
 pub mod ns3;
 pub mod pinned;
 pub mod theory;
