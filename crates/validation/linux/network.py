@@ -126,7 +126,7 @@ class Device:
         body += attribute(2 | (NESTED if nested else 0), options)
         self.namespaces.ask(self.namespace, NEWQDISC, body, ACK | CREATE | EXCL, f"{kind} on {self.name}")
 
-    def netem(self, rate, delay_ns, limit, parent=ROOT, handle=0x80010000):
+    def netem(self, rate, delay_ns, limit, parent=ROOT, handle=0x80010000, before=b""):
         """netem with a rate or none, a delay in nanoseconds, and a limit in packets."""
         options = struct.pack("IIIIII", 0, limit, 0, 0, 0, 0)
         if rate:
@@ -135,25 +135,25 @@ class Device:
             if bytes_per_second >= 2**32:
                 options += attribute(8, struct.pack("Q", bytes_per_second))
         options += attribute(10, struct.pack("q", delay_ns))
-        self.qdisc(parent, handle, "netem", options, nested=False)
+        self.qdisc(parent, handle, "netem", options, nested=False, before=before)
 
-    def red(self, limit, threshold, parent=ROOT, handle=0x10000):
+    def red(self, limit, threshold, parent=ROOT, handle=0x10000, before=b""):
         """RED whose average is the queue itself (Wlog 0) and whose thresholds are one: it marks from there on."""
         flags = 1 | 8  # ECN, NODROP: what cannot be marked passes
         options = attribute(1, struct.pack("IIIBBBB", limit, threshold, threshold, 0, 0, 0, 0))
         options += attribute(2, bytes([31] * 256)) + attribute(3, u32(2**32 - 1))
         options += attribute(4, struct.pack("II", flags, flags))
-        self.qdisc(parent, handle, "red", options)
+        self.qdisc(parent, handle, "red", options, before=before)
 
-    def strict(self, rate, limit, classes, parent=ROOT, handle=0x20000):
-        """Strict priorities below a token bucket of two packets; the segment's mark has the class."""
-        spec = ratespec(rate // 8)
+    def strict(self, rate, limit, classes, parent=ROOT, handle=0x20000, before=b""):
+        """Strict priorities below a token bucket of one packet; the segment's mark has the class."""
+        # One byte a second less: the kernel rounds the time of a packet down to a whole nanosecond.
+        spec = ratespec(rate // 8 - 1)
         options = attribute(1, spec + ratespec(0) + struct.pack("III", limit, 0, 0)) + attribute(2, bytes(1024))
         if rate // 8 >= 2**32:
-            options += attribute(4, struct.pack("Q", rate // 8))
+            options += attribute(4, struct.pack("Q", rate // 8 - 1))
         options += attribute(6, u32(1500))
-        without_frame = attribute(8 | NESTED, attribute(1, struct.pack("BBhiIIII", 0, 0, 0, -FRAME, 1, 0, 0, 0)))
-        self.qdisc(parent, handle, "tbf", options, before=without_frame)
+        self.qdisc(parent, handle, "tbf", options, before=before)
         below = handle + 0x10000
         self.qdisc(handle + 1, below, "prio", struct.pack("i16s", classes, bytes(16)), nested=False)
         for number in range(classes):
@@ -277,19 +277,23 @@ class Network:
             write("/proc/sys/net/ipv4/ip_forward", 1)
         for device, port in zip(self.ports, self.plan["ports"]):
             device.up()
-            parent, bytes_of_packet = ROOT, 1500 + FRAME
+            parent, bytes_of_packet, before = ROOT, 1500 + FRAME, b""
+            if port["classes"] > 1:
+                # The first queue of the port decides how long packets are; a token bucket knows no frames by itself.
+                before = attribute(8 | NESTED, attribute(1, struct.pack("BBhiIIII", 0, 0, 0, -FRAME, 1, 0, 0, 0)))
+                bytes_of_packet = 1500
             if port["delay_ns"]:
                 # The delay of the link is before the queue: all packets of the port have it alike.
-                device.netem(0, port["delay_ns"], 1000000, parent, 0x40000)
-                parent = 0x40001
+                device.netem(0, port["delay_ns"], 1000000, parent, 0x40000, before)
+                parent, before = 0x40001, b""
             # The packet on the wire is in netem's queue, hence one more in the limit and in the threshold.
             own = 1 if port["classes"] == 1 else 0
             if port["mark_packets"] is not None:
                 threshold = (port["mark_packets"] + own) * bytes_of_packet
-                device.red(10 * port["limit_bytes"], threshold, parent, 0x10000)
-                parent = 0x10001
+                device.red(10 * port["limit_bytes"], threshold, parent, 0x10000, before)
+                parent, before = 0x10001, b""
             if port["classes"] > 1:
-                device.strict(port["rate"], port["limit_bytes"], port["classes"], parent)
+                device.strict(port["rate"], port["limit_bytes"], port["classes"], parent, before=before)
             else:
                 device.netem(port["rate"], 0, port["limit_packets"] + own, parent, 0x50000)
 
@@ -314,9 +318,6 @@ class Network:
         for switch, host, way, port in self.plan["routes"]:
             assert self.plan["ports"][port]["switch"] == switch
             self.ports[port].route(host, way)
-
-    def connect_ways(self, host):
-        return self.plan["ways"]
 
     def set_drops(self, drops, client_ports):
         """Drops these packets from now on, and no others. A drop: port, kind, flow, segment, times."""

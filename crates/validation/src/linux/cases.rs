@@ -218,7 +218,9 @@ pub const CASES: &[CaseSpec] = &[
     case("pias-100kb-dctcp", "priorities.toml", DCTCP, 3, &[K65]),
     // Several switches.
     case("parking-lot-dctcp", "parking-lot.toml", DCTCP, 5, &[K65]),
-    case("leaf-spine-dctcp", "leaf-spine.toml", DCTCP, 2, &[K65]),
+    case("leaf-spine-reno-0.2", "leaf-spine.toml", TCP, 2, &["workload.load=0.2"]),
+    case("leaf-spine-dctcp-0.2", "leaf-spine.toml", DCTCP, 2, &["workload.load=0.2", K65]),
+    case("leaf-spine-dctcp-0.5", "leaf-spine.toml", DCTCP, 2, &["workload.load=0.5", K65]),
 ];
 
 /// Cases in idle networks whose completion times have a closed form.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tailcut_base::{MTU_BYTES, PortId, SwitchId};
 use tailcut_sim::Scenario;
 use tailcut_sim::seats::{
-    ClassifierConfig, CongestionConfig, LossConfig, MarkerConfig, MemoryConfig, SchedulerConfig, TagConfig,
+    ClassifierConfig, CongestionConfig, LossConfig, MarkerConfig, MemoryConfig, OrderConfig, PaceConfig, SchedulerConfig, TagConfig,
     TransportConfig,
 };
 use tailcut_topology::Node;
@@ -303,20 +303,39 @@ fn tcp(scenario: &Scenario, scheme: &str) -> Result<Tcp, String> {
             ));
         }
     };
+    if !matches!(host.order, OrderConfig::Fifo(_)) && several_at_a_host(scenario) {
+        return Err("hosts of Linux send segments in the order in which their sockets gave them: expected \
+                    `host.order = \"fifo\"` where a host has several flows"
+            .to_owned());
+    }
     let min_rto = config.min_rto.as_ps();
     if min_rto % 1_000_000_000 != 0 {
         return Err(format!("Linux counts in milliseconds: expected them in `min_rto`, got {}", config.min_rto));
     }
-    let pace = format!("{:?}", host.pace);
+    let pacing = match &host.pace {
+        PaceConfig::Off(_) => false,
+        PaceConfig::Icon(_) | PaceConfig::Qjump(_) => {
+            return Err("Linux paces by its own rate: expected no ICON or QJump in `host.pace`".to_owned());
+        }
+        #[allow(unreachable_patterns, reason = "any other pace is that of Linux")]
+        _ => true,
+    };
     Ok(Tcp {
         congestion,
         initial_window: config.initial_window,
         min_rto_ms: min_rto / 1_000_000_000,
         quick_ack: config.delayed_ack.is_none(),
-        pacing: !pace.starts_with("Off"),
+        pacing,
         handshake: format!("{:?}", config.handshake) != "None",
         persistent: format!("{:?}", config.connection) != "New",
     })
+}
+
+/// Whether a host sends more than one flow.
+fn several_at_a_host(scenario: &Scenario) -> bool {
+    let mut senders: Vec<u32> = scenario.workload().map(|flow| flow.src.0).collect();
+    senders.sort_unstable();
+    senders.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 /// The name of a congestion control in scenarios.
