@@ -71,6 +71,8 @@ impl Flags {
     pub const CWR: Flags = Flags(8);
     /// These bytes were sent before. Knowledge of the simulator: no switch may act on it.
     pub const RETRANSMITTED: Flags = Flags(16);
+    /// This transmission is listed in `failures.packets`. Knowledge of the simulator: no switch may act on it.
+    pub const LISTED_LOSS: Flags = Flags(32);
 
     /// Whether every flag of `flags` is set.
     #[inline]

@@ -28,6 +28,7 @@ mod memories;
 mod mp_pdq;
 mod network_sizes;
 mod nic;
+mod packet_losses;
 mod pdq;
 mod pfabric;
 mod pfc;
