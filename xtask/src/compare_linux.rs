@@ -25,8 +25,10 @@ struct Arguments<'a> {
 /// `cargo xtask compare-linux`.
 pub(crate) fn run(root: &Path, words: &[&str]) -> Done {
     let arguments = parse(words)?;
-    let program =
-        cargo(root, &["run", "--locked", "--profile", "test", "--package", "tailcut-validation", "--bin", "linux", "--"]);
+    let program = cargo(
+        root,
+        &["run", "--locked", "--profile", "test", "--package", "tailcut-validation", "--bin", "linux", "--"],
+    );
     if arguments.stored {
         return program.args(arguments.rest).run_own();
     }

@@ -349,10 +349,12 @@ class Round:
             if changed:
                 hosts[str(number)] = changed
         flows = []
+        # The figures of a connection stand at the last of its flows.
+        last = {id(self.used[flow]): flow for flow in sorted(self.used, key=lambda flow: self.start[flow])}
         for number, flow in enumerate(self.flows):
             start, done, acked = self.start.get(number), self.done.get(number), self.acked.get(number)
             connection = self.used.get(number)
-            info = tcp_info(connection.client) if connection else {}
+            info = tcp_info(connection.client) if connection and last[id(connection)] == number else {}
             flows.append({
                 "start_ns": start,
                 "fct_ns": None if done is None else done - start,

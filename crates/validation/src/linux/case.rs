@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::Serialize;
 use tailcut_base::{Seeds, mix64};
 use tailcut_model::FlowSpec;
+use tailcut_sim::config::{LostKind, LostPacket};
 use tailcut_sim::{Preset, Problem, Scenario, Tree};
 use tailcut_workload::Workload;
 
@@ -43,33 +44,6 @@ pub struct Spec {
     pub loss: f64,
 }
 
-/// One entry of `failures.packets`.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-pub struct PacketLoss {
-    /// The flow.
-    pub flow: u32,
-    /// `data`, `ack`, `syn` or `syn-ack`.
-    #[serde(default = "data")]
-    pub kind: String,
-    /// Number of the segment or of the ACK, from 0.
-    #[serde(default)]
-    pub segment: u64,
-    /// How many transmissions are lost: the first ones.
-    #[serde(default = "one")]
-    pub times: u32,
-    /// The link before which it is lost: the last one of its path if not given.
-    #[serde(default)]
-    pub link: Option<String>,
-}
-
-fn data() -> String {
-    "data".to_owned()
-}
-
-fn one() -> u32 {
-    1
-}
-
 /// One round of a case.
 #[derive(Debug)]
 pub struct Round {
@@ -78,7 +52,7 @@ pub struct Round {
     /// Its flows, by start.
     pub flows: Vec<FlowSpec>,
     /// The packets that are lost.
-    pub losses: Vec<PacketLoss>,
+    pub losses: Vec<LostPacket>,
 }
 
 /// A case with its rounds.
@@ -175,8 +149,6 @@ impl Case {
         for assignment in &spec.set {
             base.merge(Tree::parse_assignment(assignment)?);
         }
-        let named = losses_of(&base)?;
-        base.remove("failures.packets");
         let mut rounds = Vec::new();
         for number in 0..spec.rounds {
             let seed = u64::from(number) + 1;
@@ -192,7 +164,7 @@ impl Case {
                 })
                 .collect();
             starts.sort_by_key(|(start, _)| *start);
-            let mut losses = named.clone();
+            let mut losses = drawn.config().failures.packets.clone();
             losses.extend(drawn_losses(&spec, seed, &starts));
             let mut list = base.clone();
             list.remove("workload");
@@ -275,47 +247,32 @@ fn listed(flows: impl Iterator<Item = (u64, u32, u32, u64)>) -> Result<Tree, Pro
 }
 
 /// The packets that are lost, as a scenario has them.
-fn failures(losses: &[PacketLoss]) -> String {
-    let mut text = String::new();
-    for loss in losses {
-        let PacketLoss { flow, kind, segment, times, link } = loss;
-        write!(text, "[[failures.packets]]\nflow = {flow}\nkind = \"{kind}\"\ntimes = {times}\n")
-            .expect("a text takes what is written to it");
-        if kind == "data" || kind == "ack" {
-            writeln!(text, "segment = {segment}").expect("a text takes what is written to it");
-        }
-        if let Some(link) = link {
-            writeln!(text, "link = \"{link}\"").expect("a text takes what is written to it");
-        }
+fn failures(losses: &[LostPacket]) -> String {
+    #[derive(Serialize)]
+    struct Failing<'a> {
+        failures: Packets<'a>,
     }
-    text
-}
-
-fn losses_of(tree: &Tree) -> Result<Vec<PacketLoss>, Problem> {
-    #[derive(Deserialize)]
-    struct Failing {
-        #[serde(default)]
-        failures: Failures,
+    #[derive(Serialize)]
+    struct Packets<'a> {
+        packets: &'a [LostPacket],
     }
-    #[derive(Default, Deserialize)]
-    struct Failures {
-        #[serde(default)]
-        packets: Vec<PacketLoss>,
-    }
-    let Some(failures) = tree.get("failures") else { return Ok(Vec::new()) };
-    let text = Tree::of_entries([("failures", failures.clone())]).to_toml();
-    let failing: Failing = toml::from_str(&text).map_err(|e| Problem::new(format!("`failures.packets`: {e}")))?;
-    Ok(failing.failures.packets)
+    toml::to_string(&Failing { failures: Packets { packets: losses } }).expect("numbers and texts are TOML")
 }
 
 /// Segments whose first transmission is lost in one round.
-fn drawn_losses(spec: &Spec, seed: u64, flows: &[(u64, FlowSpec)]) -> Vec<PacketLoss> {
+fn drawn_losses(spec: &Spec, seed: u64, flows: &[(u64, FlowSpec)]) -> Vec<LostPacket> {
     let mut losses = Vec::new();
     for (number, (_, flow)) in flows.iter().enumerate() {
         for segment in 0..flow.size.div_ceil(tailcut_base::MSS_BYTES) {
             let drawn = draw(mix64(seed ^ 0x10_55), (number as u64) << 32 | segment) >> 11;
             if (drawn as f64) < spec.loss * (1_u64 << 53) as f64 {
-                losses.push(PacketLoss { flow: number as u32, kind: data(), segment, times: 1, link: None });
+                losses.push(LostPacket {
+                    flow: number as u32,
+                    kind: LostKind::Data,
+                    segment: Some(segment),
+                    times: 1,
+                    link: None,
+                });
             }
         }
     }

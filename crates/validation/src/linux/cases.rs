@@ -80,8 +80,7 @@ const K20: &str = "port.marker.step.threshold=20pkt";
 const K5: &str = "port.marker.step.threshold=5pkt";
 const K200: &str = "port.marker.step.threshold=200pkt";
 const BUFFER: &str = "port.limit=1500KB";
-const TWO_OF_2MB: &str =
-    "workload.traffic.flow.list=[{src=1,dst=0,size=\"2MB\"},{src=2,dst=0,size=\"2MB\"}]";
+const TWO_OF_2MB: &str = "workload.traffic.flow.list=[{src=1,dst=0,size=\"2MB\"},{src=2,dst=0,size=\"2MB\"}]";
 const FOUR_OF_1MB: &str = "workload.traffic.flow.list=[{src=1,dst=0,size=\"1MB\"},{src=2,dst=0,size=\"1MB\",start=\"200us\"},\
                            {src=3,dst=0,size=\"1MB\",start=\"400us\"},{src=4,dst=0,size=\"1MB\",start=\"600us\"}]";
 const FOUR_OF_2MB: &str = "workload.traffic.flow.list=[{src=1,dst=0,size=\"2MB\"},{src=2,dst=0,size=\"2MB\",start=\"200us\"},\
@@ -125,15 +124,27 @@ pub const CASES: &[CaseSpec] = &[
     lost!("handshake-syn-ack-lost", "20KB", TCP, 3, ["kind=\"syn-ack\""], HANDSHAKE),
     lost!("handshake-syn-lost-twice", "20KB", TCP, 2, ["kind=\"syn\",times=2"], HANDSHAKE),
     // Connections with several flows.
-    case("persistent-3", "several.toml", TCP, 3, &[
-        "host.transport.tcp.connection=persistent", "port.limit=10MB", THREE_IN_TURN,
-    ]),
-    case("persistent-idle", "several.toml", TCP, 3, &[
-        "host.transport.tcp.connection=persistent", "port.limit=10MB", TWO_FAR_APART,
-    ]),
-    case("persistent-idle-restart", "several.toml", TCP, 3, &[
-        "host.transport.tcp.connection=persistent-restart", "port.limit=10MB", TWO_FAR_APART,
-    ]),
+    case(
+        "persistent-3",
+        "several.toml",
+        TCP,
+        3,
+        &["host.transport.tcp.connection=persistent", "port.limit=10MB", THREE_IN_TURN],
+    ),
+    case(
+        "persistent-idle",
+        "several.toml",
+        TCP,
+        3,
+        &["host.transport.tcp.connection=persistent", "port.limit=10MB", TWO_FAR_APART],
+    ),
+    case(
+        "persistent-idle-restart",
+        "several.toml",
+        TCP,
+        3,
+        &["host.transport.tcp.connection=persistent-restart", "port.limit=10MB", TWO_FAR_APART],
+    ),
     // Single losses.
     lost!("drop-first", "29200B", TCP, 3, ["segment=0"]),
     lost!("drop-middle", "58400B", TCP, 3, ["segment=12"]),
@@ -152,31 +163,45 @@ pub const CASES: &[CaseSpec] = &[
     lost!("drop-ack-last", "14600B", TCP, 3, ["kind=\"ack\",segment=9"]),
     lost!("drop-ack-middle", "58400B", TCP, 3, ["kind=\"ack\",segment=12"]),
     // Timers.
-    CaseSpec { sysctls: NO_PROBES, ..case("rto-1ms", ONE, TCP, 8, &[
-        TEN, WHOLE_WINDOW, "host.transport.tcp.min_rto=1ms",
-    ]) },
+    CaseSpec {
+        sysctls: NO_PROBES,
+        ..case("rto-1ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW, "host.transport.tcp.min_rto=1ms"])
+    },
     CaseSpec { sysctls: NO_PROBES, ..case("rto-10ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW]) },
-    CaseSpec { sysctls: NO_PROBES, ..case("rto-200ms", ONE, TCP, 8, &[
-        TEN, WHOLE_WINDOW, "host.transport.tcp.min_rto=200ms",
-    ]) },
+    CaseSpec {
+        sysctls: NO_PROBES,
+        ..case("rto-200ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW, "host.transport.tcp.min_rto=200ms"])
+    },
     case("rto-10ms-probes", ONE, TCP, 8, &[TEN, WHOLE_WINDOW]),
     CaseSpec { sysctls: NO_PROBES, ..case("rto-twice-10ms", ONE, TCP, 4, &[TEN, WHOLE_WINDOW_TWICE]) },
     CaseSpec { sysctls: NO_PROBES, ..lost!("rto-backoff-10ms", "1460B", TCP, 8, ["segment=0,times=4"]) },
-    CaseSpec { sysctls: NO_PROBES, ..lost!("rto-backoff-200ms", "1460B", TCP, 4, ["segment=0,times=2"],
-        "host.transport.tcp.min_rto=200ms") },
+    CaseSpec {
+        sysctls: NO_PROBES,
+        ..lost!("rto-backoff-200ms", "1460B", TCP, 4, ["segment=0,times=2"], "host.transport.tcp.min_rto=200ms")
+    },
     // Random losses.
-    CaseSpec { loss: 0.01, ..case("loss-1pc-200kb", ONE, TCP, 60, &[
-        "workload.traffic.flow.list=[{src=1,dst=0,size=\"200KB\"}]",
-    ]) },
-    CaseSpec { loss: 0.03, ..case("loss-3pc-200kb", ONE, TCP, 30, &[
-        "workload.traffic.flow.list=[{src=1,dst=0,size=\"200KB\"}]",
-    ]) },
-    CaseSpec { loss: 0.01, ..case("loss-1pc-200kb-dctcp", ONE, DCTCP, 30, &[
-        "workload.traffic.flow.list=[{src=1,dst=0,size=\"200KB\"}]", K65,
-    ]) },
-    CaseSpec { loss: 0.01, ..case("loss-1pc-200kb-cubic", ONE, CUBIC, 30, &[
-        "workload.traffic.flow.list=[{src=1,dst=0,size=\"200KB\"}]",
-    ]) },
+    CaseSpec {
+        loss: 0.01,
+        ..case("loss-1pc-200kb", ONE, TCP, 60, &["workload.traffic.flow.list=[{src=1,dst=0,size=\"200KB\"}]"])
+    },
+    CaseSpec {
+        loss: 0.03,
+        ..case("loss-3pc-200kb", ONE, TCP, 30, &["workload.traffic.flow.list=[{src=1,dst=0,size=\"200KB\"}]"])
+    },
+    CaseSpec {
+        loss: 0.01,
+        ..case(
+            "loss-1pc-200kb-dctcp",
+            ONE,
+            DCTCP,
+            30,
+            &["workload.traffic.flow.list=[{src=1,dst=0,size=\"200KB\"}]", K65],
+        )
+    },
+    CaseSpec {
+        loss: 0.01,
+        ..case("loss-1pc-200kb-cubic", ONE, CUBIC, 30, &["workload.traffic.flow.list=[{src=1,dst=0,size=\"200KB\"}]"])
+    },
     // Two and four flows.
     CaseSpec { jitter_us: 5, ..case("two-same-reno", "several.toml", TCP, 10, &[]) },
     CaseSpec { jitter_us: 5, ..case("two-same-cubic", "several.toml", CUBIC, 10, &[]) },
@@ -184,9 +209,10 @@ pub const CASES: &[CaseSpec] = &[
     CaseSpec { jitter_us: 5, ..case("two-dctcp-k5", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K5]) },
     CaseSpec { jitter_us: 5, ..case("two-dctcp-k20", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K20]) },
     CaseSpec { jitter_us: 5, ..case("two-dctcp-k200", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K200]) },
-    CaseSpec { jitter_us: 5, ..case("two-dctcp-k20-delack", "several.toml", DCTCP, 10, &[
-        TWO_OF_2MB, BUFFER, K20, DELAYED,
-    ]) },
+    CaseSpec {
+        jitter_us: 5,
+        ..case("two-dctcp-k20-delack", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K20, DELAYED])
+    },
     CaseSpec { jitter_us: 5, ..case("four-staggered-reno", "several.toml", TCP, 10, &[FOUR_OF_1MB]) },
     CaseSpec { jitter_us: 5, ..case("four-staggered-cubic", "several.toml", CUBIC, 5, &[FOUR_OF_2MB]) },
     CaseSpec { jitter_us: 5, ..case("four-staggered-dctcp", "several.toml", DCTCP, 10, &[FOUR_OF_1MB, BUFFER, K20]) },
@@ -224,9 +250,8 @@ pub const CASES: &[CaseSpec] = &[
 ];
 
 /// Cases in idle networks whose completion times have a closed form.
-pub const OFFSETS: [&str; 8] = [
-    "idle-1b", "idle-1p", "idle-10p", "idle-11p", "idle-100kb", "idle-10mb", "idle-1mb-cubic", "idle-100kb-chain3",
-];
+pub const OFFSETS: [&str; 8] =
+    ["idle-1b", "idle-1p", "idle-10p", "idle-11p", "idle-100kb", "idle-10mb", "idle-1mb-cubic", "idle-100kb-chain3"];
 
 impl CaseSpec {
     /// The case of this name.

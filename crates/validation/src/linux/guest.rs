@@ -76,7 +76,11 @@ impl Guest {
             let log = fs::read_to_string(case.join("log")).unwrap_or_default();
             let tail: Vec<&str> = log.lines().rev().take(20).collect();
             let tail: Vec<&str> = tail.into_iter().rev().collect();
-            format!("{name}: Linux gave no answer ({e}); the end of {}:\n{}", case.join("log").display(), tail.join("\n"))
+            format!(
+                "{name}: Linux gave no answer ({e}); the end of {}:\n{}",
+                case.join("log").display(),
+                tail.join("\n")
+            )
         })?;
         fs::write(&stamp, of).map_err(|e| fails("cannot write to", e))?;
         Ok(found)

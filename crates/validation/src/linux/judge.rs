@@ -112,7 +112,6 @@ impl Compared {
         let linux_times: Vec<Option<f64>> = answer.rounds.iter().flat_map(of_linux).collect();
         let mut linux = Figures::of(&linux_times);
         linux.timeouts = answer.rounds.iter().map(Round::timeouts).sum();
-        // Flows on one connection share its count: the connection's last word is the count of all.
         linux.retransmissions = answer.rounds.iter().flat_map(|round| &round.flows).map(|flow| flow.2).sum();
         linux.drops = answer.rounds.iter().map(|round| round.drops).sum();
         linux.marks = answer.rounds.iter().map(|round| round.marks).sum();
@@ -131,10 +130,8 @@ impl Compared {
             }
             figures
         });
-        let mut differences: Vec<f64> = pairs
-            .iter()
-            .filter_map(|(_, _, linux, own)| Some(((*own)? / (*linux)? - 1.0).abs()))
-            .collect();
+        let mut differences: Vec<f64> =
+            pairs.iter().filter_map(|(_, _, linux, own)| Some(((*own)? / (*linux)? - 1.0).abs())).collect();
         differences.sort_by(f64::total_cmp);
         let per_flow = (
             differences.get(differences.len() / 2).copied().unwrap_or(f64::NAN),

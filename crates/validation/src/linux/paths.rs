@@ -39,12 +39,13 @@ fn path(scenario: &Scenario, packet: &Packet) -> Result<Path, String> {
     let mut way = None;
     loop {
         let hops = network.router().next_hops(at, packet.dst);
-        let choice =
-            if hops.count > 1 { choose(scenario, at, packet, hops.destination, hops.count)? } else { 0 };
+        let choice = if hops.count > 1 { choose(scenario, at, packet, hops.destination, hops.count)? } else { 0 };
         if hops.count > 1 && way.replace(choice).is_some() {
-            return Err("packets choose among paths at two switches: expected a star, a line of switches or two tiers \
+            return Err(
+                "packets choose among paths at two switches: expected a star, a line of switches or two tiers \
                         of switches"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         let port = network.router().port(hops, choice);
         ports.push(port);

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{MTU_BYTES, PortId, SwitchId};
 use tailcut_sim::Scenario;
+use tailcut_sim::config::{LostKind, LostPacket};
 use tailcut_sim::seats::{
-    ClassifierConfig, CongestionConfig, LossConfig, MarkerConfig, MemoryConfig, OrderConfig, PaceConfig, SchedulerConfig, TagConfig,
-    TransportConfig,
+    ClassifierConfig, CongestionConfig, LossConfig, MarkerConfig, MemoryConfig, OrderConfig, PaceConfig,
+    SchedulerConfig, TagConfig, TransportConfig,
 };
 use tailcut_topology::Node;
 
-use super::case::{Case, PacketLoss};
+use super::case::Case;
 use super::paths::{self, Delays};
 
 /// Wire size of an ACK.
@@ -361,7 +362,7 @@ fn demotions(scenario: &Scenario) -> Result<Vec<u64>, String> {
 }
 
 fn drop(
-    loss: &PacketLoss,
+    loss: &LostPacket,
     paths: &[(paths::Path, paths::Path)],
     flows: &[Flow],
     scenario: &Scenario,
@@ -372,17 +373,16 @@ fn drop(
         let most = flows.len().min(MOST_MARKED_FLOWS) - 1;
         return Err(format!("`failures.packets` has no flow {flow}: expected 0 to {most}"));
     };
-    let (kind, path) = match loss.kind.as_str() {
-        "data" => ("data", data),
-        "ack" => ("ack", ack),
-        "syn" => ("syn", data),
-        "syn-ack" => ("syn-ack", ack),
-        other => return Err(format!("`{other}` is no kind of packet: expected data, ack, syn or syn-ack")),
+    let (kind, path) = match loss.kind {
+        LostKind::Data => ("data", data),
+        LostKind::Ack => ("ack", ack),
+        LostKind::Syn => ("syn", data),
+        LostKind::SynAck => ("syn-ack", ack),
     };
-    let segments = flows[flow].size.div_ceil(tailcut_base::MSS_BYTES);
-    if kind == "data" && loss.segment >= segments.min(MOST_MARKED_SEGMENTS) {
-        let most = segments.min(MOST_MARKED_SEGMENTS) - 1;
-        return Err(format!("flow {flow} has no segment {}: expected 0 to {most}", loss.segment));
+    let segments = flows[flow].size.div_ceil(tailcut_base::MSS_BYTES).min(MOST_MARKED_SEGMENTS);
+    let segment = loss.segment.unwrap_or(0);
+    if kind == "data" && segment >= segments {
+        return Err(format!("flow {flow} has no segment {segment} that is replayed: expected 0 to {}", segments - 1));
     }
     let port = match &loss.link {
         None => *path.ports.last().expect("a path has ports"),
@@ -393,5 +393,5 @@ fn drop(
             .find(|port| numbers.contains_key(port) && path.ports.contains(port))
             .ok_or_else(|| format!("the packets of flow {flow} do not leave a switch by `{name}`"))?,
     };
-    Ok(Drop { port: numbers[&port], flow: loss.flow, kind, segment: loss.segment, times: loss.times })
+    Ok(Drop { port: numbers[&port], flow: loss.flow, kind, segment, times: loss.times })
 }

@@ -43,7 +43,11 @@ pub fn overview(all: &[Compared]) -> String {
         row.push(failed.join(", "));
         table.add_row(row);
         if let Err(why) = &compared.own {
-            below.push(format!("{}: tailcut does not run it: {}", compared.name, why.lines().next().unwrap_or_default()));
+            below.push(format!(
+                "{}: tailcut does not run it: {}",
+                compared.name,
+                why.lines().next().unwrap_or_default()
+            ));
         }
         if !failed.is_empty()
             && let Some(cause) = cause(&compared.name)
@@ -73,7 +77,11 @@ pub fn flows(compared: &Compared) -> String {
             (Some(linux), Some(own)) => percent(own / linux - 1.0),
             _ => String::new(),
         };
-        text.push_str(&format!("round {round} flow {flow}: Linux {}, tailcut {} {difference}\n", shown(linux), shown(own)));
+        text.push_str(&format!(
+            "round {round} flow {flow}: Linux {}, tailcut {} {difference}\n",
+            shown(linux),
+            shown(own)
+        ));
     }
     text
 }
