@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::shell::{Call, Done, Stop, cargo, target_folder};
 
-const USAGE: &str = "expected `cargo xtask compare-linux [--stored | --bless] [--flows] [--kernel FILE] \
-                     [--scenario FILE]... [CASE]...`";
+const USAGE: &str = "expected `cargo xtask compare-linux [--stored | --bless] [--flows] [--trace HOST]... \
+                     [--kernel FILE] [--scenario FILE]... [CASE]...`";
 
 /// Debian 12's packages: the sources, and what their build needs beside a compiler and make.
 const PACKAGES: [&str; 5] = ["linux-source-6.1", "flex", "bison", "m4", "libfl2"];
@@ -49,7 +49,7 @@ fn parse<'a>(words: &[&'a str]) -> Result<Arguments<'a>, Stop> {
     let wrong = |what: &str| Err(Stop::Unusable(format!("{what}: {USAGE}")));
     let kernel = std::env::var_os(KERNEL).map(PathBuf::from);
     let mut arguments = Arguments { stored: false, kernel, rest: Vec::new() };
-    let (mut bless, mut given, mut scenario) = (false, false, false);
+    let (mut bless, mut given, mut scenario, mut trace) = (false, false, false, false);
     let mut left = words.iter().copied();
     while let Some(word) = left.next() {
         match word {
@@ -58,15 +58,16 @@ fn parse<'a>(words: &[&'a str]) -> Result<Arguments<'a>, Stop> {
                 bless |= word == "--bless";
                 arguments.rest.push(word);
             }
-            "--kernel" | "--scenario" => match left.next() {
-                None => return wrong(&format!("`{word}` needs a file")),
+            "--kernel" | "--scenario" | "--trace" => match left.next() {
+                None => return wrong(&format!("`{word}` needs a value")),
                 Some(file) if word == "--kernel" => {
                     given = true;
                     arguments.kernel = Some(PathBuf::from(file));
                 }
-                Some(file) => {
-                    scenario = true;
-                    arguments.rest.extend([word, file]);
+                Some(value) => {
+                    scenario |= word == "--scenario";
+                    trace |= word == "--trace";
+                    arguments.rest.extend([word, value]);
                 }
             },
             name if name.starts_with('-') => {
@@ -75,7 +76,7 @@ fn parse<'a>(words: &[&'a str]) -> Result<Arguments<'a>, Stop> {
             name => arguments.rest.push(name),
         }
     }
-    if arguments.stored && (bless || given || scenario) {
+    if arguments.stored && (bless || given || scenario || trace) {
         return wrong("`--stored` compares with stored answers, without a kernel");
     }
     if bless && scenario {

@@ -72,7 +72,10 @@ fn the_table_is_that_of_the_stored_answers() {
     }
     let stored = std::fs::read_to_string(path).unwrap_or_default();
     let changed = table.lines().zip(stored.lines()).find(|(new, old)| new != old);
-    assert!(table == stored, "the table has changed; {BLESS}=1 writes it anew. The first line that differs: {changed:?}");
+    assert!(
+        table == stored,
+        "the table has changed; {BLESS}=1 writes it anew. The first line that differs: {changed:?}"
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tailcut_sim::config::suggest;
+use tailcut_validation::linux::answer::FullAnswer;
 use tailcut_validation::linux::case::Spec;
 use tailcut_validation::linux::cases::{CaseSpec, OFFSETS};
 use tailcut_validation::linux::guest::{Guest, driver_hash};
@@ -15,7 +16,7 @@ use tailcut_validation::linux::{Answer, CASES, Case, Compared, Reference, offset
 
 const USAGE: &str = "\
 linux [--kernel FILE --answers FOLDER --version VERSION --options HASH --edits HASH] [--bless] [--flows]
-      [--scenario FILE]... [CASE]...
+      [--trace HOST]... [--scenario FILE]... [CASE]...
 
 Compares tailcut with the kernel, or without one with the stored answers of Linux.
 ";
@@ -28,6 +29,7 @@ struct Arguments {
     made_by: MadeBy,
     bless: bool,
     flows: bool,
+    trace: Vec<u32>,
     specs: Vec<Spec>,
 }
 
@@ -48,6 +50,7 @@ fn arguments() -> Result<Arguments, String> {
         made_by: MadeBy::default(),
         bless: false,
         flows: false,
+        trace: Vec::new(),
         specs: Vec::new(),
     };
     let mut has_scenario = false;
@@ -62,6 +65,11 @@ fn arguments() -> Result<Arguments, String> {
             "--edits" => parsed.made_by.edits = value()?,
             "--bless" => parsed.bless = true,
             "--flows" => parsed.flows = true,
+            "--trace" => {
+                let host = value()?;
+                let expected = |_| format!("`--trace` needs the number of a host, got `{host}`");
+                parsed.trace.push(host.parse().map_err(expected)?);
+            }
             "--scenario" => {
                 has_scenario = true;
                 parsed.specs.extend(Spec::of_file(value()?.as_ref())?);
@@ -75,6 +83,9 @@ fn arguments() -> Result<Arguments, String> {
     }
     if has_scenario && (parsed.bless || parsed.kernel.is_none()) {
         return Err("a scenario of your own has no stored answer: expected a kernel, and no `--bless`".to_owned());
+    }
+    if !parsed.trace.is_empty() && parsed.kernel.is_none() {
+        return Err("`--trace` prints packets of Linux and needs a kernel".to_owned());
     }
     if parsed.specs.is_empty() {
         parsed.specs = CASES.iter().map(Spec::of).collect::<Result<_, _>>()?;
@@ -92,7 +103,7 @@ fn unknown(name: &str) -> String {
 fn compare(arguments: &Arguments) -> Result<(), String> {
     let cases: Vec<Case> = arguments.specs.iter().cloned().map(Case::load).collect::<Result<_, _>>()?;
     let answers = match &arguments.kernel {
-        Some(kernel) => ask(&cases, &Guest::new(kernel, &arguments.answers)?)?,
+        Some(kernel) => ask(&cases, &Guest::new(kernel, &arguments.answers)?, &arguments.trace)?,
         None => {
             let reference = Reference::read()?;
             cases.iter().map(|case| reference.get(case).cloned()).collect::<Result<_, _>>()?
@@ -124,10 +135,14 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
 }
 
 /// The answers of Linux, some at a time.
-fn ask(cases: &[Case], guest: &Guest) -> Result<Vec<Answer>, String> {
+fn ask(cases: &[Case], guest: &Guest, trace: &[u32]) -> Result<Vec<Answer>, String> {
     let plans: Vec<String> = cases
         .iter()
-        .map(|case| Ok(case.plan().map_err(|e| format!("{} cannot be replayed in Linux: {e}", case.key()))?.text()))
+        .map(|case| {
+            let mut plan = case.plan().map_err(|e| format!("{} cannot be replayed in Linux: {e}", case.key()))?;
+            plan.trace = trace.to_owned();
+            Ok(plan.text())
+        })
         .collect::<Result<_, String>>()?;
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<Option<Result<Answer, String>>>> = Mutex::new(vec![None; cases.len()]);
@@ -138,7 +153,11 @@ fn ask(cases: &[Case], guest: &Guest) -> Result<Vec<Answer>, String> {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(case) = cases.get(at) else { return };
                     let began = std::time::Instant::now();
-                    let answer = guest.answer(&case.key(), &plans[at]).map(|full| Answer::from(&full));
+                    let full = guest.answer(&case.key(), &plans[at]);
+                    if let Ok(full) = &full {
+                        print_trace(full);
+                    }
+                    let answer = full.map(|full| Answer::from(&full));
                     eprintln!("{}: {:.1} s", case.key(), began.elapsed().as_secs_f64());
                     found.lock().expect("no thread panics with it")[at] = Some(answer);
                 }
@@ -147,4 +166,14 @@ fn ask(cases: &[Case], guest: &Guest) -> Result<Vec<Answer>, String> {
     });
     let found = found.into_inner().expect("no thread panics with it");
     found.into_iter().map(|answer| answer.expect("every case was asked")).collect()
+}
+
+/// The packets of the first round by time, if any were traced.
+fn print_trace(answer: &FullAnswer) {
+    let Some(round) = answer.rounds.first() else { return };
+    let mut lines: Vec<&String> = round.trace.iter().collect();
+    lines.sort_by_key(|line| line.split(' ').next().and_then(|time| time.parse::<i64>().ok()));
+    for line in lines {
+        println!("{line}");
+    }
 }

@@ -24,6 +24,9 @@ pub struct FullRound {
     pub hosts: BTreeMap<String, BTreeMap<String, i64>>,
     /// For each port that had packets: sent, dropped by its queue, dropped before it, marked.
     pub ports: BTreeMap<String, [u64; 4]>,
+    /// Packets of traced hosts, a line each.
+    #[serde(default)]
+    pub trace: Vec<String>,
 }
 
 /// One flow of a [`FullRound`].

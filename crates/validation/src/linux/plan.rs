@@ -40,6 +40,9 @@ pub struct Plan {
     deadline_ns: u64,
     /// The rounds.
     pub rounds: Vec<Round>,
+    /// Hosts whose packets are written into the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<u32>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -186,6 +189,7 @@ impl Plan {
             thresholds: demotions(first)?,
             deadline_ns: last + drain.min(LONGEST_NS),
             rounds,
+            trace: Vec::new(),
         };
         plan.set_sysctls(case, first);
         Ok(plan)
