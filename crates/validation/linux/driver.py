@@ -17,11 +17,10 @@ import struct
 import sys
 import time
 
-from network import LIBC, SEGMENT_MARK, Network, address_of, dotted
+from network import LIBC, SEGMENT_MARK, SERVER_PORT, Network, address_of, dotted
 from trace import Trace
 
 SEGMENT = 1460
-PORT = 5000
 FIRST_CLIENT_PORT = 1024
 CLIENT_PORTS = 60000
 NANOSECONDS = 10**9
@@ -176,7 +175,7 @@ class Round:
             listener = socket.socket()
             listener.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, self.plan["tcp"]["congestion"].encode())
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(("0.0.0.0", PORT))
+            listener.bind(("0.0.0.0", SERVER_PORT))
             listener.listen(4096)
             listener.setblocking(False)
             self.listeners[listener.fileno()] = listener
@@ -213,7 +212,7 @@ class Round:
         self.by_file[client.fileno()] = connection
         self.poll.register(client.fileno(), select.EPOLLOUT)
         try:
-            client.connect((connection.addresses[1], PORT))
+            client.connect((connection.addresses[1], SERVER_PORT))
         except BlockingIOError:
             pass
 

@@ -22,6 +22,7 @@ TC_OK, TC_SHOT, TC_PIPE = 0, 2, 3
 MAC = bytes([2, 0, 0, 0, 0, 1])
 #: An Ethernet header, which the links of tailcut do not have.
 FRAME = 14
+SERVER_PORT = 5000
 #: First half byte of the four bytes that each segment begins with: the mark by which ports recognise it.
 SEGMENT_MARK = 0xB0000000
 
@@ -160,6 +161,13 @@ class Device:
             self.qdisc(below + 1 + number, below + 0x10000 * (1 + number), "bfifo", u32(limit), nested=False)
             keys = [(0xFF000000, SEGMENT_MARK | number << 24, 40)]
             self.filter(below, number + 1, keys, attribute(1, u32(below + 1 + number)))
+
+    def acks_first(self, rate, delay_ns):
+        """The NIC of a host that sends data and ACKs: ACKs, which servers send, do not wait for data."""
+        self.qdisc(ROOT, 0x20000, "prio", struct.pack("i16s", 2, bytes([1] * 16)), nested=False)
+        for number in range(2):
+            self.netem(rate, delay_ns, 1000000, 0x20001 + number, 0x50000 + 0x10000 * number)
+        self.filter(0x20000, 1, [(0xFFFF0000, SERVER_PORT << 16, 20)], attribute(1, u32(0x20001)))
 
     def filter(self, parent, priority, keys, options):
         """A u32 filter of IPv4: keys are a mask, a value and an offset from the header of IP."""
@@ -312,7 +320,10 @@ class Network:
             for way in range(self.plan["ways"]):
                 nic.add_address(number, way)
             nic.default_route(metrics)
-            nic.netem(host["rate"], host["delay_ns"], 1000000)
+            if host["acks_first"]:
+                nic.acks_first(host["rate"], host["delay_ns"])
+            else:
+                nic.netem(host["rate"], host["delay_ns"], 1000000)
 
     def _routes(self):
         for switch, host, way, port in self.plan["routes"]:

@@ -246,6 +246,13 @@ pub const CASES: &[CaseSpec] = &[
     case("parking-lot-dctcp", "parking-lot.toml", DCTCP, 5, &[K65]),
     case("leaf-spine-reno-0.2", "leaf-spine.toml", TCP, 2, &["workload.load=0.2"]),
     case("leaf-spine-dctcp-0.2", "leaf-spine.toml", DCTCP, 2, &["workload.load=0.2", K65]),
+    case(
+        "leaf-spine-dctcp-mixed",
+        "leaf-spine.toml",
+        DCTCP,
+        2,
+        &["workload.load=0.2", "workload.traffic.search.endpoints=uniform", K65],
+    ),
     case("leaf-spine-dctcp-0.5", "leaf-spine.toml", DCTCP, 2, &["workload.load=0.5", K65]),
 ];
 

@@ -49,6 +49,7 @@ pub struct Plan {
 struct Host {
     rate: u64,
     delay_ns: u64,
+    acks_first: bool,
 }
 
 /// A port of a switch. `host` or `back` tells where it leads: to a host, or to the switch whose port back that is.
@@ -152,13 +153,17 @@ impl Plan {
             let ack = all.iter().skip(1).step_by(2).find(|path| path.host == host);
             data.or_else(|| ack.map(|path| of_path(&path, ACK_BYTES))).unwrap_or(0)
         };
+        let both = |number: u32| {
+            let is_from = |at: usize| all.iter().skip(at).step_by(2).any(|path| path.host == number);
+            is_from(0) && is_from(1)
+        };
         let host = |number: u32| -> Result<Host, String> {
             let nic = &network.ports()[paths::nic_of(network, number)?];
             let delay_ns = match &delays {
                 Delays::AtNics(delays) => delays[number as usize],
                 Delays::AtPorts => nic.delay.as_ps() / 1000,
             };
-            Ok(Host { rate: nic.rate.as_bps(), delay_ns: delay_ns + early(number) })
+            Ok(Host { rate: nic.rate.as_bps(), delay_ns: delay_ns + early(number), acks_first: both(number) })
         };
         let (routes, ways) = routes(first, &numbers)?;
         let mut rounds = Vec::new();
