@@ -59,11 +59,21 @@ pub struct FlowSpec {
 pub struct PathFacts {
     /// Links from one host to the other.
     pub hops: u8,
+    /// Nanoseconds that a packet without payload takes from the receiver to the sender in an idle network.
+    pub header_ns: u32,
     /// Round-trip time of a full packet and its ACK in an idle network, if they come back as they go.
     pub rtt: Span,
     /// Bytes that are a bandwidth-delay product for the flow, where those of paths differ and its transport has a size
     /// that follows them; else 0.
     pub bdp: u64,
+}
+
+impl PathFacts {
+    /// These facts, for a path back on which a packet without payload takes `time`.
+    #[must_use]
+    pub fn with_header_time(self, time: Span) -> PathFacts {
+        PathFacts { header_ns: u32::try_from(time.as_ps() / 1000).unwrap_or(u32::MAX), ..self }
+    }
 }
 
 const PAGE: usize = 1024;

@@ -72,7 +72,10 @@ impl Flags {
     /// These bytes were sent before. Knowledge of the simulator: no switch may act on it.
     pub const RETRANSMITTED: Flags = Flags(16);
     /// This transmission is listed in `failures.packets`. Knowledge of the simulator: no switch may act on it.
-    pub const LISTED_LOSS: Flags = Flags(32);
+    pub const LISTED_LOSS: Flags = Flags(64);
+    /// On an ACK: the first SACK block reports a duplicate (RFC 2883). The option itself has no such bit: a receiver
+    /// tells by the position of the block.
+    pub const DSACK: Flags = Flags(32);
 
     /// Whether every flag of `flags` is set.
     #[inline]
@@ -259,6 +262,34 @@ impl Packet {
             .map(move |i| (aux[2 * i], aux[2 * i + 1]))
             .take_while(|&(_, end)| end != 0)
             .map(move |(start, end)| SackBlock { start: base + u64::from(start), end: base + u64::from(end) })
+    }
+
+    /// The block that reports a duplicate, if an ACK has one (RFC 2883).
+    pub fn duplicate_sack(&self) -> Option<SackBlock> {
+        let is_there = self.kind == Kind::ACK && self.flags.has(Flags::DSACK);
+        // It may lie below the acknowledgement: its distance from there is signed, and its length stands beside it.
+        let start = self.seq.wrapping_add_signed(i64::from(self.aux[0] as i32));
+        is_there.then_some(SackBlock { start, end: start.wrapping_add(u64::from(self.aux[1])) })
+    }
+
+    /// The SACK blocks of an ACK without the one that reports a duplicate.
+    pub fn sack_above(&self) -> impl Iterator<Item = SackBlock> {
+        self.sack().skip(usize::from(self.flags.has(Flags::DSACK)))
+    }
+
+    /// Puts a block that reports a duplicate before the SACK blocks of an ACK, of which the last one gives way. It must be
+    /// less than 2 GB from the acknowledgement, and not empty; otherwise it is left out.
+    pub fn report_duplicate(&mut self, block: SackBlock) {
+        debug_assert!(self.kind == Kind::ACK && !self.flags.has(Flags::DSACK));
+        let distance = i32::try_from(block.start as i64 - self.seq as i64);
+        let length = u32::try_from(block.end - block.start);
+        if let (Ok(distance), Ok(length)) = (distance, length)
+            && length > 0
+        {
+            self.aux.copy_within(0..2 * (SACK_BLOCKS - 1), 2);
+            (self.aux[0], self.aux[1]) = (distance as u32, length);
+            self.flags.set(Flags::DSACK);
+        }
     }
 
     /// Whether an ACK carries any SACK block.

@@ -325,6 +325,12 @@ pub trait CongestionControl {
     fn ecn_capable(&self) -> bool;
     /// An ACK arrived. Returns whether the window was cut, so that the next packet carries CWR.
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool;
+    /// Segments by which the window opens in a round trip of congestion avoidance. Read by a transport that opens the
+    /// window itself, in whole segments; `ack` is the ACK that it opens for.
+    fn increase_in_round_trip(&mut self, window: &Window, ack: &AckSample<'_>) -> f64 {
+        let _ = (window, ack);
+        1.0
+    }
     /// Whether it may ever set [`Window::gap`].
     fn paces(&self) -> bool {
         false

@@ -56,6 +56,12 @@ presets! {
     "tcp",
 }
 
+/// Profiles that several presets share, by name; a preset has that of its key `shared_profile`.
+const SHARED_PROFILES: [(&str, &str); 1] = [("linux", include_str!("../../../schemes/profiles/linux.toml"))];
+
+/// The key of a preset that names the profile which it shares with others.
+const SHARED: &str = "shared_profile";
+
 /// Keys of a preset that describe it and set nothing.
 const DESCRIPTION: [&str; 3] = ["title", "paper", "summary"];
 
@@ -137,6 +143,14 @@ impl Preset {
     }
 
     fn whole(&self) -> Tree {
-        Tree::parse(&format!("schemes/{}.toml", self.name), self.text).expect("a shipped preset is TOML")
+        let mut own = Tree::parse(&format!("schemes/{}.toml", self.name), self.text).expect("a shipped preset is TOML");
+        let Some(shared) = own.take(SHARED) else { return own };
+        let named = |(name, _): &&(&str, &str)| Some(*name) == shared.as_str();
+        let (name, text) = SHARED_PROFILES.iter().find(named).expect("a shipped preset names a shipped profile");
+        let profile =
+            Tree::parse(&format!("schemes/profiles/{name}.toml"), text).expect("a shipped profile is TOML");
+        // What the preset itself says of the profile is laid over it.
+        let profiles = Tree::of_entries([("profile", Tree::of_entries([(*name, profile)]))]);
+        Tree::layered([&profiles, &own])
     }
 }

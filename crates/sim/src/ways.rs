@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tailcut_base::{BitRate, HEADER_BYTES, HostId, Instant, MTU_BYTES, PortId, Seeds};
+use tailcut_base::{BitRate, HEADER_BYTES, HostId, Instant, MTU_BYTES, PortId, Seeds, Span};
 use tailcut_flow::Hop;
 use tailcut_host::transport::TransportConfig;
 use tailcut_model::{FlowId, FlowSpec, Invalid, Kind, Packet, PathFacts, Thing};
@@ -189,12 +189,15 @@ pub(crate) fn route_of(network: &Network, path: impl Iterator<Item = PortId>, ro
 /// What hosts may know of a path whose ACKs come back as its packets go.
 pub(crate) fn facts_of(network: &Network, path: &[PortId]) -> PathFacts {
     let mut facts = PathFacts { hops: u8::try_from(path.len()).unwrap_or(u8::MAX), ..PathFacts::default() };
+    let mut header = Span::ZERO;
     for &port in path {
         let there = &network.ports()[port];
         let back = &network.ports()[there.reverse];
-        facts.rtt += there.delay + there.rate.tx_time(MTU_BYTES) + back.delay + back.rate.tx_time(HEADER_BYTES);
+        facts.rtt += there.delay + there.rate.tx_time(MTU_BYTES);
+        header += back.delay + back.rate.tx_time(HEADER_BYTES);
     }
-    facts
+    facts.rtt += header;
+    facts.with_header_time(header)
 }
 
 /// The paths of flows as their hosts may know them.
@@ -276,7 +279,7 @@ impl<'s> FlowPaths<'s> {
         let out = self.foresee(packet, router, MTU_BYTES);
         let back = self.foresee(&packet.answer(Kind::ACK, 0), router, HEADER_BYTES);
         match (out, back) {
-            (Some(out), Some(back)) => PathFacts { rtt: out.rtt + back.rtt, ..out },
+            (Some(out), Some(back)) => PathFacts { rtt: out.rtt + back.rtt, ..out }.with_header_time(back.rtt),
             // Where no path leads now, one will that is no slower than those in the network as it is built.
             _ => {
                 let quickest = Quickest::new(self.network);

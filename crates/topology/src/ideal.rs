@@ -42,8 +42,10 @@ impl Route {
 
     /// What the hosts at its ends may know of it.
     pub fn facts(&self) -> PathFacts {
-        let rtt = self.packet_time(MTU_BYTES) + self.packet_time(HEADER_BYTES);
-        PathFacts { hops: u8::try_from(self.links.len()).unwrap_or(u8::MAX), rtt, ..PathFacts::default() }
+        let header = self.packet_time(HEADER_BYTES);
+        let rtt = self.packet_time(MTU_BYTES) + header;
+        let hops = u8::try_from(self.links.len()).unwrap_or(u8::MAX);
+        PathFacts { hops, rtt, ..PathFacts::default() }.with_header_time(header)
     }
 
     /// [`ideal_fct`] on this route.

@@ -202,7 +202,7 @@ impl<'n> Quickest<'n> {
     pub fn slowest(&self, router: &Router, src: HostId, dst: HostId) -> Option<PathFacts> {
         let (out, hops) = self.packet_times(router, src, dst, MTU_BYTES, true)?;
         let (back, _) = self.packet_times(router, dst, src, HEADER_BYTES, true)?;
-        Some(PathFacts { hops, rtt: out + back, ..PathFacts::default() })
+        Some(PathFacts { hops, rtt: out + back, ..PathFacts::default() }.with_header_time(back))
     }
 
     /// The least or the greatest time of one packet, and the links of that path.

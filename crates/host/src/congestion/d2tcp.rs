@@ -128,7 +128,11 @@ impl CongestionControl for Model {
             1.0 => alpha,
             d => libm::pow(alpha, d),
         };
-        marks.on_ack(window, ack, Answer { cut_every_ece: false, grows_on_ece: *grows_on_ece, penalty, step: 1.0 })
+        marks.on_ack(
+            window,
+            ack,
+            Answer { is_fixed_point: false, cut_every_ece: false, grows_on_ece: *grows_on_ece, penalty, step: 1.0 },
+        )
     }
 }
 

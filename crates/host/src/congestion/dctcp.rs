@@ -27,11 +27,19 @@ pub struct Config {
     /// 8257 keeps, and Linux: it does not. The model of SIGCOMM 2010, section 3.3, opens it by a packet in each round
     /// trip, marks or not.
     pub grow_on_ece: bool,
+    /// Whether alpha is a whole number of 1024ths, rounded as Linux does.
+    #[serde(skip_serializing_if = "is_false")]
+    pub fixed_point: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Default for Config {
     fn default() -> Config {
-        Config { gain: 1.0 / 16.0, alpha0: 1.0, floor: 1, cut_every_ece: false, grow_on_ece: false }
+        Config { gain: 1.0 / 16.0, alpha0: 1.0, floor: 1, cut_every_ece: false, grow_on_ece: false, fixed_point: false }
     }
 }
 
@@ -41,11 +49,12 @@ pub struct Model {
     marks: Marks,
     cut_every_ece: bool,
     grows_on_ece: bool,
+    is_fixed_point: bool,
 }
 
 impl Parameters for Config {
     const CASES: &'static [&'static str] =
-        &["", "alpha0 = 0.0, floor = 2", "cut_every_ece = true", "grow_on_ece = true"];
+        &["", "alpha0 = 0.0, floor = 2", "cut_every_ece = true", "grow_on_ece = true", "fixed_point = true"];
 
     fn facts(&self, facts: &mut Facts) {
         facts.provides(Thing::EcnCapable);
@@ -59,7 +68,8 @@ impl Build for Model {
 
     fn build(config: &Config, _: &FlowContext) -> Result<Model, Invalid> {
         let marks = Marks::new(config.gain, config.alpha0, config.floor)?;
-        Ok(Model { marks, cut_every_ece: config.cut_every_ece, grows_on_ece: config.grow_on_ece })
+        let Config { cut_every_ece, grow_on_ece: grows_on_ece, fixed_point: is_fixed_point, .. } = *config;
+        Ok(Model { marks, cut_every_ece, grows_on_ece, is_fixed_point })
     }
 }
 
@@ -86,8 +96,9 @@ impl CongestionControl for Model {
 
     #[inline]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
-        let Model { cut_every_ece, grows_on_ece, .. } = *self;
-        let answer = Answer { cut_every_ece, grows_on_ece, penalty: |alpha, _: &Window| alpha, step: 1.0 };
+        let Model { cut_every_ece, grows_on_ece, is_fixed_point, .. } = *self;
+        let answer =
+            Answer { cut_every_ece, grows_on_ece, is_fixed_point, penalty: |alpha, _: &Window| alpha, step: 1.0 };
         self.marks.on_ack(window, ack, answer)
     }
 }

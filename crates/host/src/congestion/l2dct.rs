@@ -152,7 +152,11 @@ impl CongestionControl for Model {
         let weight = weights.at(ack.snd_nxt);
         let step = if *double_count { 2.0 } else { weight / weights.max };
         let penalty = |alpha: f64, _: &Window| libm::pow(alpha, weight);
-        marks.on_ack(window, ack, Answer { cut_every_ece: false, grows_on_ece: *grows_on_ece, penalty, step })
+        marks.on_ack(
+            window,
+            ack,
+            Answer { is_fixed_point: false, cut_every_ece: false, grows_on_ece: *grows_on_ece, penalty, step },
+        )
     }
 }
 

@@ -7,6 +7,9 @@ use tailcut_base::MSS_BYTES;
 use tailcut_model::Invalid;
 use tailcut_model::seat::{AckSample, Window};
 
+/// Parts of one in which alpha counts in fixed point.
+const FIXED_POINT: f64 = 1024.0;
+
 /// The marks that one flow has seen.
 #[derive(Debug)]
 pub(super) struct Marks {
@@ -31,6 +34,8 @@ pub(super) struct Answer<P> {
     pub(super) cut_every_ece: bool,
     /// Whether an ACK with ECN echo that does not cut opens the window as any other.
     pub(super) grows_on_ece: bool,
+    /// Whether alpha is a whole number of 1024ths, rounded as by Linux.
+    pub(super) is_fixed_point: bool,
     /// What a cut takes off the window, doubled and as a share of it, by alpha and the window.
     pub(super) penalty: P,
     /// Segments by which the window opens in a round trip of congestion avoidance.
@@ -57,6 +62,17 @@ impl Marks {
         Ok(Marks { gain, floor, alpha: alpha0, acked: 0, marked: 0, window_end: 0, cut_until: 0 })
     }
 
+    /// Alpha after a window with this share of marked bytes: what decays is rounded down, but all of it if less
+    /// than one part decays; what is added is rounded down.
+    #[cold]
+    fn fixed_point_alpha(&self, share: f64) -> f64 {
+        let alpha = (self.alpha * FIXED_POINT).floor();
+        let decay = (alpha * self.gain).floor();
+        let rest = if decay > 0.0 { alpha - decay } else { 0.0 };
+        let added = (self.gain * FIXED_POINT * share + 1e-9).floor();
+        (rest + added).min(FIXED_POINT) / FIXED_POINT
+    }
+
     /// An ACK arrived. Returns whether the window was cut.
     #[inline]
     pub(super) fn on_ack(
@@ -72,7 +88,11 @@ impl Marks {
         if ack.snd_una >= self.window_end && self.acked > 0 {
             // RFC 8257, section 3.3, steps 5 to 8.
             let share = self.marked as f64 / self.acked as f64;
-            self.alpha = (1.0 - self.gain) * self.alpha + self.gain * share;
+            self.alpha = if answer.is_fixed_point {
+                self.fixed_point_alpha(share)
+            } else {
+                (1.0 - self.gain) * self.alpha + self.gain * share
+            };
             self.acked = 0;
             self.marked = 0;
             self.window_end = ack.snd_nxt;

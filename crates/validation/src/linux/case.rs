@@ -217,6 +217,10 @@ impl Case {
             for assignment in &self.spec.own {
                 tree.merge(Tree::parse_assignment(assignment)?);
             }
+            // Time 0 is a tick of Linux.
+            if tree.at("host.transport.tcp.timer_tick").is_some() {
+                tree.merge(Tree::parse_assignment("host.transport.tcp.timer_phase=0s")?);
+            }
             if !losses.is_empty() {
                 tree.merge(Tree::parse("losses", &failures(losses))?);
             }
@@ -226,11 +230,10 @@ impl Case {
     }
 }
 
-/// A scheme as one layer; one without the profile `linux` has the plain preset.
+/// A scheme as one layer; `cubic@linux` has the hosts of `tcp@linux`.
 fn layer(scheme: &str) -> Result<Tree, Problem> {
     Preset::layer(scheme).or_else(|unknown| match scheme {
-        "tcp@linux" | "cubic@linux" => Preset::layer("tcp"),
-        "dctcp@linux" => Preset::layer("dctcp"),
+        "cubic@linux" => Preset::layer("tcp@linux"),
         _ => Err(unknown),
     })
 }

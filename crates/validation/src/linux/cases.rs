@@ -28,7 +28,8 @@ const DCTCP: &str = "dctcp@linux";
 const CUBIC: &str = "cubic@linux";
 /// No tail loss probes.
 const NO_PROBES: &[(&str, &str)] = &[("tcp_early_retrans", "0")];
-const DELAYED: &str = "host.transport.tcp.delayed_ack={every = 2, timeout = \"40ms\"}";
+const OWN_NO_PROBES: &[&str] = &["host.transport.tcp.linux={tail_loss_probe = false}"];
+const DELAYED: &str = "host.transport.tcp.delayed_ack={every = 2, timeout = \"40ms\", quick = 16}";
 const HANDSHAKE: &str = "host.transport.tcp.handshake=one-rtt";
 const ONE: &str = "one-flow.toml";
 
@@ -153,7 +154,7 @@ pub const CASES: &[CaseSpec] = &[
     lost!("drop-middle-dctcp", "300KB", DCTCP, 3, ["segment=60"], K65),
     lost!("drop-second-to-last", "29200B", TCP, 3, ["segment=18"]),
     lost!("drop-last", "29200B", TCP, 3, ["segment=19"]),
-    CaseSpec { sysctls: NO_PROBES, ..lost!("drop-last-notlp", "29200B", TCP, 3, ["segment=19"]) },
+    CaseSpec { sysctls: NO_PROBES, own: OWN_NO_PROBES, ..lost!("drop-last-notlp", "29200B", TCP, 3, ["segment=19"]) },
     lost!("drop-last-two", "29200B", TCP, 3, ["segment=18", "segment=19"]),
     lost!("drop-only", "1460B", TCP, 3, ["segment=0"]),
     lost!("drop-three-of-window", "58400B", TCP, 3, ["segment=12", "segment=15", "segment=20"]),
@@ -165,18 +166,21 @@ pub const CASES: &[CaseSpec] = &[
     // Timers.
     CaseSpec {
         sysctls: NO_PROBES,
+        own: OWN_NO_PROBES,
         ..case("rto-1ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW, "host.transport.tcp.min_rto=1ms"])
     },
-    CaseSpec { sysctls: NO_PROBES, ..case("rto-10ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW]) },
+    CaseSpec { sysctls: NO_PROBES, own: OWN_NO_PROBES, ..case("rto-10ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW]) },
     CaseSpec {
         sysctls: NO_PROBES,
+        own: OWN_NO_PROBES,
         ..case("rto-200ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW, "host.transport.tcp.min_rto=200ms"])
     },
     case("rto-10ms-probes", ONE, TCP, 8, &[TEN, WHOLE_WINDOW]),
-    CaseSpec { sysctls: NO_PROBES, ..case("rto-twice-10ms", ONE, TCP, 4, &[TEN, WHOLE_WINDOW_TWICE]) },
-    CaseSpec { sysctls: NO_PROBES, ..lost!("rto-backoff-10ms", "1460B", TCP, 8, ["segment=0,times=4"]) },
+    CaseSpec { sysctls: NO_PROBES, own: OWN_NO_PROBES, ..case("rto-twice-10ms", ONE, TCP, 4, &[TEN, WHOLE_WINDOW_TWICE]) },
+    CaseSpec { sysctls: NO_PROBES, own: OWN_NO_PROBES, ..lost!("rto-backoff-10ms", "1460B", TCP, 8, ["segment=0,times=4"]) },
     CaseSpec {
         sysctls: NO_PROBES,
+        own: OWN_NO_PROBES,
         ..lost!("rto-backoff-200ms", "1460B", TCP, 4, ["segment=0,times=2"], "host.transport.tcp.min_rto=200ms")
     },
     // Random losses.

@@ -334,7 +334,7 @@ fn tcp(scenario: &Scenario, scheme: &str) -> Result<Tcp, String> {
         congestion,
         initial_window: config.initial_window,
         min_rto_ms: min_rto / 1_000_000_000,
-        quick_ack: config.delayed_ack.is_none(),
+        quick_ack: config.delayed_ack.as_ref().is_none_or(|delayed| delayed.every == 1),
         pacing,
         handshake: format!("{:?}", config.handshake) != "None",
         persistent: format!("{:?}", config.connection) != "New",

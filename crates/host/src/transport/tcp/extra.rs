@@ -7,9 +7,9 @@ use tailcut_model::seat::{HostCx, Leave, Outgoing, Pacer, ReceiveWindow};
 use tailcut_model::{Invalid, Packet, PacketId};
 
 use super::degrees::Degrees;
-use super::receiver::Receiver;
+use super::receiver::{Acks, Receiver};
 use super::sender::Sender;
-use super::{DelayedAck, packets};
+use super::{DelayedAck, Recovery, packets};
 use crate::HostContext;
 use crate::pace::PaceSeat;
 use crate::receive::ReceiveSeat;
@@ -23,6 +23,8 @@ pub(super) struct Extra {
     pub(super) degrees: Option<Degrees>,
     /// When the next packet to each host may go, if flows to one host wait for one another.
     pub(super) clocks: Option<BTreeMap<HostId, Instant>>,
+    /// What receivers do beside acknowledging.
+    acks: Acks,
 }
 
 impl Extra {
@@ -30,10 +32,16 @@ impl Extra {
     pub(super) fn new(context: &HostContext) -> Result<Option<Box<Extra>>, Invalid> {
         let pace = context.config.pace.build(context).map_err(|e| e.within("pace"))?;
         let receive = context.config.receive.build(context).map_err(|e| e.within("receive"))?;
-        let is_needed = pace.is_on() || pace.limits() || receive.initial_window().is_some();
+        let tcp = super::tcp(&context.config);
+        let acks = Acks {
+            reports_duplicates: tcp.recovery == Recovery::Linux && tcp.linux.unwrap_or_default().dsack,
+            have_size: tcp.recovery == Recovery::Linux,
+            quick: tcp.delayed_ack.as_ref().map_or(0, |delayed| delayed.quick),
+        };
+        let is_needed = pace.is_on() || pace.limits() || receive.initial_window().is_some() || acks != Acks::default();
         let degrees = Degrees::new(pace.awareness());
         let clocks = pace.shares_clock().then(BTreeMap::new);
-        Ok(is_needed.then(|| Box::new(Extra { pace, receive, degrees, clocks })))
+        Ok(is_needed.then(|| Box::new(Extra { pace, receive, degrees, clocks, acks })))
     }
 
     /// When the next packet to `host` may go, if another flow to it has said so.
@@ -75,7 +83,7 @@ impl Extra {
     ) {
         let packet = cx.arena.get(id).clone();
         self.receive.on_data(cx.now, slot, &packet);
-        receiver.on_data(cx.now, &packet, delayed, |mut ack| {
+        receiver.on_data_with(self.acks, cx.now, &packet, delayed, |mut ack| {
             self.advertise(cx.now, slot, &mut ack);
             cx.answer(id, ack);
         });

@@ -14,6 +14,7 @@ mod degrees;
 mod extra;
 mod handshake;
 mod held;
+pub mod linux;
 pub mod packets;
 mod receiver;
 mod scoreboard;
@@ -74,6 +75,25 @@ pub enum Connection {
     PersistentRestart,
 }
 
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recovery {
+    /// By SACK (RFC 6675), or by duplicate ACKs alone where `sack` is off (RFC 6582); timeouts by RFC 6298.
+    #[default]
+    Rfc6675,
+    /// As Linux 6.1 does: RACK and tail loss probes, proportional rate reduction, F-RTO, undo by duplicate SACKs, and
+    /// timers at ticks. Its parts can be switched off by the keys of `linux`.
+    Linux,
+}
+
+impl Recovery {
+    /// Not written out then, so that the fingerprints of stored results stay as they are.
+    fn is_default(&self) -> bool {
+        *self == Recovery::default()
+    }
+}
+
 /// Delayed acknowledgement (RFC 1122, section 4.2.3.2), with the state machine of RFC 8257, section 3.2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -83,6 +103,10 @@ pub struct DelayedAck {
     pub every: u32,
     /// An ACK is sent at the latest after this time.
     pub timeout: Span,
+    /// The first so many packets of a flow, and as many after a duplicate, are acknowledged at once (quick ACKs of
+    /// Linux: 16), so that the window of a new flow opens quickly.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub quick: u16,
 }
 
 fn two() -> u32 {
@@ -120,6 +144,16 @@ impl Signs {
     fn is_default(&self) -> bool {
         *self == Signs::default()
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(value: &u16) -> bool {
+    *value == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
@@ -166,6 +200,16 @@ pub struct Config {
     pub dup_thresh: u32,
     /// Whether DupThresh starts a retransmission at all; off under packet spraying in the public ns-2 scripts.
     pub fast_retransmit: bool,
+    /// How losses are found and repaired.
+    #[serde(skip_serializing_if = "Recovery::is_default")]
+    pub recovery: Recovery,
+    /// Parts of the recovery of Linux; only with `recovery = "linux"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linux: Option<linux::Config>,
+    /// Whether fewer duplicate ACKs than `dup_thresh` mean loss where so few segments are outstanding that more cannot
+    /// come: one less than the segments, if no new data may be sent (RFC 5827).
+    #[serde(skip_serializing_if = "is_false")]
+    pub early_retransmit: bool,
     /// Whether a recovery that has no new data to send repeats segments that are not judged lost: those below the
     /// highest SACKed one, then once the last one (RFC 6675, NextSeg, rules 3 and 4, which say SHOULD). ns-2 has
     /// neither, ns-3 the first of them.
@@ -184,6 +228,10 @@ pub struct Config {
     /// it, to the picosecond. The clocks of different hosts do not tick together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_tick: Option<Span>,
+    /// The clocks of all hosts tick at this time and every `timer_tick` after it; without it, each has a phase of its
+    /// own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timer_phase: Option<Span>,
     /// A smallest retransmission timeout of their own for long flows; without it, `min_rto` is that of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub long_flows: Option<LongFlows>,
@@ -202,12 +250,16 @@ impl Default for Config {
             sack: true,
             dup_thresh: 3,
             fast_retransmit: true,
+            recovery: Recovery::Rfc6675,
+            linux: None,
+            early_retransmit: false,
             speculative_retransmit: true,
             window_validation: true,
             delayed_ack: None,
             handshake: Handshake::None,
             connection: Connection::New,
             timer_tick: None,
+            timer_phase: None,
             long_flows: None,
         }
     }
@@ -244,6 +296,11 @@ impl Config {
             return Err(Invalid::new("timer_tick", "a clock needs time between its ticks")
                 .help("expected a positive time, such as \"10us\""));
         }
+        if self.timer_phase.is_some() && self.timer_tick.is_none() {
+            return Err(Invalid::new("timer_phase", "`timer_phase` requires `timer_tick`")
+                .help("expected `timer_tick`, such as \"1ms\", beside it"));
+        }
+        self.validate_recovery()?;
         if self.max_rto < self.min_rto && !self.fixed_rto {
             return Err(Invalid::new("max_rto", format!("{} is below min_rto, {}", self.max_rto, self.min_rto))
                 .help("expected at least min_rto"));
@@ -268,6 +325,33 @@ impl Config {
     }
 }
 
+impl Config {
+    /// Checks the keys that go with [`Recovery::Linux`], or that it does not take.
+    fn validate_recovery(&self) -> Result<(), Invalid> {
+        if self.recovery != Recovery::Linux {
+            return match &self.linux {
+                None => Ok(()),
+                Some(_) => Err(Invalid::new("linux", "`linux` has no effect without `recovery = \"linux\"`")
+                    .help("expected `recovery = \"linux\"` beside it, or no `linux`")),
+            };
+        }
+        let refused = [
+            ("sack", !self.sack, "sack = true"),
+            ("fixed_rto", self.fixed_rto, "fixed_rto = false"),
+            ("probe_after", self.probe_after.is_some(), "no `probe_after`"),
+            ("fast_retransmit", !self.fast_retransmit, "fast_retransmit = true"),
+            ("early_retransmit", self.early_retransmit, "early_retransmit = false: RACK includes it"),
+        ];
+        match refused.iter().find(|(_, is_given, _)| *is_given) {
+            Some((key, _, expected)) => {
+                let message = format!("`{key}` is incompatible with `recovery = \"linux\"`");
+                Err(Invalid::new(*key, message).help(format!("expected {expected}, or another `recovery`")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
 /// The part of the configuration that is TCP's.
 #[inline]
 fn tcp(host: &HostConfig) -> &Config {
@@ -280,7 +364,8 @@ fn tcp(host: &HostConfig) -> &Config {
 /// The clock of a host's timers, if it is not exact.
 #[inline]
 fn clock(config: &HostConfig, host: HostId) -> Option<Clock> {
-    tcp(config).timer_tick.map(|tick| Clock::of(host, tick))
+    let tcp = tcp(config);
+    tcp.timer_tick.map(|tick| Clock::of(host, tick, tcp.timer_phase))
 }
 
 /// The TCP of one host.
@@ -301,7 +386,7 @@ pub struct Model {
 }
 
 const _: () = assert!(size_of::<Model>() <= 160, "there is one for each host, and most hosts are idle");
-const _: () = assert!(size_of::<Slot<Sender>>() + size_of::<Slot<Receiver>>() <= 480, "a flow has both");
+const _: () = assert!(size_of::<Slot<Sender>>() + size_of::<Slot<Receiver>>() <= 488, "a flow has both");
 
 impl Parameters for Config {
     const CASES: &'static [&'static str] = &[
@@ -313,6 +398,10 @@ impl Parameters for Config {
         "min_rto = \"500us\", long_flows = { above = \"50KB\", min_rto = \"20ms\" }, window_validation = false",
         "min_rto = \"600us\", sack = false, long_flows = { above = \"50KB\", min_rto = \"20ms\", signs = \"flow\" }",
         "min_rto = \"400us\", connection = \"persistent\", timer_tick = \"70us\", handshake = \"one-rtt\"",
+        "min_rto = \"5ms\", recovery = \"linux\", timer_tick = \"1ms\", timer_phase = \"200us\"",
+        "min_rto = \"3ms\", recovery = \"linux\", linux = { rack = false, tail_loss_probe = false, f_rto = false }",
+        "min_rto = \"4ms\", recovery = \"linux\", linux = { prr = false, dsack = false }, connection = \"persistent\"",
+        "min_rto = \"2ms\", early_retransmit = true, delayed_ack = { timeout = \"50us\", quick = 4 }",
     ];
 
     fn facts(&self, facts: &mut Facts) {
@@ -376,9 +465,9 @@ fn settle(
     {
         sender.hold_until(at);
     }
-    let more = sender.newly_sendable(cx.now);
+    let (more, left) = sender.newly_sendable(cx.now);
     if more > 0 {
-        orders.of_mut(sender.nic()).offer(cx.now, slot, more, sender.left());
+        orders.of_mut(sender.nic()).offer(cx.now, slot, more, left);
     }
     if let Some(at) = sender.wanted_timer(clock(config, cx.host)) {
         cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
@@ -539,10 +628,10 @@ impl Transport for Model {
         };
         let mut sender = Sender::new(flow, spec, &self.config, tcp(&self.config), &seats);
         let left = self.connections.as_mut().and_then(|connections| connections.take(spec.dst));
-        if let Some(kept) = &left {
-            sender.go_on_from(kept, tcp(&self.config).connection == Connection::PersistentRestart);
-        }
         let opens = tcp(&self.config).handshake == Handshake::OneRtt && left.is_none();
+        if let Some(kept) = left {
+            sender.go_on_from(cx.now, kept, tcp(&self.config).connection == Connection::PersistentRestart);
+        }
         if !opens && let Some(degrees) = self.extra.as_mut().and_then(|extra| extra.degrees.as_mut()) {
             sender.set_degree(degrees.heard(spec));
         }
@@ -643,7 +732,9 @@ impl Transport for Model {
         // Whatever paces may let the next packet go at any time.
         let congestion = self.config.congestion.build(&FlowContext::default());
         let paces = self.extra.as_ref().is_some_and(|extra| extra.paces()) || congestion.is_ok_and(|c| c.paces());
-        if paces { Span::ZERO } else { tcp(&self.config).min_rto }
+        // A timer of Linux may fire at the next tick.
+        let is_linux = tcp(&self.config).recovery == Recovery::Linux;
+        if paces || is_linux { Span::ZERO } else { tcp(&self.config).min_rto }
     }
 
     fn unfinished(&self) -> Vec<Unfinished> {

@@ -2,7 +2,7 @@
 
 use tailcut_base::{HostId, Instant};
 use tailcut_model::seat::ReceiverReport;
-use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet};
+use tailcut_model::{Flags, FlowId, FlowSpec, Kind, Packet, SackBlock};
 
 use super::DelayedAck;
 use crate::transport::reassembly::Reassembly;
@@ -20,6 +20,17 @@ struct Pending {
     timer: Instant,
 }
 
+/// What a receiver does beside acknowledging in order and by SACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Acks {
+    /// Whether it reports duplicates (RFC 2883).
+    pub(super) reports_duplicates: bool,
+    /// Packets that are acknowledged at once at the beginning and after a duplicate.
+    pub(super) quick: u16,
+    /// Whether SACK blocks make an ACK longer.
+    pub(super) have_size: bool,
+}
+
 /// The receiving end of one flow.
 #[derive(Debug)]
 pub(super) struct Receiver {
@@ -32,6 +43,8 @@ pub(super) struct Receiver {
     degree: u32,
     /// Whether ACKs say what has come out of order.
     sack: bool,
+    /// ACKs that were sent at once since the beginning or the last duplicate.
+    quick_sent: u16,
     received: Reassembly,
     /// Offset of the packet that lies furthest ahead.
     furthest: u64,
@@ -51,6 +64,7 @@ impl Receiver {
             size: spec.size,
             degree: spec.query.map_or(1, |query| query.degree),
             sack,
+            quick_sent: 0,
             received: Reassembly::new(),
             furthest: 0,
             ce: false,
@@ -126,6 +140,48 @@ impl Receiver {
                 self.pending.sent = packet.sent;
                 send(self.acknowledge());
             }
+        }
+    }
+
+    /// As [`Receiver::on_data`], where duplicates are reported or the first packets are acknowledged at once.
+    pub(super) fn on_data_with(
+        &mut self,
+        acks: Acks,
+        now: Instant,
+        packet: &Packet,
+        delayed: Option<&DelayedAck>,
+        mut send: impl FnMut(Packet),
+    ) {
+        let has_it = packet.payload > 0 && self.received.has(packet.seq, u64::from(packet.payload));
+        let mut duplicate = (has_it && acks.reports_duplicates)
+            .then(|| SackBlock { start: packet.seq, end: packet.seq + u64::from(packet.payload) });
+        if has_it {
+            self.quick_sent = 0;
+        }
+        let is_quick = self.quick_sent < acks.quick;
+        self.quick_sent += u16::from(is_quick);
+        let blocks_before = self.received.blocks().len();
+        let (mut first, mut second) = (None, None);
+        self.on_data(now, packet, delayed.filter(|_| !is_quick && !has_it), |ack| {
+            if first.is_none() { first = Some(ack) } else { second = Some(ack) }
+        });
+        // Of two ACKs, the first one was due before the packet arrived.
+        let blocks = self.received.blocks().len();
+        let acks_and_blocks = match (first, second) {
+            (Some(first), Some(second)) => [Some((first, blocks_before)), Some((second, blocks))],
+            (first, _) => [first.map(|ack| (ack, blocks)), None],
+        };
+        for (mut ack, mut blocks) in acks_and_blocks.into_iter().flatten() {
+            if let Some(block) = duplicate.take() {
+                ack.report_duplicate(block);
+                blocks += 1;
+            }
+            if acks.have_size && blocks > 0 {
+                // Two bytes of padding, kind, length, and up to four blocks of eight bytes, also if only three of them
+                // are carried here.
+                ack.size += 4 + 8 * blocks.min(4) as u16;
+            }
+            send(ack);
         }
     }
 
@@ -216,7 +272,7 @@ mod tests {
 
     #[test]
     fn no_delayed_ack_mixes_marked_and_unmarked_packets() {
-        let delayed = DelayedAck { every: 2, timeout: Span::from_us(500) };
+        let delayed = DelayedAck { every: 2, timeout: Span::from_us(500), quick: 0 };
         let mut receiver = receiver(6);
         let pattern = [(0, false), (1, false), (2, true), (3, true), (4, false)];
         let acks = answers(&mut receiver, &pattern, Some(&delayed));
@@ -229,7 +285,7 @@ mod tests {
 
     #[test]
     fn a_flip_of_the_mark_acknowledges_what_is_pending_with_the_old_state() {
-        let delayed = DelayedAck { every: 2, timeout: Span::from_us(500) };
+        let delayed = DelayedAck { every: 2, timeout: Span::from_us(500), quick: 0 };
         let acks = answers(&mut receiver(9), &[(0, false), (1, true), (2, true)], Some(&delayed));
         assert_eq!(acks, [(1, false, vec![]), (2, true, vec![])]);
     }

@@ -7,9 +7,10 @@ use tailcut_model::seat::{
 use tailcut_model::{Flags, FlowId, FlowSpec, Header, Packet, PathFacts};
 
 use super::clock::Clock;
+use super::linux::Linux;
 use super::packets;
 use super::scoreboard::Scoreboard;
-use super::{Config, Handshake};
+use super::{Config, Handshake, Recovery as Recover};
 use crate::HostConfig;
 use crate::congestion::{CongestionSeat, FlowContext};
 use crate::pace::PaceSeat;
@@ -33,6 +34,8 @@ enum Gate {
     Closed,
     /// Data, as the window allows.
     Open,
+    /// Data, as the recovery of Linux allows, which also handles ACKs and timers.
+    Linux,
     /// Nothing until the next timeout: too many timeouts in a row have passed, and a probe is on its way.
     Probing,
     /// A probe.
@@ -140,6 +143,8 @@ pub(super) struct Sender {
     /// The first segment goes out whatever the window says (RFC 6675, section 5, step 4.3).
     forced: bool,
     board: Option<Box<Scoreboard>>,
+    /// Recovery as Linux has it, if that is chosen.
+    linux: Option<Box<Linux>>,
     srtt: Span,
     rttvar: Span,
     /// The retransmission timeout before backoff.
@@ -161,6 +166,8 @@ pub(super) struct Sender {
     speculative: bool,
     /// Whether ACKs say what has arrived out of order.
     sack: bool,
+    /// Whether fewer SACKed segments than `dup_thresh` mean loss where few are outstanding.
+    early: bool,
     /// Whether an ACK with ECN echo has come.
     has_seen_echo: bool,
     tag: TagSeat,
@@ -171,7 +178,7 @@ impl Sender {
     pub(super) fn new(flow: FlowId, spec: &FlowSpec, host: &HostConfig, tcp: &Config, seats: &Seats) -> Sender {
         let packets = |n: u32| f64::from(n) * MSS_BYTES as f64;
         let congestion = host.congestion.build(&FlowContext::of(spec)).expect("the configuration was validated");
-        Sender {
+        let mut sender = Sender {
             flow,
             src: spec.src,
             dst: spec.dst,
@@ -201,6 +208,7 @@ impl Sender {
             recover: 0,
             forced: false,
             board: None,
+            linux: None,
             srtt: Span::ZERO,
             rttvar: Span::ZERO,
             rto: tcp.min_rto,
@@ -214,11 +222,16 @@ impl Sender {
             dup_thresh: if tcp.fast_retransmit { tcp.dup_thresh } else { u32::MAX },
             speculative: tcp.speculative_retransmit && tcp.sack,
             sack: tcp.sack,
+            early: tcp.early_retransmit && tcp.fast_retransmit,
             has_seen_echo: false,
             validates: tcp.window_validation,
             tag: host.tag.build(&()).expect("the configuration was validated"),
             report: SenderReport::default(),
+        };
+        if tcp.recovery == Recover::Linux {
+            sender.begin_as_linux(spec, tcp);
         }
+        sender
     }
 
     pub(super) fn flow(&self) -> FlowId {
@@ -298,12 +311,17 @@ impl Sender {
     /// and what its congestion control does.
     pub(super) fn heap_bytes(&self) -> usize {
         let pacing = self.pacing.as_ref().map_or(0, |_| size_of::<Pacing>());
-        self.board.as_ref().map_or(0, |board| board.heap_bytes()) + self.congestion.heap_bytes() + pacing
+        let linux = self.linux.as_ref().map_or(0, |linux| linux.heap_bytes());
+        self.board.as_ref().map_or(0, |board| board.heap_bytes()) + self.congestion.heap_bytes() + pacing + linux
     }
 
     /// Opens the connection: gives the SYN.
     pub(super) fn open(&mut self, now: Instant) -> Packet {
-        self.start_timer(now);
+        if self.linux.is_some() {
+            self.open_as_linux(now);
+        } else {
+            self.start_timer(now);
+        }
         self.syn(now)
     }
 
@@ -316,11 +334,15 @@ impl Sender {
     /// The connection is open.
     pub(super) fn on_syn_ack(&mut self, now: Instant, packet: &Packet) {
         if self.gate == Gate::Closed {
-            self.gate = Gate::Open;
+            self.gate = self.open_gate();
             self.backoff = 1;
-            self.timeouts_in_row = 0;
             self.deadline = Instant::MAX;
-            self.sample_rtt(now.saturating_since(packet.sent));
+            if self.linux.is_some() {
+                self.on_syn_ack_as_linux(now.saturating_since(packet.sent));
+            } else {
+                self.sample_rtt(now.saturating_since(packet.sent));
+            }
+            self.timeouts_in_row = 0;
             self.set_degree(packets::degree(packet));
             self.obey(packet);
         }
@@ -344,9 +366,32 @@ impl Sender {
     /// An ACK of this flow arrived.
     #[inline]
     pub(super) fn on_ack(&mut self, now: Instant, packet: &Packet, header: Option<&Header>) {
+        if self.gate != Gate::Open {
+            return self.on_ack_while_not_open(now, packet, header);
+        }
         let rtt = now.saturating_since(packet.sent);
         self.sample_rtt(rtt);
         self.obey(packet);
+        self.take_ack(now, packet, header, rtt);
+    }
+
+    /// An ACK of a flow that is probing or held, or that recovers as Linux does.
+    #[cold]
+    #[inline(never)]
+    fn on_ack_while_not_open(&mut self, now: Instant, packet: &Packet, header: Option<&Header>) {
+        self.obey(packet);
+        if self.linux.is_some() {
+            return self.with_linux(|linux, flow| linux.on_ack(flow, now, packet, header));
+        }
+        let rtt = now.saturating_since(packet.sent);
+        self.sample_rtt(rtt);
+        self.end_probing(now);
+        self.take_ack(now, packet, header, rtt);
+    }
+
+    /// Takes in an ACK whose round-trip time is known.
+    #[inline(always)]
+    fn take_ack(&mut self, now: Instant, packet: &Packet, header: Option<&Header>, rtt: Span) {
         if packet.has_sack() {
             let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
             for block in packet.sack() {
@@ -354,9 +399,6 @@ impl Sender {
             }
         } else if !self.sack && packet.seq == self.una && self.una < self.nxt && self.counts_duplicates() {
             self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt))).duplicate();
-        }
-        if self.gate != Gate::Open {
-            self.end_probing(now);
         }
         let ack = packet.seq;
         let newly_acked = ack.saturating_sub(self.una);
@@ -413,6 +455,9 @@ impl Sender {
         if now < self.deadline {
             return Fired::Nothing;
         }
+        if self.linux.is_some() {
+            return self.on_timer_as_linux(now);
+        }
         if self.gate == Gate::Held {
             // What is on its way may be late; nothing may be sent again, so nothing is made of it.
             self.start_timer(now);
@@ -444,10 +489,17 @@ impl Sender {
         Fired::Timeout
     }
 
-    /// How many more packets than were offered before may go now.
+    /// How many more packets than were offered before may go now, and the bytes that are still to send.
     #[inline(always)]
-    pub(super) fn newly_sendable(&mut self, now: Instant) -> u32 {
-        let mut more = self.sendable().saturating_sub(u64::from(self.offered));
+    pub(super) fn newly_sendable(&mut self, now: Instant) -> (u32, u64) {
+        let (sendable, left) = if self.is_plain() {
+            (self.sendable_if_plain(), self.size - self.nxt)
+        } else if self.gate == Gate::Linux {
+            return self.newly_sendable_as_linux(now);
+        } else {
+            (self.sendable_of_any(), self.left())
+        };
+        let mut more = sendable.saturating_sub(u64::from(self.offered));
         if let Some(pacing) = &self.pacing {
             self.waits = more > 0 && self.offered == 0 && now < pacing.next(self.window.gap);
             if self.waits {
@@ -460,7 +512,7 @@ impl Sender {
         // A window of more than 2^32 packets opens in several steps.
         let more = u32::try_from(more).unwrap_or(u32::MAX - self.offered);
         self.offered += more;
-        more
+        (more, left)
     }
 
     /// Takes one packet off what was offered, and says whether it may still go.
@@ -473,7 +525,7 @@ impl Sender {
     /// The next packet, which may go. `mark` says whether the queue of the NIC marks what is ECN-capable.
     #[inline(always)]
     pub(super) fn next_packet(&mut self, now: Instant, mark: bool, pacer: Option<&PaceSeat>) -> Packet {
-        let packet = if self.gate == Gate::ProbeDue { self.probe(now) } else { self.segment(now, mark) };
+        let packet = if self.gate == Gate::Open { self.segment(now, mark) } else { self.unusual_packet(now, mark) };
         if self.pacing.is_some() {
             self.pace(now, pacer);
         }
@@ -536,6 +588,12 @@ impl Sender {
     #[inline(always)]
     fn priority(&mut self, seq: u64) -> Priority {
         let sacked = self.board.as_ref().map_or(0, |board| board.sacked());
+        self.priority_of(seq, sacked)
+    }
+
+    /// As [`Sender::priority`], where so many segments are SACKed.
+    #[inline(always)]
+    pub(in crate::transport::tcp) fn priority_of(&mut self, seq: u64, sacked: u64) -> Priority {
         let acknowledged = self.una + sacked * MSS_BYTES;
         let view = TagView { offset: seq, highest_sent: self.nxt, acknowledged, flow_bytes: self.size };
         self.tag.tag(&view)
@@ -553,8 +611,7 @@ impl Sender {
     }
 
     /// Bytes that are still to send: new ones, and lost ones that are not on their way again.
-    #[inline]
-    pub(super) fn left(&self) -> u64 {
+    fn left(&self) -> u64 {
         self.size - self.nxt + self.board.as_ref().map_or(0, |board| board.missing() * MSS_BYTES)
     }
 
@@ -645,6 +702,7 @@ impl Sender {
     }
 }
 
+mod as_linux;
 mod closed;
 mod held;
 mod kept;
@@ -654,4 +712,5 @@ mod room;
 #[cfg(test)]
 mod tests;
 
+pub(super) use as_linux::MICROSECOND;
 pub(super) use kept::Kept;

@@ -10,7 +10,7 @@ use crate::transport::around::{Around, spec};
 
 #[test]
 fn values_out_of_range_are_refused_at_their_key() {
-    let delayed = |every, us| Some(DelayedAck { every, timeout: Span::from_us(us) });
+    let delayed = |every, us| Some(DelayedAck { every, timeout: Span::from_us(us), quick: 0 });
     let long = |ms| Some(LongFlows { min_rto: Span::from_ms(ms), ..LongFlows::default() });
     let usual = Config::default;
     for (config, path) in [
@@ -173,8 +173,8 @@ fn bytes_of_flows(flows: u32, sends: bool) -> usize {
 #[test]
 fn a_flow_costs_its_two_ends_and_its_place_in_the_send_order() {
     // The order makes room for four flows at once.
-    assert!(bytes_of_flows(1, true) <= 344 + 4 * 8, "{}", bytes_of_flows(1, true));
-    assert!(bytes_of_flows(64, true) <= 64 * (344 + 8), "{}", bytes_of_flows(64, true));
+    assert!(bytes_of_flows(1, true) <= 352 + 4 * 8, "{}", bytes_of_flows(1, true));
+    assert!(bytes_of_flows(64, true) <= 64 * (352 + 8), "{}", bytes_of_flows(64, true));
     for flows in [1, 64] {
         assert!(bytes_of_flows(flows, false) <= flows as usize * 136, "{}", bytes_of_flows(flows, false));
     }
@@ -292,7 +292,7 @@ fn timeouts_come_at_ticks_of_the_clock() {
     let mut around = Around::new(HostConfig { transport: TransportConfig::Tcp(tcp), ..HostConfig::default() });
     around.start(0, 1460, true);
     around.send();
-    let fires = clock::Clock::of(HostId(0), tick).next(at_ms(1));
+    let fires = clock::Clock::of(HostId(0), tick, None).next(at_ms(1));
     around.wait(Instant::from_ps(fires.as_ps() - 1));
     assert_eq!(around.report(0).timeouts, 0);
     around.wait(fires);

@@ -43,7 +43,7 @@ impl Sender {
     /// Sends again, with this connection and a window of so many packets, as soon as the connection is open.
     pub(in crate::transport) fn go_on(&mut self, connection: u32, window: u32) {
         if self.gate != Gate::Closed {
-            self.gate = Gate::Open;
+            self.gate = self.open_gate();
         }
         self.window.cwnd = f64::from(window) * MSS_BYTES as f64;
         self.connection = connection;

@@ -29,6 +29,12 @@ impl Sender {
         if !self.may_send() {
             return None;
         }
+        if let Some(linux) = &self.linux
+            && let Some((number, class)) = linux.front()
+        {
+            let seq = number * MSS_BYTES;
+            return Some((class, MSS_BYTES.min(self.size - seq) + HEADER_BYTES));
+        }
         // Which segment goes again is asked of a copy: to ask is to send it.
         let board = self.board.clone();
         let again = self.next_retransmission().map(|number| number * MSS_BYTES);

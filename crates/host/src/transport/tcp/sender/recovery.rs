@@ -1,6 +1,6 @@
 //! How a loss is seen, and what is sent again.
 
-use tailcut_base::Instant;
+use tailcut_base::{Instant, MSS_BYTES};
 use tailcut_model::seat::CongestionControl;
 
 use super::{Recovery, Scoreboard, Sender};
@@ -20,11 +20,22 @@ impl Sender {
     /// Whether DupThresh segments above the first one were SACKed (RFC 6675, IsLost). As many duplicate ACKs mean the
     /// same: only an ACK that SACKs what was not known to have arrived is one (section 2).
     pub(super) fn sees_loss(&self) -> bool {
-        self.board.as_ref().is_some_and(|board| board.sacked() >= u64::from(self.dup_thresh))
+        self.board.as_ref().is_some_and(|board| {
+            let sacked = board.sacked();
+            sacked >= u64::from(self.dup_thresh) || (self.early && self.is_early_loss(sacked))
+        })
+    }
+
+    /// Whether so few segments are outstanding that no more duplicate ACKs can come (RFC 5827, section 3.1).
+    #[cold]
+    fn is_early_loss(&self, sacked: u64) -> bool {
+        let outstanding = (self.nxt - self.una).div_ceil(MSS_BYTES);
+        let may_send_new = self.nxt < self.size && ((self.nxt - self.una) as f64) < self.window.cwnd;
+        (2..=3).contains(&outstanding) && !may_send_new && sacked > 0 && sacked + 1 >= outstanding
     }
 
     /// The next new data tells the receiver so, whatever the reason was (RFC 3168, section 6.1.2).
-    pub(super) fn say_window_was_cut(&mut self) {
+    pub(in crate::transport::tcp) fn say_window_was_cut(&mut self) {
         self.cwr = self.congestion.ecn_capable();
     }
 

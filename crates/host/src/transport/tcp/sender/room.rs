@@ -13,7 +13,7 @@ fn float(bytes: u64) -> f64 {
 impl Sender {
     /// Whether the window alone decides what may go: nothing was lost, and nobody else holds the flow back.
     #[inline]
-    fn is_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         self.gate == Gate::Open && self.board.is_none() && self.receive_window == u16::MAX
     }
 
@@ -32,9 +32,12 @@ impl Sender {
     /// Packets that may go now.
     #[inline(always)]
     pub(super) fn sendable(&self) -> u64 {
-        if !self.is_plain() {
-            return self.sendable_of_any();
-        }
+        if self.is_plain() { self.sendable_if_plain() } else { self.sendable_of_any() }
+    }
+
+    /// [`Sender::sendable`] of a flow that is plain.
+    #[inline(always)]
+    pub(super) fn sendable_if_plain(&self) -> u64 {
         let (left, room) = (self.size - self.nxt, self.room(self.nxt - self.una));
         // Either all that is left fits, with its short last segment, or only whole segments do; a float that becomes an
         // integer is at least 0.
@@ -52,9 +55,13 @@ impl Sender {
 
     /// [`Sender::sendable`], whatever the state of the flow.
     #[inline(never)]
-    fn sendable_of_any(&self) -> u64 {
+    pub(super) fn sendable_of_any(&self) -> u64 {
         if self.gate != Gate::Open {
-            return u64::from(self.gate == Gate::ProbeDue);
+            return match self.gate {
+                Gate::ProbeDue => 1,
+                Gate::Linux => self.sendable_as_linux(),
+                _ => 0,
+            };
         }
         let mut fresh = (self.size - self.nxt).div_ceil(MSS_BYTES);
         if self.receive_window < u16::MAX {
