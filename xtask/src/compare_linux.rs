@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::shell::{Call, Done, Stop, cargo, target_folder};
 
 const USAGE: &str = "expected `cargo xtask compare-linux [--stored | --bless] [--flows] [--trace HOST]... \
-                     [--kernel FILE] [--scenario FILE]... [CASE]...`";
+                     [--set KEY=VALUE]... [--kernel FILE] [--scenario FILE]... [CASE]...`";
 
 /// Debian 12's packages: the sources, and what their build needs beside a compiler and make.
 const PACKAGES: [&str; 5] = ["linux-source-6.1", "flex", "bison", "m4", "libfl2"];
@@ -58,7 +58,7 @@ fn parse<'a>(words: &[&'a str]) -> Result<Arguments<'a>, Stop> {
                 bless |= word == "--bless";
                 arguments.rest.push(word);
             }
-            "--kernel" | "--scenario" | "--trace" => match left.next() {
+            "--kernel" | "--scenario" | "--trace" | "--set" => match left.next() {
                 None => return wrong(&format!("`{word}` needs a value")),
                 Some(file) if word == "--kernel" => {
                     given = true;

@@ -93,7 +93,7 @@ cargo xtask COMMAND
                    build a Linux kernel that is a program in virtual time (nothing is installed and no
                    privilege is needed), run these cases or all in it and in tailcut, and print how they
                    agree, with --flows flow by flow; cases that have an answer are not run again;
-                   --trace HOST prints the packets of a host in Linux
+                   --trace HOST prints the packets of a host in Linux, --set KEY=VALUE changes tailcut only
   compare-linux --kernel FILE ...
                    the same with a kernel that is built already; the variable TAILCUT_LINUX names one too
   compare-linux --scenario FILE

@@ -16,7 +16,7 @@ use tailcut_validation::linux::{Answer, CASES, Case, Compared, Reference, offset
 
 const USAGE: &str = "\
 linux [--kernel FILE --answers FOLDER --version VERSION --options HASH --edits HASH] [--bless] [--flows]
-      [--trace HOST]... [--scenario FILE]... [CASE]...
+      [--trace HOST]... [--set KEY=VALUE]... [--scenario FILE]... [CASE]...
 
 Compares tailcut with the kernel, or without one with the stored answers of Linux.
 ";
@@ -54,6 +54,7 @@ fn arguments() -> Result<Arguments, String> {
         specs: Vec::new(),
     };
     let mut has_scenario = false;
+    let mut set = Vec::new();
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or_else(|| format!("`{word}` needs a value\n\n{USAGE}"));
@@ -65,6 +66,7 @@ fn arguments() -> Result<Arguments, String> {
             "--edits" => parsed.made_by.edits = value()?,
             "--bless" => parsed.bless = true,
             "--flows" => parsed.flows = true,
+            "--set" => set.push(value()?),
             "--trace" => {
                 let host = value()?;
                 let expected = |_| format!("`--trace` needs the number of a host, got `{host}`");
@@ -90,6 +92,7 @@ fn arguments() -> Result<Arguments, String> {
     if parsed.specs.is_empty() {
         parsed.specs = CASES.iter().map(Spec::of).collect::<Result<_, _>>()?;
     }
+    parsed.specs.iter_mut().for_each(|spec| spec.own.extend(set.iter().cloned()));
     "cargo xtask compare-linux --bless".clone_into(&mut parsed.made_by.command);
     parsed.made_by.driver = driver_hash()?;
     Ok(parsed)

@@ -1,6 +1,6 @@
 //! The answer of Linux to a case: as the driver gives it, and the part of it that is stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,8 @@ pub struct FullRound {
 /// One flow of a [`FullRound`].
 #[derive(Clone, Debug, Deserialize)]
 pub struct FullFlow {
+    /// The host that sends it.
+    pub src: u32,
     /// When its bytes were handed to the socket, counted from the base of the round.
     pub start_ns: Option<u64>,
     /// Time to the last byte at the receiver.
@@ -57,17 +59,18 @@ pub struct Round {
     pub wheel_ns: u64,
     /// For each flow: start and completion time in nanoseconds, -1 if it did not finish, and retransmissions.
     pub flows: Vec<(u64, i64, u64)>,
+    /// Expiries of retransmission timers of hosts that send, those of connections that are being opened included.
+    pub timeouts: u64,
     /// Packets that ports dropped.
     pub drops: u64,
-    /// Packets that ports marked.
+    /// Packets that ports marked and queued.
     pub marks: u64,
     /// Counters of TCP that changed, the sum of all hosts.
     pub counters: BTreeMap<String, i64>,
 }
 
 /// Counters that tell how losses were found and repaired.
-const COUNTERS: [&str; 24] = [
-    "TCPTimeouts",
+const COUNTERS: [&str; 23] = [
     "TCPSynRetrans",
     "TCPLossProbes",
     "TCPLossProbeRecovery",
@@ -93,17 +96,6 @@ const COUNTERS: [&str; 24] = [
     "TCPDeliveredCE",
 ];
 
-impl Round {
-    /// Expiries of retransmission timers, those of connections that are being opened included.
-    pub fn timeouts(&self) -> u64 {
-        self.counter("TCPTimeouts")
-    }
-
-    fn counter(&self, name: &str) -> u64 {
-        self.counters.get(name).and_then(|count| u64::try_from(*count).ok()).unwrap_or(0)
-    }
-}
-
 impl From<&FullAnswer> for Answer {
     fn from(full: &FullAnswer) -> Answer {
         Answer { rounds: full.rounds.iter().map(Round::from).collect() }
@@ -122,11 +114,17 @@ impl From<&FullRound> for Round {
                 *counters.entry(name.clone()).or_insert(0) += count;
             }
         }
+        let senders: BTreeSet<String> = full.flows.iter().map(|flow| flow.src.to_string()).collect();
+        let of_senders = full.hosts.iter().filter(|(host, _)| senders.contains(*host));
+        let timeouts: i64 = of_senders.filter_map(|(_, counters)| counters.get("TCPTimeouts")).sum();
+        // RED marks a packet before the queue below it drops it: a full queue is longer than its threshold.
+        let queued = |[_, dropped, _, marked]: &[u64; 4]| marked.saturating_sub(*dropped);
         Round {
             wheel_ns: full.wheel_ns,
             flows: full.flows.iter().map(of).collect(),
+            timeouts: u64::try_from(timeouts).unwrap_or(0),
             drops: full.ports.values().map(|[_, queue, filters, _]| queue + filters).sum(),
-            marks: full.ports.values().map(|[.., marks]| marks).sum(),
+            marks: full.ports.values().map(queued).sum(),
             counters,
         }
     }

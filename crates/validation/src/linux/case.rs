@@ -30,7 +30,7 @@ pub struct Spec {
     pub folder: PathBuf,
     /// Assignments, as after `--set`.
     pub set: Vec<String>,
-    /// Assignments for tailcut only, where Linux has a `sysctl`.
+    /// Assignments for tailcut only: what changes if one thing is different there.
     pub own: Vec<String>,
     /// The scheme.
     pub scheme: String,
@@ -38,8 +38,6 @@ pub struct Spec {
     pub rounds: u32,
     /// Each start is later by a time below this one, drawn for each flow and round.
     pub jitter_ns: u64,
-    /// Keys of `net.ipv4` that are set in the hosts.
-    pub sysctls: Vec<(String, String)>,
     /// The share of segments whose first transmission is lost, drawn for each round.
     pub loss: f64,
 }
@@ -80,17 +78,15 @@ impl Spec {
         let path = folder().join(case.file);
         let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        let sysctls = case.sysctls.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
         Ok(Spec {
             name: case.name.to_owned(),
             text,
             folder: folder(),
             set: owned(case.set),
-            own: owned(case.own),
+            own: Vec::new(),
             scheme: case.scheme.to_owned(),
             rounds: case.rounds,
             jitter_ns: case.jitter_us * 1000,
-            sysctls,
             loss: case.loss,
         })
     }
@@ -123,7 +119,6 @@ impl Spec {
             scheme: scheme.as_str().unwrap_or_default().to_owned(),
             rounds,
             jitter_ns: 0,
-            sysctls: Vec::new(),
             loss: 0.0,
         };
         Ok(schemes.iter().map(spec).collect())

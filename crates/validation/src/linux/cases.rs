@@ -9,16 +9,12 @@ pub struct CaseSpec {
     pub file: &'static str,
     /// Assignments, as after `--set`.
     pub set: &'static [&'static str],
-    /// Assignments for tailcut that correspond to `sysctls`.
-    pub own: &'static [&'static str],
     /// The scheme.
     pub scheme: &'static str,
     /// Rounds, each with another phase of the clock and other draws.
     pub rounds: u32,
     /// Each start is later by a time below this one, in microseconds.
     pub jitter_us: u64,
-    /// Keys of `net.ipv4` of the hosts, for features of the kernel that the scenario does not have.
-    pub sysctls: &'static [(&'static str, &'static str)],
     /// The share of segments whose first transmission is lost, drawn for each round.
     pub loss: f64,
 }
@@ -26,9 +22,12 @@ pub struct CaseSpec {
 const TCP: &str = "tcp@linux";
 const DCTCP: &str = "dctcp@linux";
 const CUBIC: &str = "cubic@linux";
-/// No tail loss probes.
-const NO_PROBES: &[(&str, &str)] = &[("tcp_early_retrans", "0")];
-const OWN_NO_PROBES: &[&str] = &["host.transport.tcp.linux={tail_loss_probe = false}"];
+const NO_PROBES: &str = "host.transport.tcp.linux={tail_loss_probe = false}";
+const NO_RACK: &str = "host.transport.tcp.linux={rack = false}";
+/// The recovery of Linux with SACK alone.
+const BARE: &str = "host.transport.tcp.linux={rack = false, tail_loss_probe = false, f_rto = false, dsack = false}";
+const PERSISTENT: &str = "host.transport.tcp.connection=persistent";
+const KEEP_WINDOW: &str = "host.transport.tcp.linux={slow_start_after_idle = false}";
 const DELAYED: &str = "host.transport.tcp.delayed_ack={every = 2, timeout = \"40ms\", quick = 16}";
 const HANDSHAKE: &str = "host.transport.tcp.handshake=one-rtt";
 const ONE: &str = "one-flow.toml";
@@ -40,7 +39,7 @@ const fn case(
     rounds: u32,
     set: &'static [&'static str],
 ) -> CaseSpec {
-    CaseSpec { name, file, set, own: &[], scheme, rounds, jitter_us: 0, sysctls: &[], loss: 0.0 }
+    CaseSpec { name, file, set, scheme, rounds, jitter_us: 0, loss: 0.0 }
 }
 
 /// A case with one flow of this size.
@@ -125,27 +124,9 @@ pub const CASES: &[CaseSpec] = &[
     lost!("handshake-syn-ack-lost", "20KB", TCP, 3, ["kind=\"syn-ack\""], HANDSHAKE),
     lost!("handshake-syn-lost-twice", "20KB", TCP, 2, ["kind=\"syn\",times=2"], HANDSHAKE),
     // Connections with several flows.
-    case(
-        "persistent-3",
-        "several.toml",
-        TCP,
-        3,
-        &["host.transport.tcp.connection=persistent", "port.limit=10MB", THREE_IN_TURN],
-    ),
-    case(
-        "persistent-idle",
-        "several.toml",
-        TCP,
-        3,
-        &["host.transport.tcp.connection=persistent", "port.limit=10MB", TWO_FAR_APART],
-    ),
-    case(
-        "persistent-idle-restart",
-        "several.toml",
-        TCP,
-        3,
-        &["host.transport.tcp.connection=persistent-restart", "port.limit=10MB", TWO_FAR_APART],
-    ),
+    case("persistent-3", "several.toml", TCP, 3, &[PERSISTENT, KEEP_WINDOW, "port.limit=10MB", THREE_IN_TURN]),
+    case("persistent-idle", "several.toml", TCP, 3, &[PERSISTENT, KEEP_WINDOW, "port.limit=10MB", TWO_FAR_APART]),
+    case("persistent-idle-restart", "several.toml", TCP, 3, &[PERSISTENT, "port.limit=10MB", TWO_FAR_APART]),
     // Single losses.
     lost!("drop-first", "29200B", TCP, 3, ["segment=0"]),
     lost!("drop-middle", "58400B", TCP, 3, ["segment=12"]),
@@ -154,7 +135,7 @@ pub const CASES: &[CaseSpec] = &[
     lost!("drop-middle-dctcp", "300KB", DCTCP, 3, ["segment=60"], K65),
     lost!("drop-second-to-last", "29200B", TCP, 3, ["segment=18"]),
     lost!("drop-last", "29200B", TCP, 3, ["segment=19"]),
-    CaseSpec { sysctls: NO_PROBES, own: OWN_NO_PROBES, ..lost!("drop-last-notlp", "29200B", TCP, 3, ["segment=19"]) },
+    lost!("drop-last-notlp", "29200B", TCP, 3, ["segment=19"], NO_PROBES),
     lost!("drop-last-two", "29200B", TCP, 3, ["segment=18", "segment=19"]),
     lost!("drop-only", "1460B", TCP, 3, ["segment=0"]),
     lost!("drop-three-of-window", "58400B", TCP, 3, ["segment=12", "segment=15", "segment=20"]),
@@ -164,25 +145,13 @@ pub const CASES: &[CaseSpec] = &[
     lost!("drop-ack-last", "14600B", TCP, 3, ["kind=\"ack\",segment=9"]),
     lost!("drop-ack-middle", "58400B", TCP, 3, ["kind=\"ack\",segment=12"]),
     // Timers.
-    CaseSpec {
-        sysctls: NO_PROBES,
-        own: OWN_NO_PROBES,
-        ..case("rto-1ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW, "host.transport.tcp.min_rto=1ms"])
-    },
-    CaseSpec { sysctls: NO_PROBES, own: OWN_NO_PROBES, ..case("rto-10ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW]) },
-    CaseSpec {
-        sysctls: NO_PROBES,
-        own: OWN_NO_PROBES,
-        ..case("rto-200ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW, "host.transport.tcp.min_rto=200ms"])
-    },
+    case("rto-1ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW, NO_PROBES, "host.transport.tcp.min_rto=1ms"]),
+    case("rto-10ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW, NO_PROBES]),
+    case("rto-200ms", ONE, TCP, 8, &[TEN, WHOLE_WINDOW, NO_PROBES, "host.transport.tcp.min_rto=200ms"]),
     case("rto-10ms-probes", ONE, TCP, 8, &[TEN, WHOLE_WINDOW]),
-    CaseSpec { sysctls: NO_PROBES, own: OWN_NO_PROBES, ..case("rto-twice-10ms", ONE, TCP, 4, &[TEN, WHOLE_WINDOW_TWICE]) },
-    CaseSpec { sysctls: NO_PROBES, own: OWN_NO_PROBES, ..lost!("rto-backoff-10ms", "1460B", TCP, 8, ["segment=0,times=4"]) },
-    CaseSpec {
-        sysctls: NO_PROBES,
-        own: OWN_NO_PROBES,
-        ..lost!("rto-backoff-200ms", "1460B", TCP, 4, ["segment=0,times=2"], "host.transport.tcp.min_rto=200ms")
-    },
+    case("rto-twice-10ms", ONE, TCP, 4, &[TEN, WHOLE_WINDOW_TWICE, NO_PROBES]),
+    lost!("rto-backoff-10ms", "1460B", TCP, 8, ["segment=0,times=4"], NO_PROBES),
+    lost!("rto-backoff-200ms", "1460B", TCP, 4, ["segment=0,times=2"], NO_PROBES, "host.transport.tcp.min_rto=200ms"),
     // Random losses.
     CaseSpec {
         loss: 0.01,
@@ -243,6 +212,12 @@ pub const CASES: &[CaseSpec] = &[
     incast!("incast-64-8kb-100p-reno", 64, 65, "8760B", 100, TCP),
     incast!("incast-64-8kb-400p-dctcp-k65", 64, 65, "8760B", 400, DCTCP, K65),
     incast!("incast-64-8kb-1000p-dctcp-k65", 64, 65, "8760B", 1000, DCTCP, K65),
+    // Features of the kernel switched off.
+    incast!("incast-4-128kb-64p-reno-norack", 4, 5, "128480B", 64, TCP, NO_RACK),
+    incast!("incast-8-32kb-64p-reno-bare", 8, 9, "32120B", 64, TCP, BARE),
+    incast!("incast-16-8kb-64p-reno-norack", 16, 17, "8760B", 64, TCP, NO_RACK),
+    incast!("incast-16-8kb-64p-reno-notlp", 16, 17, "8760B", 64, TCP, NO_PROBES),
+    incast!("incast-16-8kb-64p-reno-bare", 16, 17, "8760B", 64, TCP, BARE),
     // Priorities.
     case("pias-100kb", "priorities.toml", TCP, 3, &[]),
     case("pias-100kb-dctcp", "priorities.toml", DCTCP, 3, &[K65]),

@@ -111,7 +111,7 @@ impl Compared {
         };
         let linux_times: Vec<Option<f64>> = answer.rounds.iter().flat_map(of_linux).collect();
         let mut linux = Figures::of(&linux_times);
-        linux.timeouts = answer.rounds.iter().map(Round::timeouts).sum();
+        linux.timeouts = answer.rounds.iter().map(|round| round.timeouts).sum();
         linux.retransmissions = answer.rounds.iter().flat_map(|round| &round.flows).map(|flow| flow.2).sum();
         linux.drops = answer.rounds.iter().map(|round| round.drops).sum();
         linux.marks = answer.rounds.iter().map(|round| round.marks).sum();

@@ -196,7 +196,7 @@ impl Plan {
             rounds,
             trace: Vec::new(),
         };
-        plan.set_sysctls(case, first);
+        plan.set_sysctls(first)?;
         Ok(plan)
     }
 
@@ -205,10 +205,14 @@ impl Plan {
         serde_json::to_string(self).expect("numbers and texts are JSON")
     }
 
-    fn set_sysctls(&mut self, case: &Case, scenario: &Scenario) {
-        let TransportConfig::Tcp(config) = &scenario.config().host.transport else { return };
+    fn set_sysctls(&mut self, scenario: &Scenario) -> Result<(), String> {
+        let TransportConfig::Tcp(config) = &scenario.config().host.transport else { return Ok(()) };
+        let parts = config.linux.clone().unwrap_or_default();
+        if !parts.prr {
+            return Err("the window of Linux falls as by RFC 6937: expected `linux.prr = true`".to_owned());
+        }
         let marks = self.ports.iter().any(|port| port.mark_packets.is_some());
-        let restarts = format!("{:?}", config.connection) == "PersistentRestart";
+        let restarts = self.tcp.persistent && parts.slow_start_after_idle;
         let mut set = |key: &str, value: &str| self.sysctls.insert(key.to_owned(), value.to_owned());
         // Headers of 40 B, windows that no buffer limits, nothing learned from other connections, and as much in the
         // queue of the NIC as the window allows.
@@ -220,9 +224,16 @@ impl Plan {
         set("tcp_ecn", if marks { "1" } else { "0" });
         set("tcp_sack", if config.sack { "1" } else { "0" });
         set("tcp_slow_start_after_idle", if restarts { "1" } else { "0" });
-        for (key, value) in &case.spec.sysctls {
-            set(key, value);
+        let off = [
+            ("tcp_recovery", parts.rack),
+            ("tcp_early_retrans", parts.tail_loss_probe),
+            ("tcp_frto", parts.f_rto),
+            ("tcp_dsack", parts.dsack),
+        ];
+        for (key, _) in off.iter().filter(|(_, is_on)| !is_on) {
+            set(key, "0");
         }
+        Ok(())
     }
 }
 
@@ -318,6 +329,12 @@ fn tcp(scenario: &Scenario, scheme: &str) -> Result<Tcp, String> {
                     `host.order = \"fifo\"` where a host has several flows"
             .to_owned());
     }
+    let connection = format!("{:?}", config.connection);
+    if connection == "PersistentRestart" {
+        return Err("connections of Linux keep their window or restart after idle times: expected \
+                    `connection = \"persistent\"` with `linux.slow_start_after_idle`"
+            .to_owned());
+    }
     let min_rto = config.min_rto.as_ps();
     if min_rto % 1_000_000_000 != 0 {
         return Err(format!("Linux counts in milliseconds: expected them in `min_rto`, got {}", config.min_rto));
@@ -337,7 +354,7 @@ fn tcp(scenario: &Scenario, scheme: &str) -> Result<Tcp, String> {
         quick_ack: config.delayed_ack.as_ref().is_none_or(|delayed| delayed.every == 1),
         pacing,
         handshake: format!("{:?}", config.handshake) != "None",
-        persistent: format!("{:?}", config.connection) != "New",
+        persistent: connection != "New",
     })
 }
 
