@@ -8,6 +8,7 @@ use tailcut_base::{Seeds, mix64};
 use tailcut_model::FlowSpec;
 use tailcut_sim::config::{LostKind, LostPacket};
 use tailcut_sim::{Preset, Problem, Scenario, Tree};
+use tailcut_topology::Node;
 use tailcut_workload::Workload;
 
 use super::cases::CaseSpec;
@@ -38,6 +39,8 @@ pub struct Spec {
     pub rounds: u32,
     /// Each start is later by a time below this one, drawn for each flow and round.
     pub jitter_ns: u64,
+    /// The link from host n is longer by n times this time.
+    pub apart_ns: u64,
     /// The share of segments whose first transmission is lost, drawn for each round.
     pub loss: f64,
 }
@@ -87,6 +90,7 @@ impl Spec {
             scheme: case.scheme.to_owned(),
             rounds: case.rounds,
             jitter_ns: case.jitter_us * 1000,
+            apart_ns: case.apart_ns,
             loss: case.loss,
         })
     }
@@ -119,6 +123,7 @@ impl Spec {
             scheme: scheme.as_str().unwrap_or_default().to_owned(),
             rounds,
             jitter_ns: 0,
+            apart_ns: 0,
             loss: 0.0,
         };
         Ok(schemes.iter().map(spec).collect())
@@ -143,6 +148,9 @@ impl Case {
         base.merge(own);
         for assignment in &spec.set {
             base.merge(Tree::parse_assignment(assignment)?);
+        }
+        if spec.apart_ns > 0 {
+            base.merge(longer_links(&base, &spec)?);
         }
         let mut rounds = Vec::new();
         for number in 0..spec.rounds {
@@ -231,6 +239,21 @@ fn layer(scheme: &str) -> Result<Tree, Problem> {
         "cubic@linux" => Preset::layer("tcp@linux"),
         _ => Err(unknown),
     })
+}
+
+/// Links from the hosts to their switch, each longer than the one before it.
+fn longer_links(base: &Tree, spec: &Spec) -> Result<Tree, Problem> {
+    let scenario = Scenario::new(base, 1, spec.folder.as_path())?;
+    let network = scenario.network();
+    let mut text = String::new();
+    for (id, port) in network.ports().iter_enumerated() {
+        if let Node::Host(host) = port.owner {
+            let delay = port.delay.as_ps() / 1000 + spec.apart_ns * u64::from(host.0);
+            let name = network.port_name(id);
+            writeln!(text, "[link.\"{name}\"]\ndelay = \"{delay}ns\"").expect("a text takes what is written to it");
+        }
+    }
+    Tree::parse("links", &text)
 }
 
 /// A workload that is a list of flows: start in nanoseconds, sender, receiver and bytes.

@@ -15,6 +15,9 @@ pub struct CaseSpec {
     pub rounds: u32,
     /// Each start is later by a time below this one, in microseconds.
     pub jitter_us: u64,
+    /// The link from host n is longer by n times this time, in nanoseconds, so that packets of different hosts do not
+    /// arrive at the same moment.
+    pub apart_ns: u64,
     /// The share of segments whose first transmission is lost, drawn for each round.
     pub loss: f64,
 }
@@ -39,7 +42,18 @@ const fn case(
     rounds: u32,
     set: &'static [&'static str],
 ) -> CaseSpec {
-    CaseSpec { name, file, set, scheme, rounds, jitter_us: 0, loss: 0.0 }
+    CaseSpec { name, file, set, scheme, rounds, jitter_us: 0, apart_ns: 0, loss: 0.0 }
+}
+
+/// A case in which no two hosts send in step. Where they do, packets arrive at the same nanosecond, and which one comes
+/// first is decided by the timers of the kernel, not by TCP.
+const fn apart(case: CaseSpec) -> CaseSpec {
+    CaseSpec { apart_ns: 7, ..case }
+}
+
+/// A case with starts that are drawn within five microseconds.
+const fn drawn(case: CaseSpec) -> CaseSpec {
+    CaseSpec { jitter_us: 5, ..case }
 }
 
 /// A case with one flow of this size.
@@ -175,46 +189,58 @@ pub const CASES: &[CaseSpec] = &[
         loss: 0.01,
         ..case("loss-1pc-200kb-cubic", ONE, CUBIC, 30, &["workload.traffic.flow.list=[{src=1,dst=0,size=\"200KB\"}]"])
     },
-    // Two and four flows.
-    CaseSpec { jitter_us: 5, ..case("two-same-reno", "several.toml", TCP, 10, &[]) },
-    CaseSpec { jitter_us: 5, ..case("two-same-cubic", "several.toml", CUBIC, 10, &[]) },
-    CaseSpec { jitter_us: 5, ..case("two-same-dctcp", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K65]) },
-    CaseSpec { jitter_us: 5, ..case("two-dctcp-k5", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K5]) },
-    CaseSpec { jitter_us: 5, ..case("two-dctcp-k20", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K20]) },
-    CaseSpec { jitter_us: 5, ..case("two-dctcp-k200", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K200]) },
-    CaseSpec {
-        jitter_us: 5,
-        ..case("two-dctcp-k20-delack", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K20, DELAYED])
-    },
-    CaseSpec { jitter_us: 5, ..case("four-staggered-reno", "several.toml", TCP, 10, &[FOUR_OF_1MB]) },
-    CaseSpec { jitter_us: 5, ..case("four-staggered-cubic", "several.toml", CUBIC, 5, &[FOUR_OF_2MB]) },
-    CaseSpec { jitter_us: 5, ..case("four-staggered-dctcp", "several.toml", DCTCP, 10, &[FOUR_OF_1MB, BUFFER, K20]) },
-    // Incasts.
-    incast!("incast-4-8kb-64p-reno", 4, 5, "8760B", 64, TCP),
+    // Two and four flows, in step and apart.
+    drawn(case("two-same-reno", "several.toml", TCP, 10, &[])),
+    drawn(case("two-same-dctcp", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K65])),
+    drawn(case("two-dctcp-k20-delack", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K20, DELAYED])),
+    drawn(case("four-staggered-cubic", "several.toml", CUBIC, 5, &[FOUR_OF_2MB])),
+    drawn(case("four-staggered-dctcp", "several.toml", DCTCP, 10, &[FOUR_OF_1MB, BUFFER, K20])),
+    apart(drawn(case("two-same-reno-apart", "several.toml", TCP, 10, &[]))),
+    apart(drawn(case("two-same-cubic-apart", "several.toml", CUBIC, 10, &[]))),
+    apart(drawn(case("two-same-dctcp-apart", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K65]))),
+    apart(drawn(case("two-dctcp-k5-apart", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K5]))),
+    apart(drawn(case("two-dctcp-k20-apart", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K20]))),
+    apart(drawn(case("two-dctcp-k200-apart", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K200]))),
+    apart(drawn(case("two-reno-delack-apart", "several.toml", TCP, 10, &[DELAYED]))),
+    apart(drawn(case("two-dctcp-k20-delack-apart", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K20, DELAYED]))),
+    apart(drawn(case("four-staggered-reno-apart", "several.toml", TCP, 10, &[FOUR_OF_1MB]))),
+    apart(drawn(case("four-staggered-cubic-apart", "several.toml", CUBIC, 5, &[FOUR_OF_2MB]))),
+    apart(drawn(case("four-staggered-dctcp-apart", "several.toml", DCTCP, 10, &[FOUR_OF_1MB, BUFFER, K20]))),
+    // Incasts in step.
     incast!("incast-4-32kb-400p-reno", 4, 5, "32120B", 400, TCP),
     incast!("incast-4-128kb-64p-reno", 4, 5, "128480B", 64, TCP),
-    incast!("incast-4-128kb-100p-dctcp-k65", 4, 5, "128480B", 100, DCTCP, K65),
-    incast!("incast-8-32kb-64p-reno", 8, 9, "32120B", 64, TCP),
-    incast!("incast-8-32kb-64p-dctcp-k20", 8, 9, "32120B", 64, DCTCP, K20),
     incast!("incast-8-128kb-100p-reno", 8, 9, "128480B", 100, TCP),
-    incast!("incast-8-128kb-100p-cubic", 8, 9, "128480B", 100, CUBIC),
     incast!("incast-8-128kb-100p-dctcp-k65", 8, 9, "128480B", 100, DCTCP, K65),
     incast!("incast-8-128kb-400p-dctcp-k65", 8, 9, "128480B", 400, DCTCP, K65),
     incast!("incast-16-8kb-64p-reno", 16, 17, "8760B", 64, TCP),
-    incast!("incast-16-8kb-64p-dctcp-k20", 16, 17, "8760B", 64, DCTCP, K20),
-    incast!("incast-16-32kb-100p-reno", 16, 17, "32120B", 100, TCP),
     incast!("incast-16-32kb-100p-cubic", 16, 17, "32120B", 100, CUBIC),
     incast!("incast-16-32kb-400p-dctcp-k65", 16, 17, "32120B", 400, DCTCP, K65),
-    incast!("incast-16-128kb-400p-reno", 16, 17, "128480B", 400, TCP),
-    incast!("incast-32-8kb-400p-reno", 32, 33, "8760B", 400, TCP),
     incast!("incast-32-32kb-100p-reno", 32, 33, "32120B", 100, TCP),
     incast!("incast-32-32kb-100p-dctcp-k65", 32, 33, "32120B", 100, DCTCP, K65),
-    incast!("incast-64-8kb-100p-reno", 64, 65, "8760B", 100, TCP),
-    incast!("incast-64-8kb-400p-dctcp-k65", 64, 65, "8760B", 400, DCTCP, K65),
     incast!("incast-64-8kb-1000p-dctcp-k65", 64, 65, "8760B", 1000, DCTCP, K65),
+    // Incasts apart.
+    apart(incast!("incast-4-8kb-64p-reno-apart", 4, 5, "8760B", 64, TCP)),
+    apart(incast!("incast-4-128kb-64p-reno-apart", 4, 5, "128480B", 64, TCP)),
+    apart(incast!("incast-4-128kb-100p-dctcp-k65-apart", 4, 5, "128480B", 100, DCTCP, K65)),
+    apart(incast!("incast-8-32kb-64p-reno-apart", 8, 9, "32120B", 64, TCP)),
+    apart(incast!("incast-8-32kb-64p-dctcp-k20-apart", 8, 9, "32120B", 64, DCTCP, K20)),
+    apart(incast!("incast-8-32kb-64p-reno-delack-apart", 8, 9, "32120B", 64, TCP, DELAYED)),
+    apart(incast!("incast-8-128kb-100p-reno-apart", 8, 9, "128480B", 100, TCP)),
+    apart(incast!("incast-8-128kb-100p-cubic-apart", 8, 9, "128480B", 100, CUBIC)),
+    apart(incast!("incast-8-128kb-100p-dctcp-k65-apart", 8, 9, "128480B", 100, DCTCP, K65)),
+    apart(incast!("incast-8-128kb-400p-dctcp-k65-apart", 8, 9, "128480B", 400, DCTCP, K65)),
+    apart(incast!("incast-16-8kb-64p-dctcp-k20-apart", 16, 17, "8760B", 64, DCTCP, K20)),
+    apart(incast!("incast-16-32kb-100p-reno-apart", 16, 17, "32120B", 100, TCP)),
+    apart(incast!("incast-16-32kb-100p-cubic-apart", 16, 17, "32120B", 100, CUBIC)),
+    apart(incast!("incast-16-128kb-400p-reno-apart", 16, 17, "128480B", 400, TCP)),
+    apart(incast!("incast-32-8kb-400p-reno-apart", 32, 33, "8760B", 400, TCP)),
+    apart(incast!("incast-32-32kb-100p-reno-apart", 32, 33, "32120B", 100, TCP)),
+    apart(incast!("incast-32-32kb-100p-dctcp-k65-apart", 32, 33, "32120B", 100, DCTCP, K65)),
+    apart(incast!("incast-64-8kb-100p-reno-apart", 64, 65, "8760B", 100, TCP)),
+    apart(incast!("incast-64-8kb-400p-dctcp-k65-apart", 64, 65, "8760B", 400, DCTCP, K65)),
     // Features of the kernel switched off.
-    incast!("incast-4-128kb-64p-reno-norack", 4, 5, "128480B", 64, TCP, NO_RACK),
-    incast!("incast-8-32kb-64p-reno-bare", 8, 9, "32120B", 64, TCP, BARE),
+    apart(incast!("incast-4-128kb-64p-reno-norack-apart", 4, 5, "128480B", 64, TCP, NO_RACK)),
+    apart(incast!("incast-8-32kb-64p-reno-bare-apart", 8, 9, "32120B", 64, TCP, BARE)),
     incast!("incast-16-8kb-64p-reno-norack", 16, 17, "8760B", 64, TCP, NO_RACK),
     incast!("incast-16-8kb-64p-reno-notlp", 16, 17, "8760B", 64, TCP, NO_PROBES),
     incast!("incast-16-8kb-64p-reno-bare", 16, 17, "8760B", 64, TCP, BARE),
@@ -222,17 +248,17 @@ pub const CASES: &[CaseSpec] = &[
     case("pias-100kb", "priorities.toml", TCP, 3, &[]),
     case("pias-100kb-dctcp", "priorities.toml", DCTCP, 3, &[K65]),
     // Several switches.
-    case("parking-lot-dctcp", "parking-lot.toml", DCTCP, 5, &[K65]),
-    case("leaf-spine-reno-0.2", "leaf-spine.toml", TCP, 2, &["workload.load=0.2"]),
-    case("leaf-spine-dctcp-0.2", "leaf-spine.toml", DCTCP, 2, &["workload.load=0.2", K65]),
-    case(
-        "leaf-spine-dctcp-mixed",
+    apart(case("parking-lot-dctcp-apart", "parking-lot.toml", DCTCP, 5, &[K65])),
+    apart(case("leaf-spine-reno-0.2-apart", "leaf-spine.toml", TCP, 2, &["workload.load=0.2"])),
+    apart(case("leaf-spine-dctcp-0.2-apart", "leaf-spine.toml", DCTCP, 2, &["workload.load=0.2", K65])),
+    apart(case(
+        "leaf-spine-dctcp-mixed-apart",
         "leaf-spine.toml",
         DCTCP,
         2,
         &["workload.load=0.2", "workload.traffic.search.endpoints=uniform", K65],
-    ),
-    case("leaf-spine-dctcp-0.5", "leaf-spine.toml", DCTCP, 2, &["workload.load=0.5", K65]),
+    )),
+    apart(case("leaf-spine-dctcp-0.5-apart", "leaf-spine.toml", DCTCP, 2, &["workload.load=0.5", K65])),
 ];
 
 /// Cases in idle networks whose completion times have a closed form.
