@@ -160,6 +160,7 @@ impl Parameters for Config {
     ];
 
     fn facts(&self, facts: &mut Facts) {
+        facts.own_times();
         if self.aware {
             facts.idle_without(Thing::Incast, "there are none: every sender takes itself for the only one");
         }

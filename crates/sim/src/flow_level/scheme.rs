@@ -255,6 +255,7 @@ fn of_windows(config: &Config, tcp: &tcp::Config, has_deadlines: bool) -> Result
         }
         (OrderConfig::Fifo(_) | OrderConfig::RoundRobin(_), None) => match &config.host.congestion {
             CongestionConfig::Newreno(_)
+            | CongestionConfig::Cubic(_)
             | CongestionConfig::Dctcp(_)
             | CongestionConfig::Swift(_)
             | CongestionConfig::Minimal(_) => Discipline::MaxMin,
