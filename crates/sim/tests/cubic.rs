@@ -1,8 +1,13 @@
-//! CUBIC in whole networks: shares, the use of a long path, and when slow start ends.
+//! CUBIC in whole networks: shares, the use of a long path, when slow start ends, and Linux's pacing.
 
 use tailcut_sim::Outcome;
+use tailcut_sim::trace::{Happened, Lens};
 
-use crate::common::{fcts, listed, rows, run};
+use crate::common::{bottleneck, fcts, listed, rows, run, scenario};
+use std::collections::BTreeMap;
+use tailcut_model::{FlowId, Kind};
+use tailcut_record::Recorder;
+use tailcut_sim::World;
 
 /// So many flows of 30 MB at once, each over a link of 10 Gb/s and all over one of 1 Gb/s, whose round trip is 20 ms, with
 /// a port of half of a bandwidth-delay product.
@@ -54,4 +59,34 @@ fn equal_flows_share_evenly() {
     let times = fcts(&outcome);
     let (first, last) = (*times.iter().min().unwrap() as f64, *times.iter().max().unwrap() as f64);
     assert!(first > 0.6 * last, "{times:?}");
+}
+
+/// The gaps between data packets of a flow as they leave their host, in nanoseconds.
+fn gaps(settings: &str) -> Vec<u64> {
+    let text = format!(
+        "{}{settings}[record]\nattribution = true\n{}",
+        bottleneck(1, "10Gbps", "100us"),
+        listed(&[(0, 1, 1_460_000, 0)])
+    );
+    let scenario = scenario("tcp", &text, 1);
+    let lens = Lens { flows: [FlowId(0)].into(), ports: BTreeMap::new(), prints: None };
+    let trace = World::new(&scenario, Recorder::new()).with_lens(lens).run().trace.expect("it was traced");
+    let is_data = |seen: &&tailcut_sim::trace::Seen| seen.what == Happened::Made && seen.packet.kind == Kind::DATA;
+    let sent: Vec<u64> = trace.packets.iter().filter(is_data).map(|seen| seen.packet.sent.as_ps() / 1000).collect();
+    sent.windows(2).map(|pair| pair[1] - pair[0]).collect()
+}
+
+/// A round trip of 402.5 us: the window of 10 doubles and goes in half of a round trip.
+#[test]
+fn paced_packets_leave_in_half_of_a_round_trip_in_slow_start() {
+    let (at_once, paced) = (gaps(""), gaps("[host]\npace = \"linux\"\n"));
+    // 1.2 us at 10 Gb/s.
+    assert!(at_once[..9].iter().chain(&paced[..9]).all(|gap| *gap == 1_200), "{:?}", &paced[..9]);
+    let second = |gaps: &[u64]| gaps[10..28].iter().sum::<u64>();
+    assert!(second(&at_once) < 30_000, "{:?}", &at_once[9..30]);
+    let expected = 18.0 * 402_500.0 / (2.0 * 15.0);
+    let is = second(&paced) as f64;
+    assert!((0.5..1.5).contains(&(is / expected)), "{is} {:?}", &paced[9..30]);
+    let longest = |gaps: &[u64]| *gaps.iter().max().unwrap();
+    assert!(longest(&paced) < longest(&at_once) + 20_000);
 }
