@@ -8,6 +8,7 @@ mod attribution;
 mod buffers;
 mod closed_form;
 mod controller;
+mod cubic;
 mod d3;
 mod delays;
 mod determinism;
