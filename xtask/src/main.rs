@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "printing is what a command is for")]
 
 mod compare_htsim;
+mod compare_linux;
 mod compare_ns3;
 mod deny;
 mod docs;
@@ -88,6 +89,19 @@ cargo xtask COMMAND
                    compare with what ns-3 gave when it was last asked, without ns-3
   compare-ns3 --bless [CASE]
                    ask it, and write that file: crates/validation/ns3/reference.json
+  compare-linux [--flows] [CASE]...
+                   build a Linux kernel that is a program in virtual time (nothing is installed and no
+                   privilege is needed), run these cases or all in it and in tailcut, and print how they
+                   agree, with --flows flow by flow; cases that have an answer are not run again;
+                   --trace HOST prints the packets of a host in Linux, --set KEY=VALUE changes tailcut only
+  compare-linux --kernel FILE ...
+                   the same with a kernel that is built already; the variable TAILCUT_LINUX names one too
+  compare-linux --scenario FILE
+                   the same with a scenario of your own: a star, a line of switches, or two tiers of them
+  compare-linux --stored [CASE]...
+                   compare with the stored answers of Linux, without a kernel
+  compare-linux --bless [CASE]...
+                   run Linux, and write that file: crates/validation/linux/reference.json
   compare-htsim [FOLDER]
                    build a driver against a checkout of csg-htsim, which is there and built already, and
                    print what a packet-hop costs in either simulator on the same flows; without a
@@ -124,6 +138,7 @@ fn main() -> ExitCode {
         ["engines", rest @ ..] => engines::run(&root, rest),
         ["flow-errors"] => flow_errors::run(&root),
         ["compare-htsim", rest @ ..] => compare_htsim::run(&root, rest),
+        ["compare-linux", rest @ ..] => compare_linux::run(&root, rest),
         ["compare-ns3", rest @ ..] => compare_ns3::run(&root, rest),
         ["help" | "--help" | "-h"] | [] => {
             print!("{HELP}");

@@ -83,6 +83,11 @@ const NS3: [&str; 4] = {
     ["crates/validation/ns3", "crates/validation/src/ns3", a, b]
 };
 
+const LINUX: [&str; 4] = {
+    let [a, b] = golden!["dctcp", "tcp"];
+    ["crates/validation/linux", "crates/validation/src/linux", a, b]
+};
+
 /// Superways' placement and bills: arithmetic.
 const PLACEMENT: [&str; 5] = [
     "crates/placement/src",
@@ -106,6 +111,7 @@ const OUTPUTS: &[OutputKind] = &[
     OutputKind { begins: "tailcut place --random", depends: &PLACEMENT, is_measurement: false },
     OutputKind { begins: "cargo xtask theory", depends: &THEORY, is_measurement: false },
     OutputKind { begins: "cargo xtask compare-ns3 --stored", depends: &NS3, is_measurement: true },
+    OutputKind { begins: "cargo xtask compare-linux --stored", depends: &LINUX, is_measurement: false },
     OutputKind { begins: "cargo xtask speed", depends: &[], is_measurement: true },
     OutputKind { begins: "cargo xtask bench", depends: &[], is_measurement: true },
     OutputKind { begins: "cargo xtask engines", depends: &ENGINES, is_measurement: true },

@@ -125,6 +125,9 @@ pub enum Fact {
     Excludes(Thing, &'static str),
     /// Control packets have this class, and not the highest.
     ControlClass(u8),
+    /// What it does depends on times that are rounded, drawn or no settings of it: in a network that is slower in
+    /// everything, it does not do the same later.
+    OwnTimes,
     /// It is a program's own, and may provide and need anything.
     Unknown,
 }
@@ -235,6 +238,16 @@ impl Facts {
     /// Control packets have `class`, and not the highest one.
     pub fn control_class(&mut self, class: u8) {
         self.say(Fact::ControlClass(class));
+    }
+
+    /// What the model does depends on times that are rounded, drawn or no settings of it.
+    pub fn own_times(&mut self) {
+        self.say(Fact::OwnTimes);
+    }
+
+    /// Whether any model depends on such times, or may.
+    pub fn have_own_times(&self) -> bool {
+        self.entries.iter().any(|entry| [Fact::OwnTimes, Fact::Unknown].contains(&entry.fact))
     }
 
     /// Nothing is known of the model.

@@ -71,6 +71,8 @@ impl Flags {
     pub const CWR: Flags = Flags(8);
     /// These bytes were sent before. Knowledge of the simulator: no switch may act on it.
     pub const RETRANSMITTED: Flags = Flags(16);
+    /// This transmission is listed in `failures.packets`. Knowledge of the simulator: no switch may act on it.
+    pub const LISTED_LOSS: Flags = Flags(64);
     /// On an ACK: the first SACK block reports a duplicate (RFC 2883). The option itself has no such bit: a receiver
     /// tells by the position of the block.
     pub const DSACK: Flags = Flags(32);

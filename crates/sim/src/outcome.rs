@@ -11,6 +11,7 @@ use tailcut_topology::{Network, Node};
 use tailcut_workload::{Loads, Realised};
 
 use crate::Scenario;
+use crate::packet_losses::PacketLoss;
 use crate::stall::Stall;
 use crate::trace::Trace;
 use crate::window::{self, Window};
@@ -129,6 +130,8 @@ pub struct Outcome {
     pub controller: Option<ControllerCounts>,
     /// The load that the flows made, over the whole time of arrivals.
     pub realised: Loads,
+    /// What happened to each packet of `failures.packets`.
+    pub packet_losses: Vec<PacketLoss>,
     /// What was seen by a lens, if there was one.
     pub trace: Option<Trace>,
     /// What the engine did.
@@ -169,12 +172,13 @@ impl Times {
 }
 
 impl Outcome {
-    /// Warnings about this outcome of a scenario: ports and queues that were measured for no time, and failures
-    /// that were not drawn until its end.
+    /// Warnings about this outcome of a scenario: ports and queues that were measured for no time, failures that were
+    /// not drawn until its end, and listed packets that were not dropped.
     pub fn warnings(&self, scenario: &Scenario) -> Vec<String> {
         let has_no_length = self.measured == Span::ZERO && !self.ports.is_empty();
         let unmeasured = has_no_length.then(|| window::NO_LENGTH.to_owned());
-        unmeasured.into_iter().chain(scenario.outages().warning(self.ended_at)).collect()
+        let not_dropped = scenario.packet_losses().warnings(&self.packet_losses, self.totals.started);
+        unmeasured.into_iter().chain(scenario.outages().warning(self.ended_at)).chain(not_dropped).collect()
     }
 
     /// The result of a run that has flows, and no switches whose queues, memories or controller could be looked at.
@@ -208,6 +212,7 @@ impl Outcome {
             control_drops: 0,
             controller: None,
             realised: realised.loads(times.last_start.saturating_since(Instant::ZERO)),
+            packet_losses: Vec::new(),
             trace: None,
             engine,
         })

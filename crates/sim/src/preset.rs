@@ -23,6 +23,7 @@ macro_rules! presets {
 }
 
 presets! {
+    "cubic",
     "d2tcp",
     "d3",
     "dctcp",

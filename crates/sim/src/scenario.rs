@@ -18,6 +18,7 @@ use crate::ideal::{self, OneLink};
 use crate::link_loads::LinkLoads;
 use crate::links::{self, Links};
 use crate::networks::Networks;
+use crate::packet_losses::PacketLosses;
 use crate::placed::Placed;
 use crate::tables::{HOST_TIER, Tables, reads_host_tier};
 use crate::{PacketLevel, Simulator, around, equal_starts, hosts, pfc, together, window};
@@ -58,6 +59,7 @@ pub struct Scenario {
     classes: Vec<String>,
     facts: Facts,
     outages: Outages,
+    packet_losses: PacketLosses,
     tables: Tables,
     longest: LongestPath,
     link_loads: OnceLock<LinkLoads>,
@@ -173,6 +175,7 @@ impl Scenario {
         }
         let classes = workload.classes().to_vec();
         let outages = Outages::new(&config.failures, &network, Seeds::new(seed), forecast.duration)?;
+        let packet_losses = PacketLosses::new(&config.failures.packets, &network)?;
         let scenario = Scenario {
             config,
             network,
@@ -182,6 +185,7 @@ impl Scenario {
             classes,
             facts,
             outages,
+            packet_losses,
             tables,
             longest,
             link_loads: OnceLock::new(),
@@ -225,6 +229,7 @@ impl Scenario {
             classes: self.classes.clone(),
             facts: self.facts.clone(),
             outages: Outages::default(),
+            packet_losses: PacketLosses::default(),
             tables,
             longest: self.longest,
             link_loads: OnceLock::new(),
@@ -342,6 +347,11 @@ impl Scenario {
         &self.outages
     }
 
+    /// The packets that are listed as lost.
+    pub(crate) fn packet_losses(&self) -> &PacketLosses {
+        &self.packet_losses
+    }
+
     /// What everything in the scenario says of itself.
     pub fn facts(&self) -> &Facts {
         &self.facts
@@ -408,6 +418,9 @@ impl Scenario {
                 return warnings;
             }
             Fidelity::Links(_) => warnings.push(links::WARNING.to_owned()),
+            Fidelity::Ideal(_) if !config.failures.packets.is_empty() => {
+                warnings.push("`failures.packets` has no effect: an ideal loses no packets".to_owned());
+            }
             Fidelity::Packet | Fidelity::Ideal(_) => {}
         }
         let around = around::of(self);
@@ -435,7 +448,7 @@ impl Scenario {
                 "`[port.{HOST_TIER}]` changes nothing: it is for hosts that pass packets on, where `[nic]` says nothing"
             ));
         }
-        if config.failures.is_none() && config.failures.convergence > Span::ZERO {
+        if !config.failures.has_outages() && config.failures.convergence > Span::ZERO {
             warnings.push("`failures.convergence` has no effect: nothing fails".to_owned());
         }
         warnings.extend(window::warning(config, self.forecast.duration));

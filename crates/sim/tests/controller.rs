@@ -216,6 +216,7 @@ impl Simulator for Idle {
             totals,
             control_drops: 0,
             controller: None,
+            packet_losses: Vec::new(),
             trace: None,
             realised: realised.loads(last.saturating_since(Instant::ZERO)),
             engine: Engine {

@@ -7,6 +7,7 @@ mod common;
 
 mod dctcp;
 mod homa;
+mod linux;
 mod metamorphic;
 mod ns3;
 mod pfabric;

@@ -13,6 +13,8 @@ register! {
     model CongestionSeat, dispatch match_congestion, build(FlowContext), custom dyn CongestionControl;
     /// Slow start, additive increase, half on loss: TCP NewReno.
     Newreno in newreno,
+    /// A cubic function of the time since the last loss: CUBIC.
+    Cubic in cubic,
     /// The share of marked bytes scales the cut: DCTCP.
     Dctcp in dctcp,
     /// As DCTCP, by the bytes that the flow has sent: L2DCT.

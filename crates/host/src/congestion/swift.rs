@@ -30,7 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Instant, MSS_BYTES, MTU_BYTES, Span, bdp_bytes};
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
-use tailcut_model::{Around, Build, Invalid, Parameters, PathFacts, PortAround};
+use tailcut_model::{Around, Build, Facts, Invalid, Parameters, PathFacts, PortAround};
 
 use super::FlowContext;
 
@@ -102,6 +102,10 @@ impl Parameters for Config {
         "base_target = \"5us\", per_hop = \"2us\", fs_range = \"0us\"",
         "ai = 2.0, beta = 0.4, max_mdf = 0.3, min_cwnd = 0.01, retx_reset_threshold = 2",
     ];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.own_times();
+    }
 
     fn warnings(&self, around: &Around) -> Vec<String> {
         let target = Target::new(self, &PathFacts { hops: around.hops, rtt: around.rtt, ..PathFacts::default() });

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{Span, Stream};
-use tailcut_model::{Build, Invalid, Parameters};
+use tailcut_model::{Build, Facts, Invalid, Parameters};
 
 use super::{Delay, DelayContext};
 
@@ -50,6 +50,10 @@ impl Parameters for Config {
         "receive = \"3us\", each = \"burst\"",
         "distribution = \"exponential\", send = \"500ns\", receive = \"2us\"",
     ];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.own_times();
+    }
 }
 
 /// The delays of one host.

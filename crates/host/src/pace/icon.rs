@@ -160,6 +160,7 @@ impl Parameters for Config {
     ];
 
     fn facts(&self, facts: &mut Facts) {
+        facts.own_times();
         if self.aware {
             facts.idle_without(Thing::Incast, "there are none: every sender takes itself for the only one");
         }
@@ -256,7 +257,7 @@ mod tests {
     }
 
     fn gap(config: &Config, rtt_us: u64, window: f64, degree: u32) -> Span {
-        let view = PaceView { srtt: Span::from_us(rtt_us), cwnd: window * MSS, degree, gap: Span::ZERO };
+        let view = PaceView { srtt: Span::from_us(rtt_us), cwnd: window * MSS, degree, ..PaceView::default() };
         let sent = Instant::from_ps(77);
         pacer(config).next_due(sent, sent, &view).since(sent).unwrap()
     }
@@ -322,7 +323,7 @@ mod tests {
             tick_ns in 1u64..100_000, degree in 1u32..40, window in 1u32..100
         ) {
             let config = Config { clock: Some(Span::from_ns(tick_ns)), ..Config::default() };
-            let view = PaceView { srtt: Span::from_us(95), cwnd: f64::from(window) * MSS, degree, gap: Span::ZERO };
+            let view = PaceView { srtt: Span::from_us(95), cwnd: f64::from(window) * MSS, degree, ..PaceView::default() };
             let (coarse, exact) = (pacer(&config), pacer(&Config::default()));
             let tick = tick_ns * 1000;
             let start = Instant::from_ps(tick);
@@ -340,7 +341,7 @@ mod tests {
 
     #[test]
     fn no_more_than_a_tick_is_made_up_for() {
-        let view = PaceView { srtt: Span::from_us(80), cwnd: 10.0 * MSS, degree: 1, gap: Span::ZERO };
+        let view = PaceView { srtt: Span::from_us(80), cwnd: 10.0 * MSS, degree: 1, ..PaceView::default() };
         let at = |us| Instant::ZERO + Span::from_us(us);
         assert_eq!(pacer(&Config::default()).next_due(at(100), at(130), &view), at(138));
         let config = Config { clock: Some(Span::from_us(10)), ..Config::default() };

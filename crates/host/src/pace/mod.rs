@@ -18,6 +18,8 @@ register! {
     Off in off,
     /// A window is spread over a round trip, and over all hosts that answer the same query: ICON and IA-ICON.
     Icon in icon,
+    /// At a multiple of the window in a round trip, larger in slow start: Linux.
+    Linux in linux,
     /// So many bytes of each class in an epoch: Qjump.
     Qjump in qjump,
 }

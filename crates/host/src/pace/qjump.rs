@@ -136,6 +136,7 @@ impl Parameters for Config {
 
     fn facts(&self, facts: &mut Facts) {
         facts.needs(Thing::Class);
+        facts.own_times();
         facts.for_classes(self.budgets.len(), "budgets");
     }
 }

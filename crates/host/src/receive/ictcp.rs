@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tailcut_base::{HEADER_BYTES, Instant, MSS_BYTES, MTU_BYTES, Span};
 use tailcut_model::seat::ReceiveWindow;
-use tailcut_model::{Build, Flags, Invalid, Packet, Parameters};
+use tailcut_model::{Build, Facts, Flags, Invalid, Packet, Parameters};
 
 use crate::HostContext;
 
@@ -148,6 +148,10 @@ struct State {
 
 impl Parameters for Config {
     const CASES: &'static [&'static str] = &["", "initial_window = 5, min_window = 1"];
+
+    fn facts(&self, facts: &mut Facts) {
+        facts.own_times();
+    }
 }
 
 impl Build for Model {

@@ -3,12 +3,16 @@
 use tailcut_base::{Instant, Span};
 
 /// What a pacer may know of a flow.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct PaceView {
     /// Smoothed round-trip time; zero until there is one.
     pub srtt: Span,
     /// Congestion window in bytes.
     pub cwnd: f64,
+    /// Slow-start threshold in bytes.
+    pub ssthresh: f64,
+    /// Data packets that the flow has sent, this one and retransmissions included.
+    pub packets: u64,
     /// How many hosts send at the same time, as the sender was told: those that answer the same query, or
     /// [`Awareness::Active`]; 1 outside of an incast.
     pub degree: u32,

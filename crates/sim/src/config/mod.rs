@@ -26,7 +26,7 @@ use tailcut_topology::{Headers, NetworkConfig, TopologyConfig};
 
 pub use de::from_tree;
 pub use document::{Tree, Value};
-pub use failures::{Drawn, Failure, Failures, Of};
+pub use failures::{Drawn, Failure, Failures, LostKind, LostPacket, Of};
 pub use problem::{Origin, Problem, Source};
 pub use tailcut_base::dotted;
 pub use tailcut_model::suggest;
@@ -64,7 +64,7 @@ pub struct Config {
     /// Links that are not as the topology has them, by name: `leaf0->spine1` in one direction, `leaf0--spine1` in both.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub link: BTreeMap<String, LinkChange>,
-    /// Links and switches that fail.
+    /// Links and switches that fail, and packets that are lost.
     #[serde(default, skip_serializing_if = "Failures::is_none")]
     pub failures: Failures,
     /// What every host does.

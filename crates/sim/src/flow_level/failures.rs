@@ -17,11 +17,15 @@ use crate::config::{Config, Failures};
 use crate::controller::ControllerConfig;
 use crate::failures::Change;
 
-/// Refuses failures beside a controller.
+/// Refuses failures beside a controller, and lost packets.
 ///
 /// # Errors
-/// If there are both.
+/// If there are both, or there are lost packets.
 pub(super) fn check(config: &Config) -> Result<(), Invalid> {
+    if !config.failures.packets.is_empty() {
+        return Err(Invalid::new("failures.packets", "flows have no packets at the flow level")
+            .help("expected no such key, or `fidelity = \"packet\"`"));
+    }
     if config.failures == Failures::default() || matches!(config.controller, ControllerConfig::Off(_)) {
         return Ok(());
     }

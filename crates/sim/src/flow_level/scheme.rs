@@ -241,7 +241,7 @@ fn bits(payload: Bytes) -> f64 {
 fn of_windows(config: &Config, tcp: &tcp::Config, has_deadlines: bool) -> Result<FluidScheme, Invalid> {
     let costs = Costs::of_windows(tcp);
     match &config.host.pace {
-        PaceConfig::Off(_) | PaceConfig::Icon(_) => {}
+        PaceConfig::Off(_) | PaceConfig::Icon(_) | PaceConfig::Linux(_) => {}
         PaceConfig::Qjump(_) => {
             return refuse("Qjump", "what a host may send in an epoch holds flows back, and no link does");
         }
@@ -255,6 +255,7 @@ fn of_windows(config: &Config, tcp: &tcp::Config, has_deadlines: bool) -> Result
         }
         (OrderConfig::Fifo(_) | OrderConfig::RoundRobin(_), None) => match &config.host.congestion {
             CongestionConfig::Newreno(_)
+            | CongestionConfig::Cubic(_)
             | CongestionConfig::Dctcp(_)
             | CongestionConfig::Swift(_)
             | CongestionConfig::Minimal(_) => Discipline::MaxMin,

@@ -75,7 +75,7 @@ pub(super) fn costs(config: &Config, has_deadlines: bool) -> Result<Costs, Inval
         ControllerConfig::Custom(_) => return refuse("a controller of a program", "nothing is known of it"),
     }
     match &config.host.pace {
-        PaceConfig::Off(_) | PaceConfig::Icon(_) => {}
+        PaceConfig::Off(_) | PaceConfig::Icon(_) | PaceConfig::Linux(_) => {}
         PaceConfig::Qjump(_) => return refuse("Qjump", "what a host may send in an epoch goes over all of its ways"),
         PaceConfig::Custom(_) => return refuse("a pacer of a program", "nothing is known of it"),
     }

@@ -571,6 +571,7 @@ impl Coordinator<'_> {
             totals,
             control_drops: sum(|part| part.counts().control_drops),
             controller: self.controller.as_ref().and_then(Control::counts),
+            packet_losses: self.scenario.packet_losses().sum(parts.iter().filter_map(Part::packet_losses)),
             trace,
             realised: self.realised.loads(self.last_start.saturating_since(Instant::ZERO)),
             engine: Engine {

@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use tailcut_record::{FlowRow, PortRow, Recorder};
+use tailcut_sim::model::{CongestionControl, FlowContext};
 use tailcut_sim::pinned::pinned_preset;
+use tailcut_sim::seats::{PaceConfig, ReceiveConfig};
 use tailcut_sim::{EndReason, Outcome, Preset, Scenario, Tree, World};
 
 /// P1: 400 hosts, 20 leaves, 10 spines, 10 Gb/s, 10 us.
@@ -102,18 +104,13 @@ pub fn all_schemes() -> Vec<&'static str> {
 /// Whether more than a window of congestion control and the link decides when a packet of the preset goes: a pacer, its
 /// receiver, or switches, which it asks first.
 pub fn is_held_back(preset: &str) -> bool {
-    let layer = Preset::layer(preset).expect("a preset of the tests");
-    let host = layer.get("host");
-    // A preset may name a model without parameters, `pace = "off"`, or have it as a key: `pace.icon = {}`.
-    let has = |seat: &str, model: &str| {
-        let seat = host.and_then(|host| host.get(seat));
-        seat.is_some_and(|seat| seat.as_str() == Some(model) || seat.get(model).is_some())
-    };
+    let text = star(2) + &listed(&[(0, 1, 1, 0)]);
+    let scenario = scenario(preset, &text, 1);
+    let host = &scenario.config().host;
     cases::has_agent(preset)
-        || has("pace", "icon")
-        || has("pace", "qjump")
-        || has("receive", "ictcp")
-        || has("congestion", "swift")
+        || !matches!(host.pace, PaceConfig::Off(_))
+        || !matches!(host.receive, ReceiveConfig::Unlimited(_))
+        || host.congestion.build(&FlowContext::default()).expect("it was validated").paces()
 }
 
 /// What a text says of flow ECMP and TCP, in the words of a preset that has them under other names.

@@ -411,6 +411,9 @@ impl Parameters for Config {
         if self.opens_each_flow() {
             facts.provides(Thing::Handshake);
         }
+        if self.timer_tick.is_some() {
+            facts.own_times();
+        }
     }
 
     fn fits(&self, around: &Around) -> Result<(), Invalid> {

@@ -541,7 +541,9 @@ impl Sender {
         let Some(pacing) = &mut self.pacing else { return };
         pacing.sent = now;
         let Some(pacer) = pacer.filter(|pacer| pacer.is_on()) else { return };
-        let view = PaceView { srtt: self.srtt, cwnd: self.window.cwnd, degree: pacing.degree, gap };
+        let Window { cwnd, ssthresh, .. } = self.window;
+        let (srtt, packets, degree) = (self.srtt, self.report.packets, pacing.degree);
+        let view = PaceView { srtt, cwnd, ssthresh, packets, degree, gap };
         let due = Instant::from_ps(pacing.release.as_ps() - u64::from(pacing.due_before));
         let due = pacer.next_due(due, now, &view);
         // At a tick several packets may go: the next one is due already.

@@ -24,6 +24,7 @@ use super::pfc::{self, Pfc};
 use super::switches::Managed;
 use super::ties::{End, Ties};
 use super::{Counts, Host, Part, Switch};
+use crate::packet_losses::PacketLossCounts;
 use crate::trace::Lens;
 use crate::ways::FlowPaths;
 use crate::world::cut::{Cut, Positions};
@@ -111,6 +112,8 @@ impl<'s> Part<'s> {
         });
         let tiers = QueueSamples::new(network.tiers().iter().map(String::as_str));
         let calendar = Calendar::new();
+        let has_custom_hosts = hosts.iter().any(|host| host.transport.is_custom());
+        let needs_ids = !outages.is_empty() || !scenario.packet_losses().is_empty();
         let mut part = Part {
             router: network.router(),
             network,
@@ -118,6 +121,7 @@ impl<'s> Part<'s> {
             failures: outages,
             outages: outages.stage(0).expect("there is a first one"),
             failures_until: Instant::ZERO,
+            packet_losses: PacketLossCounts::new(scenario.packet_losses(), has_custom_hosts),
             paths: (!outages.is_empty()).then(|| Box::new(FlowPaths::new(scenario))),
             number,
             calendar,
@@ -133,7 +137,7 @@ impl<'s> Part<'s> {
             }),
             attribution: Attribution::new(scenario, &ids),
             lens: lens.map(|lens| Watch::new(lens.clone(), &ids)),
-            has_custom_hosts: hosts.iter().any(|host| host.transport.is_custom()),
+            has_custom_hosts,
             hosts,
             control_class: scenario.facts().class_of_control(),
             minds_departures: switches.iter().any(Switch::minds_departures),
@@ -157,7 +161,7 @@ impl<'s> Part<'s> {
                 let ports = Positions::of(specs.len(), &ids);
                 Positions::Some { ports, hosts: host_at, switches: switch_at }
             },
-            ids: if outages.is_empty() { Vec::new() } else { ids },
+            ids: if needs_ids { ids } else { Vec::new() },
             measured: Measured::default(),
             throughput: config.record.throughput.map(Throughput::new),
             counts: Counts::default(),

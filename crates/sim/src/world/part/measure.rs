@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use tailcut_base::{Instant, PortId, Span};
 use tailcut_fabric::{Port, QueueHistogram};
+use tailcut_model::{Arena, PacketId};
 use tailcut_record::{
     Histogram, MemoryPoint, MemorySeries, QueuePoint, QueueSamples, QueueSeries, Throughput, ThroughputBin,
 };
@@ -15,7 +16,7 @@ use tailcut_record::{
 use super::delays::Delays;
 use super::hosts::Interfaces;
 use super::switches::Managed;
-use super::{Any, Host, Part, Switch};
+use super::{Any, Counts, Host, Part, Switch};
 use crate::config::RecordConfig;
 use crate::event::Event;
 
@@ -98,6 +99,22 @@ pub(super) struct Observations {
 }
 
 impl Part<'_> {
+    pub(in crate::world) fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    pub(in crate::world) fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    /// Counts the payload of a packet that has arrived, if that is recorded over time.
+    #[cold]
+    pub(super) fn count_payload(&mut self, now: Instant, id: PacketId) {
+        if let Some(throughput) = &mut self.throughput {
+            throughput.add(now, self.arena.get(id));
+        }
+    }
+
     /// The measurement window begins at this moment.
     pub(in crate::world) fn measure_from(&mut self, at: Instant) {
         self.plan(at, Event::MeasureFrom);

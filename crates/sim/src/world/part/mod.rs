@@ -23,6 +23,7 @@ mod loops;
 mod mail;
 mod measure;
 mod messages;
+mod packet_losses;
 mod patient;
 mod pfc;
 pub(super) mod stall;
@@ -46,6 +47,7 @@ use super::exchange::{FlowEvent, LogEntry, Start};
 use crate::controller::Told;
 use crate::event::Event;
 use crate::failures::{Outages, Stage};
+use crate::packet_losses::PacketLossCounts;
 use crate::ways::FlowPaths;
 use ahead::MANY_PACKETS;
 use attribution::Attribution;
@@ -131,6 +133,8 @@ pub(super) struct Part<'s> {
     outages: &'s Stage,
     /// Changes before this moment are events.
     failures_until: Instant,
+    /// The packets that are listed as lost, if any are.
+    packet_losses: Option<Box<PacketLossCounts<'s>>>,
     /// What flows are told of their paths when routing changes, if it ever does.
     paths: Option<Box<FlowPaths<'s>>>,
     number: u32,
@@ -140,7 +144,7 @@ pub(super) struct Part<'s> {
     /// The interfaces of the hosts, in the order of `hosts`; then the ports of the switches; then, for each link that
     /// comes in from another part, a stand-in for its port.
     ports: Vec<Port>,
-    /// The numbers of the ports, if links fail.
+    /// The numbers of the ports, if links fail or packets are listed as lost.
     ids: Vec<PortId>,
     /// How many of them are interfaces.
     nics: usize,
@@ -213,6 +217,7 @@ impl Part<'_> {
         let has_plain_switches = !self.owes_departures && self.outages.is_empty() && !self.network.has_static_routes();
         self.is_deep = !self.is_large && self.arena.peak() > MANY_PACKETS;
         let is_plain = has_plain_hosts && has_plain_switches;
+        let is_plain = is_plain && self.packet_losses.is_none();
         let is_plain = is_plain && self.lens.is_none() && (self.pfc.is_none() || self.attribution.is_none());
         let handled = match (is_plain, self.shares_memory, &self.attribution) {
             (true, ..) if self.pfc.is_some() => self.run::<Pausing>(horizon, budget),
@@ -379,6 +384,9 @@ impl Part<'_> {
             _ => 0,
         };
         let at = self.positions.port(self.router.port(hops, choice));
+        if !L::PLAIN && self.packet_losses.is_some() {
+            return self.offer_unless_listed(now, from, at, switch, id);
+        }
         if L::HAS_PAUSES && self.pfc.is_some() {
             return self.offer_held::<L>(now, from, at, switch, id);
         }
@@ -481,13 +489,6 @@ impl Part<'_> {
         self.arena.remove(id);
         self.counts.delivered += 1;
         self.pull::<L>(now, host);
-    }
-
-    #[cold]
-    fn count_payload(&mut self, now: Instant, id: PacketId) {
-        if let Some(throughput) = &mut self.throughput {
-            throughput.add(now, self.arena.get(id));
-        }
     }
 
     fn timer<L: Loop>(&mut self, now: Instant, host: HostId, flow: FlowId) {
@@ -601,6 +602,9 @@ impl Part<'_> {
             if !L::PLAIN && self.lens.is_some() {
                 self.watch_made(now, self.nic_at(host, nic), id);
             }
+            if !L::PLAIN {
+                self.flag_listed(id);
+            }
             return Some(id);
         }
         self.next_of_transport::<L>(now, host, nic)
@@ -626,6 +630,9 @@ impl Part<'_> {
         }
         if self.attributes::<L>() {
             self.account_sent(now, host, nic, id);
+        }
+        if !L::PLAIN {
+            self.flag_listed(id);
         }
         Some(id)
     }
@@ -679,14 +686,6 @@ impl Part<'_> {
             self.sort_control(host);
         }
         result
-    }
-
-    pub(super) fn counts(&self) -> &Counts {
-        &self.counts
-    }
-
-    pub(super) fn arena(&self) -> &Arena {
-        &self.arena
     }
 
     /// Ends of flows that are still open.

@@ -311,6 +311,7 @@ impl Part<'_> {
             managed.settle_in_order(now, &mut self.ports, &mut self.arena);
         }
         match self.way_on(now, from, switch, id) {
+            Ok(at) if self.drops_listed(now, at, id) => {}
             Ok(at) if is_patient => self.offer_to_patient::<Any>(now, at, switch, id),
             Ok(at) if has_ports_apart => {
                 self.ask_agent(now, from, at, switch, id);
@@ -328,7 +329,7 @@ impl Part<'_> {
 
     /// A packet goes no further, and the port at `at` counts it.
     #[cold]
-    fn drop_on_the_way(&mut self, now: Instant, at: usize, id: PacketId, reason: DropReason) {
+    pub(super) fn drop_on_the_way(&mut self, now: Instant, at: usize, id: PacketId, reason: DropReason) {
         self.ports[at].count_drop(reason);
         self.drop_packet(now, id, reason);
     }
@@ -475,10 +476,11 @@ impl Part<'_> {
         self.ports[at].land(&mut self.arena)
     }
 
-    /// Whether a packet that lands was lost on its way because the link was down; it is counted and gone then.
+    /// Whether a packet that lands was lost on its way because the link was down or the packet is listed; it is counted
+    /// and gone then.
     #[inline]
     pub(super) fn is_lost(&mut self, now: Instant, port: PortId, at: usize, id: PacketId) -> bool {
-        !self.outages.is_empty() && self.is_lost_on_link(now, port, at, id)
+        !self.outages.is_empty() && self.is_lost_on_link(now, port, at, id) || self.loses_listed(now, port, at, id)
     }
 
     #[cold]

@@ -1,0 +1,311 @@
+//! A case, runnable by Linux and by tailcut.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use tailcut_base::{Seeds, mix64};
+use tailcut_model::FlowSpec;
+use tailcut_sim::config::{LostKind, LostPacket};
+use tailcut_sim::{Preset, Problem, Scenario, Tree};
+use tailcut_topology::Node;
+use tailcut_workload::Workload;
+
+use super::cases::CaseSpec;
+use super::plan::Plan;
+
+/// Keys of a scenario file that are not of one simulation.
+const OF_A_RUN: [&str; 6] = ["name", "title", "schemes", "seeds", "sweep", "scheme"];
+/// Rounds of a scenario that gives no `seeds`.
+const ROUNDS: u32 = 1;
+const TICK_NS: u64 = 1_000_000;
+
+/// What a case is made of.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// Its name on the command line and in tables.
+    pub name: String,
+    /// The scenario, and the folder of the files that it names.
+    pub text: String,
+    /// Where it is.
+    pub folder: PathBuf,
+    /// Assignments, as after `--set`.
+    pub set: Vec<String>,
+    /// Assignments for tailcut only: what changes if one thing is different there.
+    pub own: Vec<String>,
+    /// The scheme.
+    pub scheme: String,
+    /// Runs with other phases of the clock, other drawn starts and other drawn losses.
+    pub rounds: u32,
+    /// Each start is later by a time below this one, drawn for each flow and round.
+    pub jitter_ns: u64,
+    /// The link from host n is longer by n times this time.
+    pub apart_ns: u64,
+    /// The share of segments whose first transmission is lost, drawn for each round.
+    pub loss: f64,
+}
+
+/// One round of a case.
+#[derive(Debug)]
+pub struct Round {
+    /// The scenario with the flows of the round as a list.
+    pub scenario: Scenario,
+    /// Its flows, by start.
+    pub flows: Vec<FlowSpec>,
+    /// The packets that are lost.
+    pub losses: Vec<LostPacket>,
+}
+
+/// A case with its rounds.
+#[derive(Debug)]
+pub struct Case {
+    /// What it is made of.
+    pub spec: Spec,
+    /// The rounds.
+    pub rounds: Vec<Round>,
+    /// All that the scenario says but its flows.
+    base: Tree,
+}
+
+/// The folder of the scenarios, the driver and the reference.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("linux")
+}
+
+impl Spec {
+    /// The spec of a case of the table.
+    ///
+    /// # Errors
+    /// If its scenario cannot be read.
+    pub fn of(case: &CaseSpec) -> Result<Spec, String> {
+        let path = folder().join(case.file);
+        let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        Ok(Spec {
+            name: case.name.to_owned(),
+            text,
+            folder: folder(),
+            set: owned(case.set),
+            own: Vec::new(),
+            scheme: case.scheme.to_owned(),
+            rounds: case.rounds,
+            jitter_ns: case.jitter_us * 1000,
+            apart_ns: case.apart_ns,
+            loss: case.loss,
+        })
+    }
+
+    /// One spec for each scheme of a scenario file.
+    ///
+    /// # Errors
+    /// If it cannot be read or has a sweep.
+    pub fn of_file(path: &Path) -> Result<Vec<Spec>, String> {
+        let shown = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
+        let tree = Tree::parse(&shown, &text).map_err(|problem| problem.render(false))?;
+        if tree.get("sweep").is_some() {
+            return Err(format!("`{shown}` has a table `sweep`: a replay has one setting; remove the table"));
+        }
+        let value: toml::Value = toml::from_str(&tree.to_toml()).map_err(|e| format!("{shown}: {e}"))?;
+        let schemes = value.get("schemes").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+        let rounds = value.get("seeds").and_then(toml::Value::as_integer).map_or(ROUNDS, |n| n as u32);
+        if schemes.is_empty() {
+            return Err(format!("`{shown}` names no schemes: expected such as `schemes = [\"tcp@linux\"]`"));
+        }
+        let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
+        let spec = |scheme: &toml::Value| Spec {
+            name: name.clone(),
+            text: text.clone(),
+            folder: folder.clone(),
+            set: Vec::new(),
+            own: Vec::new(),
+            scheme: scheme.as_str().unwrap_or_default().to_owned(),
+            rounds,
+            jitter_ns: 0,
+            apart_ns: 0,
+            loss: 0.0,
+        };
+        Ok(schemes.iter().map(spec).collect())
+    }
+}
+
+impl Case {
+    /// Reads the scenario of a case and draws its rounds.
+    ///
+    /// # Errors
+    /// If it cannot be read or is wrong.
+    pub fn load(spec: Spec) -> Result<Case, String> {
+        Case::build(spec).map_err(|problem| problem.render(false))
+    }
+
+    fn build(spec: Spec) -> Result<Case, Problem> {
+        let mut base = layer(&spec.scheme)?;
+        let mut own = Tree::parse(&spec.name, &spec.text)?;
+        for key in OF_A_RUN {
+            own.take(key);
+        }
+        base.merge(own);
+        for assignment in &spec.set {
+            base.merge(Tree::parse_assignment(assignment)?);
+        }
+        if spec.apart_ns > 0 {
+            base.merge(longer_links(&base, &spec)?);
+        }
+        let mut rounds = Vec::new();
+        for number in 0..spec.rounds {
+            let seed = u64::from(number) + 1;
+            let drawn = Scenario::new(&base, seed, spec.folder.as_path())?;
+            let workload =
+                Workload::new(&drawn.config().workload, &drawn.host_links(), Seeds::new(seed), spec.folder.as_path());
+            let workload = workload.map_err(|invalid| Problem::new(invalid.to_string()))?;
+            let mut starts: Vec<(u64, FlowSpec)> = workload
+                .zip(0..)
+                .map(|(flow, at)| {
+                    let jitter = draw(seed, at).checked_rem(spec.jitter_ns).unwrap_or(0);
+                    (flow.start.as_ps() / 1000 + jitter, flow)
+                })
+                .collect();
+            starts.sort_by_key(|(start, _)| *start);
+            let mut losses = drawn.config().failures.packets.clone();
+            losses.extend(drawn_losses(&spec, seed, &starts));
+            let mut list = base.clone();
+            list.remove("workload");
+            list.merge(listed(starts.iter().map(|(start, flow)| (*start, flow.src.0, flow.dst.0, flow.size)))?);
+            let scenario = Scenario::new(&list, seed, spec.folder.as_path())?;
+            let flows = scenario.workload().collect();
+            rounds.push(Round { scenario, flows, losses });
+        }
+        base.remove("workload");
+        Ok(Case { spec, rounds, base })
+    }
+
+    /// Its name in the reference: `idle-1b tcp@linux`.
+    pub fn key(&self) -> String {
+        format!("{} {}", self.spec.name, self.spec.scheme)
+    }
+
+    /// The case as the driver reads it.
+    ///
+    /// # Errors
+    /// As [`Plan::of`].
+    pub fn plan(&self) -> Result<Plan, String> {
+        Plan::of(self)
+    }
+
+    /// A hash of all that the driver reads.
+    ///
+    /// # Errors
+    /// As [`Plan::of`].
+    pub fn fingerprint(&self) -> Result<String, String> {
+        Ok(hash(self.plan()?.text().as_bytes()))
+    }
+
+    /// Time from a tick of the clock to the base of a round.
+    pub fn phase_ns(&self, round: u64) -> u64 {
+        let name = self.spec.name.bytes().fold(0, |hash, byte| mix64(hash ^ u64::from(byte)));
+        mix64(name ^ round) % TICK_NS
+    }
+
+    /// The scenario of a round in which flows start at these times, in nanoseconds from the start of the run.
+    ///
+    /// # Errors
+    /// If tailcut does not know what the case requires.
+    pub fn replay(&self, round: usize, starts: &[u64]) -> Result<Scenario, String> {
+        let build = || {
+            let Round { flows, losses, .. } = &self.rounds[round];
+            let mut tree = self.base.clone();
+            let rows = flows.iter().zip(starts).map(|(flow, start)| (*start, flow.src.0, flow.dst.0, flow.size));
+            tree.merge(listed(rows)?);
+            for assignment in &self.spec.own {
+                tree.merge(Tree::parse_assignment(assignment)?);
+            }
+            // Time 0 is a tick of Linux.
+            if tree.at("host.transport.tcp.timer_tick").is_some() {
+                tree.merge(Tree::parse_assignment("host.transport.tcp.timer_phase=0s")?);
+            }
+            if !losses.is_empty() {
+                tree.merge(Tree::parse("losses", &failures(losses))?);
+            }
+            Scenario::new(&tree, round as u64 + 1, self.spec.folder.as_path())
+        };
+        build().map_err(|problem: Problem| problem.render(false))
+    }
+}
+
+/// A scheme as one layer; `cubic@linux` has the hosts of `tcp@linux`.
+fn layer(scheme: &str) -> Result<Tree, Problem> {
+    Preset::layer(scheme).or_else(|unknown| match scheme {
+        "cubic@linux" => Preset::layer("tcp@linux"),
+        _ => Err(unknown),
+    })
+}
+
+/// Links from the hosts to their switch, each longer than the one before it.
+fn longer_links(base: &Tree, spec: &Spec) -> Result<Tree, Problem> {
+    let scenario = Scenario::new(base, 1, spec.folder.as_path())?;
+    let network = scenario.network();
+    let mut text = String::new();
+    for (id, port) in network.ports().iter_enumerated() {
+        if let Node::Host(host) = port.owner {
+            let delay = port.delay.as_ps() / 1000 + spec.apart_ns * u64::from(host.0);
+            let name = network.port_name(id);
+            writeln!(text, "[link.\"{name}\"]\ndelay = \"{delay}ns\"").expect("a text takes what is written to it");
+        }
+    }
+    Tree::parse("links", &text)
+}
+
+/// A workload that is a list of flows: start in nanoseconds, sender, receiver and bytes.
+fn listed(flows: impl Iterator<Item = (u64, u32, u32, u64)>) -> Result<Tree, Problem> {
+    let mut text = "[workload.traffic.replay]\nlist = [\n".to_owned();
+    for (start, src, dst, size) in flows {
+        writeln!(text, "{{ start = \"{start}ns\", src = {src}, dst = {dst}, size = \"{size}B\" }},")
+            .expect("a text takes what is written to it");
+    }
+    text.push_str("]\n");
+    Tree::parse("replay", &text)
+}
+
+/// The packets that are lost, as a scenario has them.
+fn failures(losses: &[LostPacket]) -> String {
+    #[derive(Serialize)]
+    struct Failing<'a> {
+        failures: Packets<'a>,
+    }
+    #[derive(Serialize)]
+    struct Packets<'a> {
+        packets: &'a [LostPacket],
+    }
+    toml::to_string(&Failing { failures: Packets { packets: losses } }).expect("numbers and texts are TOML")
+}
+
+/// Segments whose first transmission is lost in one round.
+fn drawn_losses(spec: &Spec, seed: u64, flows: &[(u64, FlowSpec)]) -> Vec<LostPacket> {
+    let mut losses = Vec::new();
+    for (number, (_, flow)) in flows.iter().enumerate() {
+        for segment in 0..flow.size.div_ceil(tailcut_base::MSS_BYTES) {
+            let drawn = draw(mix64(seed ^ 0x10_55), (number as u64) << 32 | segment) >> 11;
+            if (drawn as f64) < spec.loss * (1_u64 << 53) as f64 {
+                losses.push(LostPacket {
+                    flow: number as u32,
+                    kind: LostKind::Data,
+                    segment: Some(segment),
+                    times: 1,
+                    link: None,
+                });
+            }
+        }
+    }
+    losses
+}
+
+fn draw(seed: u64, of: u64) -> u64 {
+    mix64(mix64(seed) ^ of)
+}
+
+/// A hash that is stored.
+pub fn hash(bytes: &[u8]) -> String {
+    let folded = bytes.iter().fold(0, |hash, byte| mix64(hash ^ u64::from(*byte)));
+    format!("{folded:016x}")
+}
