@@ -178,6 +178,15 @@ impl State {
         self.was_idle = ack.snd_una == ack.snd_nxt;
     }
 
+    /// By how many segments a window of `cwnd` grows for an ACK.
+    fn growth(&mut self, cwnd: f64, ack: &AckSample<'_>) -> f64 {
+        let delay_min = self.hystart.delay_min();
+        match &mut self.growth {
+            Growth::Rfc(curve) => curve.growth(cwnd, ack),
+            Growth::Linux(kernel) => kernel.growth(cwnd, ack, delay_min),
+        }
+    }
+
     /// When the time of the curve began, if it has since the last loss.
     fn epoch(&self) -> Option<Instant> {
         match &self.growth {
@@ -188,6 +197,16 @@ impl State {
 }
 
 impl CongestionControl for Model {
+    fn opens_by_increase(&self) -> bool {
+        true
+    }
+
+    fn increase(&mut self, window: &Window, ack: &AckSample<'_>) -> f64 {
+        // What this ACK adds, for each segment that it acknowledges, is that for a window of them.
+        let cwnd = window.cwnd / MSS;
+        self.0.growth(cwnd, ack) * cwnd * MSS / ack.newly_acked.max(1) as f64
+    }
+
     #[inline]
     fn ecn_capable(&self) -> bool {
         false
@@ -225,11 +244,7 @@ impl CongestionControl for Model {
             super::increase(window, ack.newly_acked, 1.0);
             return false;
         }
-        let delay_min = state.hystart.delay_min();
-        let growth = match &mut state.growth {
-            Growth::Rfc(curve) => curve.growth(window.cwnd / MSS, ack),
-            Growth::Linux(kernel) => kernel.growth(window.cwnd / MSS, ack, delay_min),
-        };
+        let growth = state.growth(window.cwnd / MSS, ack);
         window.cwnd = (window.cwnd + growth * MSS).min(window.max);
         false
     }
