@@ -27,7 +27,7 @@ mod kernel;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Instant, MSS_BYTES};
+use tailcut_base::{Bytes, Instant, MSS_BYTES};
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 use tailcut_model::{Build, Facts, Invalid, Parameters};
 
@@ -56,6 +56,9 @@ pub struct Config {
     /// Whether packets are paced: then a train of ACKs may last for a whole idle round trip before slow start ends, and
     /// for half of one otherwise (Linux, with `fq` or its own pacing).
     pub paced: bool,
+    /// Bytes that segmentation offload of the sender sends at once, for which HyStart allows; simulated hosts have none
+    /// (Linux with offload: 64 KiB).
+    pub burst: Bytes,
     /// How windows and times are computed.
     pub arithmetic: Arithmetic,
 }
@@ -91,6 +94,7 @@ impl Default for Config {
             reno_friendly: true,
             hystart: HystartKind::default(),
             paced: false,
+            burst: Bytes(0),
             arithmetic: Arithmetic::default(),
         }
     }
@@ -99,7 +103,7 @@ impl Default for Config {
 impl Parameters for Config {
     const CASES: &'static [&'static str] = &[
         "",
-        "arithmetic = \"linux\", paced = true",
+        "arithmetic = \"linux\", paced = true, burst = \"64KiB\"",
         "c = 4000.0, beta = 0.5, fast_convergence = false, reno_friendly = false, hystart = \"off\"",
     ];
 
@@ -155,7 +159,7 @@ impl Build for Model {
             Arithmetic::Rfc => Growth::Rfc(Curve::new(config)),
             Arithmetic::Linux => Growth::Linux(Kernel::new(config)),
         };
-        let hystart = HyStart::new(config.hystart == HystartKind::Linux, config.paced);
+        let hystart = HyStart::new(config.hystart == HystartKind::Linux, config.paced, config.burst);
         Ok(Model(Box::new(State { growth, hystart, last_sent: Instant::ZERO, was_idle: false })))
     }
 

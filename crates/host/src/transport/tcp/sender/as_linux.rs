@@ -2,7 +2,7 @@
 
 use tailcut_base::{Instant, MSS_BYTES, Span};
 use tailcut_model::seat::{Priority, Tag, Window};
-use tailcut_model::{Flags, FlowSpec, Packet};
+use tailcut_model::{Flags, FlowSpec, Header, Packet};
 
 use super::{Config, Fired, Gate, Handshake, Sender};
 use crate::congestion::CongestionSeat;
@@ -37,6 +37,23 @@ impl Sender {
             linux.restart_after_idle(now);
         }
         self.put_linux(linux);
+    }
+
+    /// An ACK of a flow that is probing or held, or that recovers as Linux does. Returns whether nothing is left to do.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_ack_while_not_open(&mut self, now: Instant, packet: &Packet, header: Option<&Header>) -> bool {
+        if self.linux.is_some() {
+            self.obey(packet);
+            self.with_linux(|linux, flow| linux.on_ack(flow, now, packet, header));
+            return true;
+        }
+        // The timer starts with the timeout that the sample of this ACK gives; the caller takes the sample.
+        let before = (self.srtt, self.rttvar, self.rto);
+        self.sample_rtt(now.saturating_since(packet.sent));
+        self.end_probing(now);
+        (self.srtt, self.rttvar, self.rto) = before;
+        false
     }
 
     /// What a flow may do once its connection is open.
