@@ -1,10 +1,11 @@
 //! CUBIC: the window is a cubic function of the time since the last loss.
 //!
 //! Ha, Rhee, Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant" (SIGOPS Operating Systems Review 42, 2008), and
-//! RFC 9438. After a loss at a window of `W_max` the window is cut to `beta` of it, rises back along a concave curve, stays
-//! near `W_max`, and then rises along a convex one: `W(t) = C (t - K)^3 + W_max`, t in seconds and windows in segments.
-//! Where NewReno with the same cut would have the larger window, CUBIC has that one (the Reno-friendly region). A flow
-//! that is cut below its last `W_max` lowers that further, so that new flows get room (fast convergence).
+//! RFC 9438. After a loss at a window of `W_max` the window is cut to `beta` of it, rises back along a concave curve,
+//! stays near `W_max`, and then rises along a convex one: `W(t) = C (t - K)^3 + W_max`, t in seconds and windows in
+//! segments. Where NewReno with the same cut would have the larger window, CUBIC has that one (the Reno-friendly
+//! region). A flow that is cut below its last `W_max` lowers that further, so that new flows get room (fast
+//! convergence).
 //!
 //! Slow start ends with the first loss, or sooner by HyStart (Ha and Rhee, "Taming the elephants: New TCP slow start",
 //! Computer Networks 55, 2011), in the form that Linux has: see [`hystart`].
@@ -18,8 +19,8 @@
 //! is off by up to 0.2 %.)
 //!
 //! The time since the last loss does not include idle periods: from the last packet before one to the first after it
-//! (RFC 9438, section 5.8). A timeout forgets `W_max` (section 4.8). On a persistent connection, the next flow begins with
-//! the `W_max` of the one before. Without ECN.
+//! (RFC 9438, section 5.8). A timeout forgets `W_max` (section 4.8). On a persistent connection, the next flow begins
+//! with the `W_max` of the one before. Without ECN.
 
 mod curve;
 mod hystart;

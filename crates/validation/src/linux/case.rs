@@ -140,7 +140,7 @@ impl Case {
     }
 
     fn build(spec: Spec) -> Result<Case, Problem> {
-        let mut base = layer(&spec.scheme)?;
+        let mut base = Preset::layer(&spec.scheme)?;
         let mut own = Tree::parse(&spec.name, &spec.text)?;
         for key in OF_A_RUN {
             own.take(key);
@@ -231,14 +231,6 @@ impl Case {
         };
         build().map_err(|problem: Problem| problem.render(false))
     }
-}
-
-/// A scheme as one layer; `cubic@linux` has the hosts of `tcp@linux`.
-fn layer(scheme: &str) -> Result<Tree, Problem> {
-    Preset::layer(scheme).or_else(|unknown| match scheme {
-        "cubic@linux" => Preset::layer("tcp@linux"),
-        _ => Err(unknown),
-    })
 }
 
 /// Links from the hosts to their switch, each longer than the one before it.

@@ -31,8 +31,11 @@ const NO_RACK: &str = "host.transport.tcp.linux={rack = false}";
 const BARE: &str = "host.transport.tcp.linux={rack = false, tail_loss_probe = false, f_rto = false, dsack = false}";
 const PERSISTENT: &str = "host.transport.tcp.connection=persistent";
 const KEEP_WINDOW: &str = "host.transport.tcp.linux={slow_start_after_idle = false}";
-const DELAYED: &str = "host.transport.tcp.delayed_ack={every = 2, timeout = \"40ms\", quick = 16}";
+/// Linux acknowledges every packet for as long as its receive window opens, by two packets for each: with buffers of
+/// 16 MB that is for 2,912 packets, counted from its ACKs.
+const DELAYED: &str = "host.transport.tcp.delayed_ack={every = 2, timeout = \"40ms\", quick = 2912}";
 const HANDSHAKE: &str = "host.transport.tcp.handshake=one-rtt";
+const PACED: &str = "host.pace=linux";
 const ONE: &str = "one-flow.toml";
 
 const fn case(
@@ -95,6 +98,7 @@ const K5: &str = "port.marker.step.threshold=5pkt";
 const K200: &str = "port.marker.step.threshold=200pkt";
 const BUFFER: &str = "port.limit=1500KB";
 const TWO_OF_2MB: &str = "workload.traffic.flow.list=[{src=1,dst=0,size=\"2MB\"},{src=2,dst=0,size=\"2MB\"}]";
+const TWO_OF_10MB: &str = "workload.traffic.flow.list=[{src=1,dst=0,size=\"10MB\"},{src=2,dst=0,size=\"10MB\"}]";
 const FOUR_OF_1MB: &str = "workload.traffic.flow.list=[{src=1,dst=0,size=\"1MB\"},{src=2,dst=0,size=\"1MB\",start=\"200us\"},\
                            {src=3,dst=0,size=\"1MB\",start=\"400us\"},{src=4,dst=0,size=\"1MB\",start=\"600us\"}]";
 const FOUR_OF_2MB: &str = "workload.traffic.flow.list=[{src=1,dst=0,size=\"2MB\"},{src=2,dst=0,size=\"2MB\",start=\"200us\"},\
@@ -131,6 +135,7 @@ pub const CASES: &[CaseSpec] = &[
     one!("idle-100kb-delack", "100KB", TCP, DELAYED),
     one!("idle-1mb-delack", "1MB", TCP, DELAYED),
     one!("idle-1mb-cubic-delack", "1MB", CUBIC, DELAYED),
+    one!("idle-10mb-delack", "10MB", TCP, DELAYED),
     // Handshakes.
     one!("handshake-1b", "1B", TCP, HANDSHAKE),
     one!("handshake-100kb", "100KB", TCP, HANDSHAKE),
@@ -203,6 +208,13 @@ pub const CASES: &[CaseSpec] = &[
     apart(drawn(case("two-dctcp-k200-apart", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K200]))),
     apart(drawn(case("two-reno-delack-apart", "several.toml", TCP, 10, &[DELAYED]))),
     apart(drawn(case("two-dctcp-k20-delack-apart", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K20, DELAYED]))),
+    apart(drawn(case(
+        "two-dctcp-k20-10mb-delack-apart",
+        "several.toml",
+        DCTCP,
+        2,
+        &[TWO_OF_10MB, BUFFER, K20, DELAYED],
+    ))),
     apart(drawn(case("four-staggered-reno-apart", "several.toml", TCP, 10, &[FOUR_OF_1MB]))),
     apart(drawn(case("four-staggered-cubic-apart", "several.toml", CUBIC, 5, &[FOUR_OF_2MB]))),
     apart(drawn(case("four-staggered-dctcp-apart", "several.toml", DCTCP, 10, &[FOUR_OF_1MB, BUFFER, K20]))),
@@ -244,6 +256,12 @@ pub const CASES: &[CaseSpec] = &[
     incast!("incast-16-8kb-64p-reno-norack", 16, 17, "8760B", 64, TCP, NO_RACK),
     incast!("incast-16-8kb-64p-reno-notlp", 16, 17, "8760B", 64, TCP, NO_PROBES),
     incast!("incast-16-8kb-64p-reno-bare", 16, 17, "8760B", 64, TCP, BARE),
+    // Pacing.
+    one!("pace-1mb", "1MB", TCP, PACED),
+    one!("pace-1mb-cubic", "1MB", CUBIC, PACED),
+    lost!("pace-drop-middle", "300KB", TCP, 3, ["segment=60"], PACED),
+    apart(drawn(case("pace-two-dctcp-k20-apart", "several.toml", DCTCP, 10, &[TWO_OF_2MB, BUFFER, K20, PACED]))),
+    apart(incast!("pace-incast-8-128kb-100p-reno-apart", 8, 9, "128480B", 100, TCP, PACED)),
     // Priorities.
     case("pias-100kb", "priorities.toml", TCP, 3, &[]),
     case("pias-100kb-dctcp", "priorities.toml", DCTCP, 3, &[K65]),

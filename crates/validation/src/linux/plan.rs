@@ -189,7 +189,7 @@ impl Plan {
             ways,
             ports,
             routes,
-            tcp: tcp(first, &case.spec.scheme)?,
+            tcp: tcp(first)?,
             sysctls: BTreeMap::new(),
             thresholds: demotions(first)?,
             deadline_ns: last + drain.min(LONGEST_NS),
@@ -306,13 +306,12 @@ fn routes(
     Ok((routes, ways))
 }
 
-fn tcp(scenario: &Scenario, scheme: &str) -> Result<Tcp, String> {
+fn tcp(scenario: &Scenario) -> Result<Tcp, String> {
     let host = &scenario.config().host;
     let TransportConfig::Tcp(config) = &host.transport else {
         return Err("Linux has TCP: expected `host.transport = \"tcp\"`".to_owned());
     };
     let name = congestion_name(&host.congestion);
-    let name = if scheme.starts_with("cubic") { "cubic".to_owned() } else { name };
     let congestion = match name.as_str() {
         "newreno" => "reno",
         "dctcp" => "dctcp",
@@ -341,11 +340,10 @@ fn tcp(scenario: &Scenario, scheme: &str) -> Result<Tcp, String> {
     }
     let pacing = match &host.pace {
         PaceConfig::Off(_) => false,
-        PaceConfig::Icon(_) | PaceConfig::Qjump(_) => {
-            return Err("Linux paces by its own rate: expected no ICON or QJump in `host.pace`".to_owned());
+        PaceConfig::Icon(_) | PaceConfig::Qjump(_) | PaceConfig::Custom(_) => {
+            return Err("Linux paces by its own rate: expected `host.pace` to be `off` or `linux`".to_owned());
         }
-        #[allow(unreachable_patterns, reason = "any other pace is that of Linux")]
-        _ => true,
+        PaceConfig::Linux(_) => true,
     };
     Ok(Tcp {
         congestion,

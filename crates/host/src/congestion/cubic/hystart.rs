@@ -1,7 +1,7 @@
 //! HyStart as Linux has it: when slow start ends before a loss.
 //!
-//! A round is from an ACK to the one that acknowledges all that was sent before it. Slow start ends at a window of 16 or
-//! more segments
+//! A round is from an ACK to the one that acknowledges all that was sent before it. Slow start ends at a window of 16
+//! or more segments
 //!
 //! - if ACKs come no more than 2 ms apart for longer than half of the smallest delay from the start of the round: the
 //!   window then fills the path there and back. The time that bursts of the sender may take is added to the delay: 4
@@ -9,7 +9,8 @@
 //! - or if the smallest of at least 8 delays of a round is above the smallest delay of the flow by an eighth of it, at
 //!   least 4 ms and at most 16 ms.
 //!
-//! Delays in the first second after an epoch of congestion avoidance began are not read: they are those of a full queue.
+//! Delays in the first second after an epoch of congestion avoidance began are not read: they are those of a full
+//! queue.
 
 use tailcut_base::{Bytes, Instant, Span};
 use tailcut_model::seat::{AckSample, Window};
