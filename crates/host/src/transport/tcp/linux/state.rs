@@ -115,11 +115,17 @@ impl Linux {
         }
         if self.board.sacked() >= self.reordering {
             for number in self.board.below_sacked(self.reordering) {
-                self.lost += u64::from(self.board.lose(number));
+                self.lose_first_time(number);
             }
         } else if begins {
-            let first = self.board.first();
-            self.lost += u64::from(self.board.lose(first));
+            self.lose_first_time(self.board.first());
+        }
+    }
+
+    /// Marks a segment as lost, unless it was before: counting does not show that a retransmission is lost.
+    fn lose_first_time(&mut self, number: u64) {
+        if !self.board.get(number).is_lost {
+            self.lost += u64::from(self.board.lose(number));
         }
     }
 
