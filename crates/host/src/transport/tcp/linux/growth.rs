@@ -127,6 +127,16 @@ impl Linux {
         whole(window.cwnd).max(2)
     }
 
+    /// The window after a loss that a probe has repaired. DCTCP answers it as marks, by alpha.
+    pub(super) fn target_after_probe(&mut self, flow: &mut Sender, now: Instant) -> u32 {
+        let alpha = flow.congestion().learned().filter(|_| flow.congestion().ecn_capable());
+        match alpha {
+            Some(alpha) => self.cwnd - (f64::from(self.cwnd) * alpha / 2.0 + 1e-9) as u32,
+            None => self.target_after_loss(flow, now),
+        }
+        .max(2)
+    }
+
     /// The threshold after a timeout, as the congestion control has it.
     pub(super) fn threshold_after_timeout(&mut self, flow: &mut Sender, now: Instant) -> u32 {
         let mut window = self.scratch(flow);

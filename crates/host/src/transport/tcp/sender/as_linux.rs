@@ -29,7 +29,7 @@ impl Sender {
 
     /// The next flow of a persistent connection.
     pub(super) fn go_on_as_linux(&mut self, now: Instant, mut linux: Box<Linux>, restarts: bool) {
-        linux.begin_flow();
+        linux.begin_flow(restarts);
         if restarts {
             let first = self.linux.as_ref().map_or(1, |new| new.initial_cwnd());
             linux.set_cwnd(first);
@@ -81,8 +81,8 @@ impl Sender {
         self.with_linux(|linux, flow| {
             if attempts == 0 {
                 linux.take_handshake(flow, rtt.as_ps() / MICROSECOND);
-            } else if attempts > 1 {
-                linux.set_cwnd(1);
+            } else {
+                linux.open_without_sample(flow, attempts);
             }
         });
     }
@@ -97,6 +97,11 @@ impl Sender {
             let attempt = self.timeouts_in_row;
             self.with_linux(|linux, flow| linux.on_syn(flow, now, attempt));
             return Fired::Resend(self.syn(now));
+        }
+        if self.gate == Gate::Held {
+            // Nothing may be sent again, so nothing is made of it.
+            self.with_linux(|linux, flow| linux.wait_on(flow, now));
+            return Fired::Nothing;
         }
         if !self.with_linux(|linux, flow| linux.on_timer(flow, now)) {
             return Fired::Nothing;
