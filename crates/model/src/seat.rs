@@ -325,9 +325,15 @@ pub trait CongestionControl {
     fn ecn_capable(&self) -> bool;
     /// An ACK arrived. Returns whether the window was cut, so that the next packet carries CWR.
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool;
-    /// Segments by which the window opens in a round trip of congestion avoidance. Read by a transport that opens the
-    /// window itself, in whole segments; `ack` is the ACK that it opens for.
-    fn increase_in_round_trip(&mut self, window: &Window, ack: &AckSample<'_>) -> f64 {
+    /// Whether the window doubles below `ssthresh` and opens by [`CongestionControl::increase`] above, so that a
+    /// transport which counts whole segments may open it itself. Such a transport tells `on_ack` that the window has
+    /// not held the flow back, and of all other models that it has.
+    fn opens_by_increase(&self) -> bool {
+        false
+    }
+    /// Segments by which the window opens in a round trip of congestion avoidance, where it opens so. Called once for
+    /// each ACK that opens it.
+    fn increase(&mut self, window: &Window, ack: &AckSample<'_>) -> f64 {
         let _ = (window, ack);
         1.0
     }

@@ -1,16 +1,16 @@
 //! CUBIC in whole networks: shares, the use of a long path, when slow start ends, and Linux's pacing.
 
-use tailcut_sim::Outcome;
-use tailcut_sim::trace::{Happened, Lens};
-
-use crate::common::{bottleneck, fcts, listed, rows, run, scenario};
 use std::collections::BTreeMap;
+
 use tailcut_model::{FlowId, Kind};
 use tailcut_record::Recorder;
-use tailcut_sim::World;
+use tailcut_sim::trace::{Happened, Lens, Seen};
+use tailcut_sim::{Outcome, World};
 
-/// So many flows of 30 MB at once, each over a link of 10 Gb/s and all over one of 1 Gb/s, whose round trip is 20 ms, with
-/// a port of half of a bandwidth-delay product.
+use crate::common::{bottleneck, fcts, listed, rows, run, scenario};
+
+/// So many flows of 30 MB at once, each over a link of 10 Gb/s and all over one of 1 Gb/s, whose round trip is 20 ms,
+/// with a port of half of a bandwidth-delay product.
 fn long_flows(scheme: &str, flows: u32, settings: &str) -> Outcome {
     let each: Vec<_> = (0..flows).map(|src| (src, flows, 30_000_000, u64::from(src) * 1000)).collect();
     let port = "[port]\nlimit = \"1250KB\"\n[host.transport.tcp]\nmin_rto = \"200ms\"\n";
@@ -71,7 +71,7 @@ fn gaps(settings: &str) -> Vec<u64> {
     let scenario = scenario("tcp", &text, 1);
     let lens = Lens { flows: [FlowId(0)].into(), ports: BTreeMap::new(), prints: None };
     let trace = World::new(&scenario, Recorder::new()).with_lens(lens).run().trace.expect("it was traced");
-    let is_data = |seen: &&tailcut_sim::trace::Seen| seen.what == Happened::Made && seen.packet.kind == Kind::DATA;
+    let is_data = |seen: &&Seen| seen.what == Happened::Made && seen.packet.kind == Kind::DATA;
     let sent: Vec<u64> = trace.packets.iter().filter(is_data).map(|seen| seen.packet.sent.as_ps() / 1000).collect();
     sent.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }

@@ -226,8 +226,8 @@ fn transmissions(scenario: &Scenario) -> (BTreeMap<Name, u64>, BTreeSet<(Name, u
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Under any scheme and in several networks, the first `times` transmissions of each listed packet are dropped at the
-    /// last port and no others, as a trace shows, the flows end, and several threads see the same.
+    /// Under any scheme and in several networks, the first `times` transmissions of each listed packet are dropped at
+    /// the last port and no others, as a trace shows, the flows end, and several threads see the same.
     #[test]
     fn drops_are_what_was_listed(
         scheme in prop::sample::select(schemes_that_repair()),

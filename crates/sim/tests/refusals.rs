@@ -53,6 +53,24 @@ fn values_of_transport_and_send_order_are_refused_at_their_key() {
     );
 }
 
+#[test]
+fn what_the_recovery_of_linux_does_not_take_is_refused_at_its_key() {
+    let linux = |line: &str| refusal("tcp", &format!("[host.transport.tcp]\nrecovery = \"linux\"\n{line}\n"));
+    for line in
+        ["sack = false", "fixed_rto = true", "probe_after = 3", "fast_retransmit = false", "early_retransmit = true"]
+    {
+        let (key, _) = line.split_once(" = ").expect("a key and its value");
+        let (problem, shown) = (linux(line), linux(line).render(false));
+        assert!(problem.message().contains(&format!("`host.transport.tcp.{key}`")), "{shown}");
+        assert!(
+            shown.contains("is incompatible with `recovery = \"linux\"`") && shown.contains("expected "),
+            "{shown}"
+        );
+    }
+    assert_at_key("tcp", "host.transport.tcp", "timer_phase = \"1us\"");
+    assert_at_key("tcp", "host.transport.tcp", "linux = { rack = false }");
+}
+
 /// Values of a list would be those of the fields in the order in which our code happens to declare them.
 #[test]
 fn a_list_is_no_table() {

@@ -1,10 +1,11 @@
 //! CUBIC: the window is a cubic function of the time since the last loss.
 //!
 //! Ha, Rhee, Xu, "CUBIC: A New TCP-Friendly High-Speed TCP Variant" (SIGOPS Operating Systems Review 42, 2008), and
-//! RFC 9438. After a loss at a window of `W_max` the window is cut to `beta` of it, rises back along a concave curve, stays
-//! near `W_max`, and then rises along a convex one: `W(t) = C (t - K)^3 + W_max`, t in seconds and windows in segments.
-//! Where NewReno with the same cut would have the larger window, CUBIC has that one (the Reno-friendly region). A flow
-//! that is cut below its last `W_max` lowers that further, so that new flows get room (fast convergence).
+//! RFC 9438. After a loss at a window of `W_max` the window is cut to `beta` of it, rises back along a concave curve,
+//! stays near `W_max`, and then rises along a convex one: `W(t) = C (t - K)^3 + W_max`, t in seconds and windows in
+//! segments. Where NewReno with the same cut would have the larger window, CUBIC has that one (the Reno-friendly
+//! region). A flow that is cut below its last `W_max` lowers that further, so that new flows get room (fast
+//! convergence).
 //!
 //! Slow start ends with the first loss, or sooner by HyStart (Ha and Rhee, "Taming the elephants: New TCP slow start",
 //! Computer Networks 55, 2011), in the form that Linux has: see [`hystart`].
@@ -18,8 +19,8 @@
 //! is off by up to 0.2 %.)
 //!
 //! The time since the last loss does not include idle periods: from the last packet before one to the first after it
-//! (RFC 9438, section 5.8). A timeout forgets `W_max` (section 4.8). On a persistent connection, the next flow begins with
-//! the `W_max` of the one before. Without ECN.
+//! (RFC 9438, section 5.8). A timeout forgets `W_max` (section 4.8). On a persistent connection, the next flow begins
+//! with the `W_max` of the one before. Without ECN.
 
 mod curve;
 mod hystart;
@@ -27,7 +28,7 @@ mod kernel;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tailcut_base::{Instant, MSS_BYTES};
+use tailcut_base::{Bytes, Instant, MSS_BYTES};
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 use tailcut_model::{Build, Facts, Invalid, Parameters};
 
@@ -56,6 +57,9 @@ pub struct Config {
     /// Whether packets are paced: then a train of ACKs may last for a whole idle round trip before slow start ends, and
     /// for half of one otherwise (Linux, with `fq` or its own pacing).
     pub paced: bool,
+    /// Bytes that segmentation offload of the sender sends at once, for which HyStart allows; simulated hosts have none
+    /// (Linux with offload: 64 KiB).
+    pub burst: Bytes,
     /// How windows and times are computed.
     pub arithmetic: Arithmetic,
 }
@@ -91,6 +95,7 @@ impl Default for Config {
             reno_friendly: true,
             hystart: HystartKind::default(),
             paced: false,
+            burst: Bytes(0),
             arithmetic: Arithmetic::default(),
         }
     }
@@ -99,12 +104,15 @@ impl Default for Config {
 impl Parameters for Config {
     const CASES: &'static [&'static str] = &[
         "",
-        "arithmetic = \"linux\", paced = true",
+        "arithmetic = \"linux\", paced = true, burst = \"64KiB\"",
         "c = 4000.0, beta = 0.5, fast_convergence = false, reno_friendly = false, hystart = \"off\"",
     ];
 
     fn facts(&self, facts: &mut Facts) {
         facts.own_times();
+        if self.arithmetic == Arithmetic::Linux {
+            facts.own_clock();
+        }
     }
 }
 
@@ -155,7 +163,7 @@ impl Build for Model {
             Arithmetic::Rfc => Growth::Rfc(Curve::new(config)),
             Arithmetic::Linux => Growth::Linux(Kernel::new(config)),
         };
-        let hystart = HyStart::new(config.hystart == HystartKind::Linux, config.paced);
+        let hystart = HyStart::new(config.hystart == HystartKind::Linux, config.paced, config.burst);
         Ok(Model(Box::new(State { growth, hystart, last_sent: Instant::ZERO, was_idle: false })))
     }
 
@@ -178,6 +186,15 @@ impl State {
         self.was_idle = ack.snd_una == ack.snd_nxt;
     }
 
+    /// By how many segments a window of `cwnd` grows for an ACK.
+    fn growth(&mut self, cwnd: f64, ack: &AckSample<'_>) -> f64 {
+        let delay_min = self.hystart.delay_min();
+        match &mut self.growth {
+            Growth::Rfc(curve) => curve.growth(cwnd, ack),
+            Growth::Linux(kernel) => kernel.growth(cwnd, ack, delay_min),
+        }
+    }
+
     /// When the time of the curve began, if it has since the last loss.
     fn epoch(&self) -> Option<Instant> {
         match &self.growth {
@@ -188,6 +205,16 @@ impl State {
 }
 
 impl CongestionControl for Model {
+    fn opens_by_increase(&self) -> bool {
+        true
+    }
+
+    fn increase(&mut self, window: &Window, ack: &AckSample<'_>) -> f64 {
+        // What this ACK adds, for each segment that it acknowledges, is that for a window of them.
+        let cwnd = window.cwnd / MSS;
+        self.0.growth(cwnd, ack) * cwnd * MSS / ack.newly_acked.max(1) as f64
+    }
+
     #[inline]
     fn ecn_capable(&self) -> bool {
         false
@@ -225,11 +252,7 @@ impl CongestionControl for Model {
             super::increase(window, ack.newly_acked, 1.0);
             return false;
         }
-        let delay_min = state.hystart.delay_min();
-        let growth = match &mut state.growth {
-            Growth::Rfc(curve) => curve.growth(window.cwnd / MSS, ack),
-            Growth::Linux(kernel) => kernel.growth(window.cwnd / MSS, ack, delay_min),
-        };
+        let growth = state.growth(window.cwnd / MSS, ack);
         window.cwnd = (window.cwnd + growth * MSS).min(window.max);
         false
     }

@@ -115,6 +115,10 @@ impl CongestionControl for Model {
         self.0.marks.alpha = alpha;
     }
 
+    fn opens_by_increase(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn ecn_capable(&self) -> bool {
         true

@@ -89,6 +89,10 @@ impl CongestionControl for Model {
         self.marks.alpha = alpha;
     }
 
+    fn opens_by_increase(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn ecn_capable(&self) -> bool {
         true

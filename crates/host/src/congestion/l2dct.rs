@@ -90,6 +90,12 @@ impl Weights {
             self.max - (sent - self.full) as f64 * (self.max - self.min) / (self.least - self.full) as f64
         }
     }
+
+    /// Segments by which the window opens in a round trip at this weight.
+    #[inline]
+    fn step(&self, weight: f64, double_count: bool) -> f64 {
+        if double_count { 2.0 } else { weight / self.max }
+    }
 }
 
 impl Parameters for Config {
@@ -141,6 +147,14 @@ impl CongestionControl for Model {
         self.0.marks.alpha = alpha;
     }
 
+    fn opens_by_increase(&self) -> bool {
+        true
+    }
+
+    fn increase(&mut self, _window: &Window, ack: &AckSample<'_>) -> f64 {
+        self.0.weights.step(self.0.weights.at(ack.snd_nxt), self.0.double_count)
+    }
+
     #[inline]
     fn ecn_capable(&self) -> bool {
         true
@@ -150,7 +164,7 @@ impl CongestionControl for Model {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         let State { marks, weights, double_count, grows_on_ece } = &mut *self.0;
         let weight = weights.at(ack.snd_nxt);
-        let step = if *double_count { 2.0 } else { weight / weights.max };
+        let step = weights.step(weight, *double_count);
         let penalty = |alpha: f64, _: &Window| libm::pow(alpha, weight);
         marks.on_ack(
             window,

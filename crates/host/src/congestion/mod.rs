@@ -56,8 +56,11 @@ impl CongestionControl for CongestionSeat {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         match_congestion!(self, model => model.on_ack(window, ack))
     }
-    fn increase_in_round_trip(&mut self, window: &Window, ack: &AckSample<'_>) -> f64 {
-        match_congestion!(self, model => model.increase_in_round_trip(window, ack))
+    fn opens_by_increase(&self) -> bool {
+        match_congestion!(self, model => model.opens_by_increase())
+    }
+    fn increase(&mut self, window: &Window, ack: &AckSample<'_>) -> f64 {
+        match_congestion!(self, model => model.increase(window, ack))
     }
     fn paces(&self) -> bool {
         match_congestion!(self, model => model.paces())

@@ -9,6 +9,10 @@ use super::FlowContext;
 tailcut_model::no_parameters!(FlowContext);
 
 impl CongestionControl for Model {
+    fn opens_by_increase(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn ecn_capable(&self) -> bool {
         false

@@ -1,16 +1,16 @@
 //! Pacing as in Linux: packets leave at a multiple of the window in a round trip.
 //!
-//! The rate is `ss_ratio` times the window over the smoothed round-trip time in slow start, while the window is below half
-//! of the slow-start threshold, and `ca_ratio` times it otherwise (the kernel's documentation of `tcp_pacing_ss_ratio`
-//! and `tcp_pacing_ca_ratio`: 200 % and 120 %). The sender stamps each packet with its time, and the queueing discipline
-//! `fq` or TCP itself sends it then. So
+//! The rate is `ss_ratio` times the window over the smoothed round-trip time in slow start, while the window is below
+//! half of the slow-start threshold, and `ca_ratio` times it otherwise (the kernel's documentation of
+//! `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`: 200 % and 120 %). The sender stamps each packet with its time, and
+//! the queueing discipline `fq` or TCP itself sends it then. So
 //!
 //! - the first `unpaced` packets of a flow follow each other at once, and so do all until a round trip is measured;
 //! - a packet that left late, because of the window or the link, brings the next one forward by as much, but by no more
 //!   than half of the gap.
 //!
-//! Packets are those of one segment: what segmentation offload would send as one burst is spaced here. Each gap is that of
-//! a full segment.
+//! Packets are those of one segment: what segmentation offload would send as one burst is spaced here. Each gap is that
+//! of a full segment.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ mod run;
 
 use std::fmt;
 
-use tailcut_base::{BitRate, Instant, MSS_BYTES};
+use tailcut_base::{BitRate, Instant, MSS_BYTES, Span};
 use tailcut_host::HostConfig;
 
 /// One script: a host, one flow, and what happens to it in the order of time.
@@ -21,6 +21,8 @@ pub(crate) struct Script {
     link: Option<BitRate>,
     /// Whether data is ECN-capable, if the script says so.
     ect: Option<bool>,
+    /// How long a header takes over the path, one way; without it no round-trip time is known from the start.
+    path: Option<Span>,
     steps: Vec<Step>,
 }
 
@@ -42,8 +44,8 @@ struct Step {
 
 #[derive(Debug)]
 enum Event {
-    /// An ACK arrives.
-    Ack { next: u64, ece: bool, sack: Vec<(u64, u64)>, echo: Echo },
+    /// An ACK arrives. `dsack`: the block that reports a duplicate.
+    Ack { next: u64, ece: bool, dsack: Option<(u64, u64)>, sack: Vec<(u64, u64)>, echo: Echo },
     /// A SYN-ACK arrives.
     SynAck { ece: bool, echo: Echo },
     /// A SYN arrives.
@@ -52,6 +54,8 @@ enum Event {
     Data(Vec<(u64, bool)>),
     /// The retransmission timer expires.
     Timeout,
+    /// Another timer fires: that of a tail loss probe or of a reordering window.
+    Timer,
 }
 
 /// Whose timestamp is echoed.
@@ -75,6 +79,7 @@ enum Output {
     Ack {
         next: u64,
         ece: bool,
+        dsack: Option<(u64, u64)>,
         sack: Vec<(u64, u64)>,
         echo: Option<u64>,
     },
@@ -90,11 +95,14 @@ impl fmt::Display for Output {
             Output::Data { number, again, cwr } => {
                 write!(f, "{number}{}{}", if *again { "r" } else { "" }, if *cwr { "+cwr" } else { "" })
             }
-            Output::Ack { next, ece, sack, echo } => {
+            Output::Ack { next, ece, dsack, sack, echo } => {
                 write!(f, "ack {next}{}", if *ece { " ece" } else { "" })?;
-                for (i, (first, last)) in sack.iter().enumerate() {
-                    f.write_str(if i == 0 { " sack " } else { " " })?;
-                    if first == last { write!(f, "{first}")? } else { write!(f, "{first}-{last}")? }
+                let lists = [(" dsack", dsack.as_slice()), (" sack", sack.as_slice())];
+                for (word, blocks) in lists.into_iter().filter(|(_, blocks)| !blocks.is_empty()) {
+                    f.write_str(word)?;
+                    for (first, last) in blocks {
+                        if first == last { write!(f, " {first}")? } else { write!(f, " {first}-{last}")? }
+                    }
                 }
                 echo.map_or(Ok(()), |segment| write!(f, " echo {segment}"))
             }

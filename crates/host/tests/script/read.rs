@@ -9,7 +9,7 @@ use tailcut_model::suggest;
 use super::{Echo, End, Event, Failure, Output, Script, Step};
 
 /// Words that begin a line of a script's head.
-const HEAD: [&str; 6] = ["tcp", "congestion", "link", "data", "send", "receive"];
+const HEAD: [&str; 7] = ["tcp", "congestion", "link", "path", "data", "send", "receive"];
 
 /// A script whose head is being read.
 #[derive(Default)]
@@ -21,6 +21,7 @@ struct Draft {
     flow: Option<(End, u64)>,
     link: Option<BitRate>,
     ect: Option<bool>,
+    path: Option<Span>,
     steps: Vec<Step>,
 }
 
@@ -59,7 +60,11 @@ pub(super) fn read_all(file: &str, text: &str) -> Result<Vec<Script>, Failure> {
 impl Draft {
     fn read_line(&mut self, line: usize, text: &str) -> Result<(), Mistake> {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let is_step = word == ">" || word == "<" || word == "timeout" || text.starts_with(|c: char| c.is_ascii_digit());
+        let is_step = word == ">"
+            || word == "<"
+            || word == "timeout"
+            || word == "timer"
+            || text.starts_with(|c: char| c.is_ascii_digit());
         if is_step {
             return self.read_step(line, text);
         }
@@ -71,6 +76,7 @@ impl Draft {
             "tcp" => self.tcp = Some((line, rest.to_owned())),
             "congestion" => self.congestion = Some((line, rest.to_owned())),
             "link" => self.link = Some(BitRate::from_str(rest).map_err(|e| e.to_string())?),
+            "path" => self.path = Some(Span::from_str(rest).map_err(|e| e.to_string())?),
             "data" => {
                 self.ect = Some(match rest {
                     "ect" => true,
@@ -105,16 +111,17 @@ impl Draft {
         }
         let Some(at) = at else { return Err("a time stands in front of the first line".to_owned()) };
         if before.is_empty() && !text.contains('>') {
-            return Err("nothing happens: expected `<`, `>` or `timeout` after the time".to_owned());
+            return Err("nothing happens: expected `<`, `>`, `timeout` or `timer` after the time".to_owned());
         }
         let event = match before {
             "" => None,
             "timeout" => Some(Event::Timeout),
+            "timer" => Some(Event::Timer),
             _ => match before.strip_prefix('<') {
                 Some(arrival) => Some(read_arrival(arrival.trim(), end)?),
                 None => {
                     let word = before.split_whitespace().next().unwrap_or_default();
-                    return Err(format!("`{word}`: {}", suggest(word, &["timeout", "<", ">"])));
+                    return Err(format!("`{word}`: {}", suggest(word, &["timeout", "timer", "<", ">"])));
                 }
             },
         };
@@ -148,8 +155,8 @@ impl Draft {
         }
         let config = if line == self.line { tcp } else { read_config(&text).map_err(|message| fail(line, message))? };
         HostContext::of(config.clone()).validate().map_err(|invalid| fail(line, invalid.to_string()))?;
-        let Draft { title, link, ect, steps, .. } = self;
-        Ok(Script { file: file.to_owned(), title, config, end, size, link, ect, steps })
+        let Draft { title, link, ect, path, steps, .. } = self;
+        Ok(Script { file: file.to_owned(), title, config, end, size, link, ect, path, steps })
     }
 }
 
@@ -191,6 +198,7 @@ fn number(word: &str, of: Option<&str>) -> Result<u64, Mistake> {
 struct Acknowledgement {
     next: u64,
     ece: bool,
+    dsack: Option<(u64, u64)>,
     sack: Vec<(u64, u64)>,
     echo: Echo,
 }
@@ -210,6 +218,7 @@ fn acknowledgement(text: &str) -> Result<Acknowledgement, Mistake> {
                 let copy = number(word, words.next())? as usize;
                 ack.echo.copy = Some(copy);
             }
+            "dsack" if kind == "ack" => ack.dsack = Some(range(words.next().unwrap_or_default())?),
             "sack" if kind == "ack" => {
                 while words.peek().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit())) {
                     ack.sack.push(range(words.next().unwrap_or_default())?);
@@ -218,7 +227,7 @@ fn acknowledgement(text: &str) -> Result<Acknowledgement, Mistake> {
                     return Err("a block is missing after `sack`".to_owned());
                 }
             }
-            _ => return Err(format!("`{word}`: {}", suggest(word, &["sack", "ece", "echo", "copy"]))),
+            _ => return Err(format!("`{word}`: {}", suggest(word, &["sack", "dsack", "ece", "echo", "copy"]))),
         }
     }
     if let Some(block) = ack.sack.iter().find(|block| block.0 <= ack.next) {
@@ -230,8 +239,8 @@ fn acknowledgement(text: &str) -> Result<Acknowledgement, Mistake> {
 fn read_arrival(text: &str, end: End) -> Result<Event, Mistake> {
     match (text.split_whitespace().next().unwrap_or_default(), end) {
         ("ack", End::Sender) => {
-            let Acknowledgement { next, ece, sack, echo } = acknowledgement(text)?;
-            Ok(Event::Ack { next, ece, sack, echo })
+            let Acknowledgement { next, ece, dsack, sack, echo } = acknowledgement(text)?;
+            Ok(Event::Ack { next, ece, dsack, sack, echo })
         }
         ("synack", End::Sender) => {
             let Acknowledgement { ece, echo, .. } = acknowledgement(text)?;
@@ -266,11 +275,11 @@ fn read_outputs(text: &str) -> Result<Vec<Output>, Mistake> {
             Some("syn") if part == "syn" => outputs.push(Output::Syn),
             Some("synack") if part == "synack" => outputs.push(Output::SynAck),
             Some("ack") => {
-                let Acknowledgement { next, ece, sack, echo } = acknowledgement(part)?;
+                let Acknowledgement { next, ece, dsack, sack, echo } = acknowledgement(part)?;
                 if echo.copy.is_some() {
                     return Err("`copy` is for ACKs that arrive".to_owned());
                 }
-                outputs.push(Output::Ack { next, ece, sack, echo: echo.segment });
+                outputs.push(Output::Ack { next, ece, dsack, sack, echo: echo.segment });
             }
             Some(_) => {
                 for word in part.split_whitespace() {

@@ -74,7 +74,7 @@ impl Host<'_> {
             connection: 0,
             deadline: None,
             measured: true,
-            path: PathFacts::default(),
+            path: self.script.path.map_or(PathFacts::default(), |time| PathFacts::default().with_header_time(time)),
         };
         match self.script.end {
             End::Sender => self.call(Instant::ZERO, |host, cx| host.on_send(cx, FLOW, &spec)),
@@ -97,6 +97,13 @@ impl Host<'_> {
                     let next = self.timers.iter().min().map_or("never".to_owned(), ToString::to_string);
                     return Err(format!("at {now} the retransmission timer does not expire; the next timer: {next}"));
                 }
+            }
+            Some(Event::Timer) => {
+                if !self.timers.contains(&now) {
+                    let next = self.timers.iter().min().map_or("never".to_owned(), ToString::to_string);
+                    return Err(format!("at {now} no timer fires; the next timer: {next}"));
+                }
+                self.fire(now);
             }
             Some(event) => self.arrive(now, event)?,
             None => self.fire(now),
@@ -149,8 +156,8 @@ impl Host<'_> {
     fn arrive(&mut self, now: Instant, event: &Event) -> Result<(), String> {
         let script = self.script;
         match event {
-            Event::Timeout => unreachable!("it is no arrival"),
-            Event::Ack { next, ece, sack, echo } => {
+            Event::Timeout | Event::Timer => unreachable!("it is no arrival"),
+            Event::Ack { next, ece, dsack, sack, echo } => {
                 let answered = echo.segment.or(sack.first().map(|block| block.1)).or(next.checked_sub(1));
                 let answered = answered.ok_or("this ACK answers nothing: say whose timestamp it echoes, `echo 0`")?;
                 let sent = self.sent_at(Some(answered), *echo)?;
@@ -160,6 +167,9 @@ impl Host<'_> {
                     sack.iter()
                         .map(|&(first, last)| SackBlock { start: script.byte(first), end: script.byte(last + 1) }),
                 );
+                if let Some((first, last)) = *dsack {
+                    ack.report_duplicate(SackBlock { start: script.byte(first), end: script.byte(last + 1) });
+                }
                 self.deliver(now, ack);
             }
             Event::SynAck { ece, echo } => {
@@ -300,11 +310,12 @@ impl Host<'_> {
                 Output::Data { number, again, cwr: has(Flags::CWR) }
             }
             Kind::ACK => {
-                let last = |end: u64| end.div_ceil(MSS_BYTES) - 1;
+                let numbers = |block: SackBlock| (block.start / MSS_BYTES, block.end.div_ceil(MSS_BYTES) - 1);
                 Output::Ack {
                     next: packet.seq.div_ceil(MSS_BYTES),
                     ece: has(Flags::ECE),
-                    sack: packet.sack().map(|block| (block.start / MSS_BYTES, last(block.end))).collect(),
+                    dsack: packet.duplicate_sack().map(numbers),
+                    sack: packet.sack_above().map(numbers).collect(),
                     echo: self.arrived.get(packet.sent.as_ps() as usize).copied(),
                 }
             }

@@ -87,16 +87,16 @@ pub struct LostPacket {
     /// What kind of packet it is.
     #[serde(default, skip_serializing_if = "is_data")]
     pub kind: LostKind,
-    /// Its number in the flow, from 0. Data: the number of the segment, which is the offset of the packet divided by the
-    /// segment size of 1460 bytes. ACKs: the number of ACKs that were sent before it. Not for `syn` and `syn-ack`.
+    /// Its number in the flow, from 0. Data: the number of the segment, which is the offset of the packet divided by
+    /// the segment size of 1460 bytes. ACKs: the number of ACKs that were sent before it. Not for `syn` and `syn-ack`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<u64>,
     /// How many transmissions are dropped: so many of the first ones, at least 1. An ACK is sent once.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub times: u32,
     /// The link where it is lost: `leaf0->spine1`, or `leaf0--spine1` for both directions. The port of a switch drops
-    /// the packet as it arrives, before the queue; on a link that begins at a host, the packet is lost at the end of the
-    /// link. Without it, the packet is lost on the link to its receiver.
+    /// the packet as it arrives, before the queue; on a link that begins at a host, the packet is lost at the end of
+    /// the link. Without it, the packet is lost on the link to its receiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use tailcut_model::registry::{ModelEntry, SeatEntry, seats_of};
-use tailcut_sim::{Config, Preset, Problem, Scenario};
+use tailcut_sim::{Config, Preset, Problem, Scenario, Tree};
 
 use super::{listed, star, tree};
 
@@ -215,6 +215,12 @@ fn homa() -> impl Strategy<Value = String> {
     )
 }
 
+/// The recovery of TCP that a preset chooses, if it chooses one.
+fn recovery(preset: &str) -> Option<String> {
+    let layer = Preset::layer(preset).expect("a preset of the tests");
+    layer.at("host.transport.tcp.recovery").and_then(Tree::as_str).map(str::to_owned)
+}
+
 /// TCP with any parameters.
 fn tcp() -> impl Strategy<Value = String> {
     let window = (1u32..80, prop::option::of(0u32..100));
@@ -356,16 +362,19 @@ pub fn cases() -> impl Strategy<Value = Case> {
         };
         let host_marks = order.contains("mark");
         (flows(count), surroundings(&network)).prop_map(move |(flows, (around, is_disturbed))| {
-            let own = format!("{path}{network}[port]\n{port}[host]\n{order}{host}{transport}");
-            let with = |around: &str| {
+            let with = |around: &str, transport: &str| {
                 let (key, tables) = around.split_at(around.find('[').unwrap_or(around.len()));
-                format!("{key}{own}{tables}")
+                format!("{key}{path}{network}[port]\n{port}[host]\n{order}{host}{transport}{tables}")
             };
-            let mut case =
-                Case { scheme: preset, one_path, host_marks, is_disturbed, text: with(&around), flows, seed, drain_us };
+            let text = with(&around, &transport);
+            let mut case = Case { scheme: preset, one_path, host_marks, is_disturbed, text, flows, seed, drain_us };
             // What the seats of a scheme need is not in every queue.
             if case.try_scenario("1s").is_err() {
-                (case.text, case.is_disturbed) = (with(""), false);
+                (case.text, case.is_disturbed) = (with("", &transport), false);
+            }
+            // Nor does every recovery of TCP take all of its parameters.
+            if recovery(preset).is_some() && case.try_scenario("1s").is_err() {
+                case.text = with("", "");
             }
             case
         })

@@ -1,7 +1,7 @@
 //! HyStart as Linux has it: when slow start ends before a loss.
 //!
-//! A round is from an ACK to the one that acknowledges all that was sent before it. Slow start ends at a window of 16 or
-//! more segments
+//! A round is from an ACK to the one that acknowledges all that was sent before it. Slow start ends at a window of 16
+//! or more segments
 //!
 //! - if ACKs come no more than 2 ms apart for longer than half of the smallest delay from the start of the round: the
 //!   window then fills the path there and back. The time that bursts of the sender may take is added to the delay: 4
@@ -9,9 +9,10 @@
 //! - or if the smallest of at least 8 delays of a round is above the smallest delay of the flow by an eighth of it, at
 //!   least 4 ms and at most 16 ms.
 //!
-//! Delays in the first second after an epoch of congestion avoidance began are not read: they are those of a full queue.
+//! Delays in the first second after an epoch of congestion avoidance began are not read: they are those of a full
+//! queue.
 
-use tailcut_base::{Instant, Span};
+use tailcut_base::{Bytes, Instant, Span};
 use tailcut_model::seat::{AckSample, Window};
 
 use super::MSS;
@@ -25,7 +26,6 @@ const LEAST_INCREASE: Span = Span::from_ms(4);
 const MOST_INCREASE: Span = Span::from_ms(16);
 /// The most that bursts of the sender may take.
 const MOST_BURST: Span = Span::from_ms(1);
-const BURST_BYTES: f64 = 4.0 * 65_536.0;
 /// How long after the beginning of an epoch delays are not read.
 const UNREAD: Span = Span::from_ms(1000);
 
@@ -38,6 +38,8 @@ pub(super) struct HyStart {
     /// Whether it ends slow start at all, and does not just measure the smallest delay.
     is_on: bool,
     paced: bool,
+    /// Bytes that segmentation offload sends at once.
+    burst: Bytes,
     /// Whether slow start has ended.
     found: bool,
     /// The smallest delay; zero if none was read.
@@ -55,10 +57,11 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    pub(super) fn new(is_on: bool, paced: bool) -> HyStart {
+    pub(super) fn new(is_on: bool, paced: bool, burst: Bytes) -> HyStart {
         HyStart {
             is_on,
             paced,
+            burst,
             found: false,
             delay_min: Span::ZERO,
             round_start: Instant::ZERO,
@@ -77,7 +80,7 @@ impl HyStart {
 
     /// After a timeout nothing is known.
     pub(super) fn restart(&mut self) {
-        *self = HyStart::new(self.is_on, self.paced);
+        *self = HyStart::new(self.is_on, self.paced, self.burst);
     }
 
     /// Reads an ACK. Returns whether slow start ends with it.
@@ -107,6 +110,13 @@ impl HyStart {
         self.found
     }
 
+    /// How long four bursts of the sender take at the rate of its window.
+    fn burst_time(&self, window: &Window, srtt: Span) -> Span {
+        let factor = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
+        let seconds = 4.0 * self.burst.0 as f64 * srtt.as_secs_f64() / (factor * window.cwnd);
+        Span::from_secs_f64(seconds.min(MOST_BURST.as_secs_f64()))
+    }
+
     fn begin_round(&mut self, ack: &AckSample<'_>) {
         self.round_start = ack.now;
         self.train = ack.now;
@@ -120,7 +130,7 @@ impl HyStart {
             return false;
         }
         self.train = ack.now;
-        let most = self.delay_min + burst(window, ack.srtt);
+        let most = self.delay_min + self.burst_time(window, ack.srtt);
         let most = if self.paced { most } else { Span::from_ps(most.as_ps() / 2) };
         ack.now.saturating_since(self.round_start) > most
     }
@@ -134,11 +144,4 @@ impl HyStart {
         let eighth = Span::from_ps(self.delay_min.as_ps() / 8);
         self.round_delay > self.delay_min + eighth.clamp(LEAST_INCREASE, MOST_INCREASE)
     }
-}
-
-/// How long bursts of the sender may take at its rate.
-fn burst(window: &Window, srtt: Span) -> Span {
-    let factor = if window.cwnd < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
-    let seconds = BURST_BYTES * srtt.as_secs_f64() / (factor * window.cwnd);
-    Span::from_secs_f64(seconds.min(MOST_BURST.as_secs_f64()))
 }

@@ -1,7 +1,7 @@
 //! The window as Linux computes it: in whole segments, and in milliseconds and 1024ths of a second.
 //!
-//! The rate of growth is a number of acknowledged segments for each segment by which the window grows. The curve sets it
-//! at most once in a millisecond: when the window has changed, or 31 ms after it was last set. Until then the
+//! The rate of growth is a number of acknowledged segments for each segment by which the window grows. The curve sets
+//! it at most once in a millisecond: when the window has changed, or 31 ms after it was last set. Until then the
 //! Reno-friendly region can raise the rate and not lower it. Where round trips are much shorter than a millisecond the
 //! window therefore stands for milliseconds and then grows in a burst, by more than half in a millisecond.
 

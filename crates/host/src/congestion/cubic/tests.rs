@@ -1,7 +1,7 @@
 //! Windows against the equations of RFC 9438, the arithmetic of Linux against them, and the ends of slow start.
 
 use proptest::prelude::*;
-use tailcut_base::Span;
+use tailcut_base::{Bytes, Span};
 
 use super::super::tests::window;
 use super::*;
@@ -304,10 +304,13 @@ fn slow_start(config: &Config, cwnd: f64, rounds: &[(u64, u64)], gap_us: u64) ->
 fn slow_start_ends_when_a_train_of_acks_fills_half_of_the_path() {
     // 40 ms of delay, to which bursts add at most 1 ms: a train of more than 20.5 ms at 1 ms a segment.
     let rounds = [(16, 40_000), (64, 40_000)];
-    let end = slow_start(&Config::default(), 16.0, &rounds, 1_000).expect("it ends");
+    let bursty = Config { burst: Bytes(65_536), ..Config::default() };
+    let end = slow_start(&bursty, 16.0, &rounds, 1_000).expect("it ends");
     // The round begins with its first ACK, at 32 segments, and 21 ms later the window is 21 larger.
     assert!((50.0..=55.0).contains(&end), "{end}");
-    let paced = slow_start(&Config { paced: true, ..Config::default() }, 16.0, &rounds, 1_000).expect("it ends");
+    let without = slow_start(&Config::default(), 16.0, &rounds, 1_000).expect("it ends");
+    assert!((49.0..=end).contains(&without), "{without}: no sooner than after half of the delay");
+    let paced = slow_start(&Config { paced: true, ..bursty }, 16.0, &rounds, 1_000).expect("it ends");
     assert!((70.0..=75.0).contains(&paced), "{paced}");
     assert_eq!(slow_start(&Config { hystart: HystartKind::Off, ..Config::default() }, 16.0, &rounds, 1_000), None);
     // ACKs that come more than 2 ms apart are no train.
@@ -375,4 +378,17 @@ fn values_out_of_range_are_refused() {
     ] {
         assert_eq!(Model::build(&config, &FlowContext::default()).unwrap_err().path, key);
     }
+}
+
+#[test]
+fn linux_grows_by_a_twentieth_in_a_round_trip_until_it_has_lost_a_packet() {
+    let grown = |w_max: f64| {
+        let mut flow = Flow::new(&linux(), 1000.0, 10_000.0, true);
+        flow.model.recall(w_max);
+        flow.round_trips(4);
+        flow.cwnd() / 1000.0
+    };
+    let expected = 1.05f64.powi(4);
+    assert!((grown(0.0) / expected - 1.0).abs() < 0.005, "{}", grown(0.0));
+    assert!(grown(1000.0) < 1.01, "{}", grown(1000.0));
 }

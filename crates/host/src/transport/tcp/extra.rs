@@ -83,7 +83,13 @@ impl Extra {
     ) {
         let packet = cx.arena.get(id).clone();
         self.receive.on_data(cx.now, slot, &packet);
-        receiver.on_data_with(self.acks, cx.now, &packet, delayed, |mut ack| {
+        if self.acks != Acks::default() {
+            return receiver.on_data_with(self.acks, cx.now, &packet, delayed, |mut ack| {
+                self.advertise(cx.now, slot, &mut ack);
+                cx.answer(id, ack);
+            });
+        }
+        receiver.on_data(cx.now, &packet, delayed, |mut ack| {
             self.advertise(cx.now, slot, &mut ack);
             cx.answer(id, ack);
         });

@@ -413,6 +413,7 @@ impl Parameters for Config {
         }
         if self.timer_tick.is_some() {
             facts.own_times();
+            facts.own_clock();
         }
     }
 

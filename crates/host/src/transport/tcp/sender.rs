@@ -366,32 +366,12 @@ impl Sender {
     /// An ACK of this flow arrived.
     #[inline]
     pub(super) fn on_ack(&mut self, now: Instant, packet: &Packet, header: Option<&Header>) {
-        if self.gate != Gate::Open {
-            return self.on_ack_while_not_open(now, packet, header);
+        if self.gate != Gate::Open && self.on_ack_while_not_open(now, packet, header) {
+            return;
         }
         let rtt = now.saturating_since(packet.sent);
         self.sample_rtt(rtt);
         self.obey(packet);
-        self.take_ack(now, packet, header, rtt);
-    }
-
-    /// An ACK of a flow that is probing or held, or that recovers as Linux does.
-    #[cold]
-    #[inline(never)]
-    fn on_ack_while_not_open(&mut self, now: Instant, packet: &Packet, header: Option<&Header>) {
-        self.obey(packet);
-        if self.linux.is_some() {
-            return self.with_linux(|linux, flow| linux.on_ack(flow, now, packet, header));
-        }
-        let rtt = now.saturating_since(packet.sent);
-        self.sample_rtt(rtt);
-        self.end_probing(now);
-        self.take_ack(now, packet, header, rtt);
-    }
-
-    /// Takes in an ACK whose round-trip time is known.
-    #[inline(always)]
-    fn take_ack(&mut self, now: Instant, packet: &Packet, header: Option<&Header>, rtt: Span) {
         if packet.has_sack() {
             let board = self.board.get_or_insert_with(|| Box::new(Scoreboard::new(self.una, self.nxt)));
             for block in packet.sack() {

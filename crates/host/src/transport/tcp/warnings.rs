@@ -3,7 +3,7 @@
 use tailcut_base::{Bytes, MTU_BYTES, packets};
 use tailcut_model::{Around, PortAround};
 
-use super::Config;
+use super::{Config, Recovery};
 
 /// What is not wrong here but probably not meant.
 pub(super) fn of(config: &Config, around: &Around) -> Vec<String> {
@@ -54,7 +54,18 @@ pub(super) fn of(config: &Config, around: &Around) -> Vec<String> {
             config.min_rto.rounded()
         ));
     }
-    if around.sprays && config.fast_retransmit && config.dup_thresh < 20 {
+    if config.recovery == Recovery::Linux {
+        let without_effect = [
+            ("speculative_retransmit", !config.speculative_retransmit),
+            ("window_validation", !config.window_validation),
+        ];
+        for (key, _) in without_effect.iter().filter(|(_, is_set)| *is_set) {
+            warnings.push(format!(
+                "`{key} = false` has no effect with `recovery = \"linux\"`, which has a rule of its own"
+            ));
+        }
+    }
+    if around.sprays && config.recovery != Recovery::Linux && config.fast_retransmit && config.dup_thresh < 20 {
         warnings.push(
             "packets are sprayed over paths while three of them out of order mean a loss: consider \
              `fast_retransmit = false` or a `dup_thresh` of 20 or more"

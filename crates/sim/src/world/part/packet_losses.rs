@@ -20,8 +20,8 @@ impl Part<'_> {
         }
     }
 
-    /// Drops a packet that arrives at the port of a switch at `at`, if it is listed to be lost there. Returns whether it
-    /// was.
+    /// Drops a packet that arrives at the port of a switch at `at`, if it is listed to be lost there. Returns whether
+    /// it was.
     #[inline]
     pub(super) fn drops_listed(&mut self, now: Instant, at: usize, id: PacketId) -> bool {
         if self.packet_losses.is_none() || !self.is_listed_at(self.ids[at], id) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use tailcut_base::{Instant, MSS_BYTES};
-use tailcut_model::{Flags, Header, Packet, SackBlock};
+use tailcut_model::{Flags, Header, Packet, SACK_BLOCKS, SackBlock};
 
 use super::board::Segment;
 use super::growth::Heard;
@@ -16,6 +16,8 @@ use super::{Linux, MOST_REORDERING, Resend, Sender, State, probe};
 pub(super) struct News {
     /// It acknowledged the first outstanding segment.
     pub(super) advanced: bool,
+    /// It acknowledged less than an earlier one.
+    is_old: bool,
     /// It carried ECN echo.
     pub(super) ece: bool,
     /// It SACKed something new.
@@ -43,9 +45,9 @@ pub(super) struct News {
 }
 
 impl News {
-    /// An ACK without anything new: a duplicate.
+    /// An ACK that acknowledges nothing new and reports no duplicate: a duplicate ACK.
     pub(super) fn is_bare(&self) -> bool {
-        !self.advanced && !self.duplicate
+        !self.advanced && !self.duplicate && !self.is_old
     }
 }
 
@@ -66,9 +68,11 @@ impl Linux {
         header: Option<&Header>,
     ) {
         let now = micros(at);
-        let mut news = News { ece: packet.flags.has(Flags::ECE), ..News::default() };
         let ack = packet.seq.div_ceil(MSS_BYTES);
         let una = self.board.first();
+        // The echo of an old ACK was said by a later one.
+        let is_old = ack < una;
+        let mut news = News { ece: packet.flags.has(Flags::ECE) && !is_old, is_old, ..News::default() };
         let was_sacked_to = self.board.sacked_end();
         let (delivered, lost) = (self.delivered, self.lost);
         if ack > una {
@@ -78,14 +82,15 @@ impl Linux {
         if packet.has_sack() {
             self.take_sack(flow, now, packet, ack, &mut news);
         }
-        if ack < una {
-            // An old ACK: only its SACK blocks count.
+        if is_old {
+            // Only its SACK blocks count.
             if packet.has_sack() {
                 self.alert(flow, at, &mut news, una);
             }
             return;
         }
-        if self.board.outstanding() > 0 {
+        let is_outstanding = self.board.outstanding() > 0;
+        if is_outstanding {
             self.acknowledge(flow, at, ack, was_sacked_to, &mut news);
             if self.config.rack {
                 self.rack.adapt(news.prior_delivered, self.delivered);
@@ -94,10 +99,15 @@ impl Linux {
         let newest = news.sacked_sent.or(news.acked_sent.filter(|_| !news.resent)).map(|(_, last)| now - last);
         let heard = Heard { ece: news.ece, delivered: self.delivered - delivered, rtt: newest, header };
         self.inform(flow, at, heard);
-        let answer = probe::Answer {
-            is_duplicate: news.duplicate_of_probe,
-            is_bare: !news.advanced && !news.sacked && !news.duplicate,
-        };
+        let answer = probe::Answer { is_duplicate: news.duplicate_of_probe, is_bare: !news.advanced && !news.sacked };
+        if !is_outstanding {
+            // Nothing is left to be acknowledged: a report of a duplicate may still take a reduction back.
+            if news.duplicate {
+                self.alert(flow, at, &mut news, una);
+            }
+            self.on_ack_of_probe(flow, at, ack, answer);
+            return;
+        }
         self.on_ack_of_probe(flow, at, ack, answer);
         if !news.advanced || news.sacked || news.ece || news.duplicate || self.state != State::Open {
             self.alert(flow, at, &mut news, una);
@@ -126,8 +136,11 @@ impl Linux {
         if let Some(block) = packet.duplicate_sack() {
             self.take_duplicate(flow, block, ack, news);
         }
-        for block in packet.sack_above() {
-            let block = numbers(block, flow.size());
+        // From the lowest up: of several blocks with news, the higher one has not arrived before the lower one.
+        let mut above = packet.sack_above().map(|block| numbers(block, flow.size()));
+        let mut blocks: [Range<u64>; SACK_BLOCKS] = std::array::from_fn(|_| above.next().unwrap_or_default());
+        blocks.sort_unstable_by_key(|block| block.start);
+        for block in blocks.into_iter().filter(|block| !block.is_empty()) {
             for number in self.board.unsacked(block.clone()) {
                 let segment = *self.board.get(number);
                 if segment.is_sacked {
@@ -179,7 +192,7 @@ impl Linux {
             let segment = *self.board.get(number);
             if segment.was_resent {
                 self.undo.report(number + 1, 1);
-                if segment.is_sacked && number >= ack {
+                if segment.is_sacked && (number >= ack || self.undo.from.is_some()) {
                     news.reordered = Some(news.reordered.map_or(number, |lowest| lowest.min(number)));
                 }
             }

@@ -11,7 +11,7 @@ use std::ops::Range;
 pub(super) struct Segment {
     /// Microsecond of its last transmission.
     pub(super) sent: u64,
-    /// Number of that transmission among all of the flow.
+    /// Number of that transmission among all of the flow; 0 once RACK has found it lost.
     transmission: u64,
     /// Segments that were delivered when it was last sent.
     pub(super) delivered: u64,
@@ -21,6 +21,8 @@ pub(super) struct Segment {
     pub(super) is_resent: bool,
     /// It was ever sent again.
     pub(super) was_resent: bool,
+    /// It waits for the interface.
+    pub(super) is_queued: bool,
 }
 
 /// All outstanding segments, and their counts.
@@ -30,7 +32,8 @@ pub(super) struct Board {
     first: u64,
     segments: VecDeque<Segment>,
     /// Segments in the order of their last transmission, with its number. An entry is out of date once its segment is
-    /// delivered, marked lost or sent again.
+    /// delivered, found lost by RACK or sent again; a segment that was marked lost otherwise keeps its entry, as the
+    /// mark may be taken back.
     by_time: VecDeque<(u64, u64)>,
     transmissions: u64,
     sacked: u32,
@@ -106,7 +109,7 @@ impl Board {
         let number = self.end();
         self.transmissions += 1;
         let transmission = self.transmissions;
-        self.segments.push_back(Segment { sent: now, transmission, delivered, ..Segment::default() });
+        self.segments.push_back(Segment { sent: now, transmission, delivered, is_queued: true, ..Segment::default() });
         self.by_time.push_back((number, transmission));
     }
 
@@ -117,12 +120,20 @@ impl Board {
         let transmission = self.transmissions;
         let segment = self.get_mut(number);
         (segment.sent, segment.transmission, segment.delivered) = (now, transmission, delivered);
-        segment.was_resent = true;
+        (segment.was_resent, segment.is_queued) = (true, true);
         if counts && !segment.is_resent {
             segment.is_resent = true;
             self.resent += 1;
         }
         self.by_time.push_back((number, transmission));
+    }
+
+    /// Records that a segment has left the interface.
+    pub(super) fn left(&mut self, number: u64) {
+        let index = number.checked_sub(self.first).map(|index| index as usize);
+        if let Some(segment) = index.and_then(|index| self.segments.get_mut(index)) {
+            segment.is_queued = false;
+        }
     }
 
     /// Removes the first segment, which is acknowledged, and returns it.
@@ -203,6 +214,12 @@ impl Board {
         true
     }
 
+    /// Marks a segment as lost that RACK has found: it does not look for it again before its next transmission.
+    pub(super) fn lose_by_time(&mut self, number: u64) -> bool {
+        self.get_mut(number).transmission = 0;
+        self.lose(number)
+    }
+
     /// No segment is taken for lost any more.
     pub(super) fn forget_losses(&mut self) {
         for segment in &mut self.segments {
@@ -224,16 +241,18 @@ impl Board {
     /// returns false.
     pub(super) fn by_time(&mut self, mut visit: impl FnMut(u64, &Segment) -> bool) {
         let Board { first, segments, by_time, .. } = self;
-        let is_current = |&(number, transmission): &(u64, u64)| {
-            number.checked_sub(*first).and_then(|index| segments.get(index as usize)).filter(|segment| {
-                segment.transmission == transmission && !segment.is_sacked && (!segment.is_lost || segment.is_resent)
-            })
+        let current = |&(number, transmission): &(u64, u64)| {
+            number
+                .checked_sub(*first)
+                .and_then(|index| segments.get(index as usize))
+                .filter(|segment| segment.transmission == transmission && !segment.is_sacked)
         };
-        while by_time.front().is_some_and(|entry| is_current(entry).is_none()) {
+        while by_time.front().is_some_and(|entry| current(entry).is_none()) {
             by_time.pop_front();
         }
         for entry in by_time.iter() {
-            if let Some(segment) = is_current(entry)
+            if let Some(segment) = current(entry)
+                && (!segment.is_lost || segment.is_resent)
                 && !visit(entry.0, segment)
             {
                 break;

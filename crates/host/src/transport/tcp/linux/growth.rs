@@ -53,7 +53,6 @@ impl Linux {
             snd_una: una.min(flow.size()),
             snd_nxt: nxt.min(flow.size()),
             in_recovery: self.state >= State::Reduced && !self.ends_now(),
-            // The window opens by what this file says, not by the congestion control's own rule.
             window_limited: false,
             srtt: self.srtt(),
             rtt,
@@ -65,7 +64,9 @@ impl Linux {
     pub(super) fn inform(&mut self, flow: &mut Sender, now: Instant, heard: Heard<'_>) {
         let before = self.scratch(flow);
         let mut window = before;
-        let sample = self.sample(flow, now, heard);
+        let mut sample = self.sample(flow, now, heard);
+        // A window that opens as TCP's does is opened below, and otherwise by the congestion control itself.
+        sample.window_limited = !flow.congestion().opens_by_increase() && self.is_limited();
         let is_cut = flow.congestion().on_ack(&mut window, &sample);
         flow.set_gap(window.gap);
         self.cut_to = None;
@@ -81,7 +82,7 @@ impl Linux {
             self.ssthresh = whole(window.ssthresh).max(2);
         }
         if (window.cwnd - before.cwnd).abs() > 0.5 {
-            // A control by delay sets the window as it likes.
+            // It has set the window itself.
             let segments = (window.cwnd / MSS_BYTES as f64).max(1.0);
             (self.cwnd, self.fraction) = (segments as u32, segments.fract());
         }
@@ -94,7 +95,7 @@ impl Linux {
 
     /// Opens the window after so many segments were delivered.
     pub(super) fn grow(&mut self, flow: &mut Sender, now: Instant, heard: Heard<'_>) {
-        if !self.is_limited() || self.cut_to.is_some() {
+        if !self.is_limited() || self.cut_to.is_some() || !flow.congestion().opens_by_increase() {
             return;
         }
         let mut delivered = u32::try_from(heard.delivered).unwrap_or(UNLIMITED);
@@ -104,9 +105,9 @@ impl Linux {
             self.cwnd = opened;
         }
         if delivered > 0 {
-            let sample = self.sample(flow, now, heard);
+            let sample = self.sample(flow, now, Heard { delivered: u64::from(delivered), ..heard });
             let window = self.scratch(flow);
-            let each = flow.congestion().increase_in_round_trip(&window, &sample) / f64::from(self.cwnd);
+            let each = flow.congestion().increase(&window, &sample) / f64::from(self.cwnd);
             self.fraction += f64::from(delivered) * each;
             if self.fraction >= 1.0 - 1e-9 {
                 let opened = (self.fraction + 1e-9).floor();
@@ -124,6 +125,16 @@ impl Linux {
         flow.congestion().on_loss(now, &mut window, flight);
         flow.set_gap(window.gap);
         whole(window.cwnd).max(2)
+    }
+
+    /// The window after a loss that a probe has repaired. DCTCP answers it as marks, by alpha.
+    pub(super) fn target_after_probe(&mut self, flow: &mut Sender, now: Instant) -> u32 {
+        let alpha = flow.congestion().learned().filter(|_| flow.congestion().ecn_capable());
+        match alpha {
+            Some(alpha) => self.cwnd - (f64::from(self.cwnd) * alpha / 2.0 + 1e-9) as u32,
+            None => self.target_after_loss(flow, now),
+        }
+        .max(2)
     }
 
     /// The threshold after a timeout, as the congestion control has it.

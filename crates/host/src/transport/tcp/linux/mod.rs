@@ -134,6 +134,10 @@ const LEAST_WAIT: u64 = 2000;
 /// The timeout before there is a round-trip time, in microseconds (RFC 6298, section 2).
 const FIRST_TIMEOUT: u64 = 1_000_000;
 
+/// The first timeout of a connection whose SYN was sent again, in microseconds: there is no round-trip time (RFC 6298,
+/// section 5.7).
+const TIMEOUT_WITHOUT_SAMPLE: u64 = 3_000_000;
+
 /// Largest degree of reordering that is believed, in segments (sysctl `tcp_max_reordering`).
 const MOST_REORDERING: u32 = 300;
 
@@ -247,6 +251,20 @@ impl Linux {
         arm(self, flow, now, Pending::Timeout, (FIRST_TIMEOUT << attempt.min(20)).min(most));
     }
 
+    /// The answer to a SYN came that was sent `again` times more. No round-trip time can be measured.
+    pub(super) fn open_without_sample(&mut self, flow: &Sender, again: u32) {
+        self.timeout = Some(TIMEOUT_WITHOUT_SAMPLE.min(micros_of(flow.max_rto())));
+        if again > 1 {
+            self.set_cwnd(1);
+        }
+    }
+
+    /// Starts the timeout again, whatever the timer was started for.
+    pub(super) fn wait_on(&mut self, flow: &mut Sender, now: Instant) {
+        self.pending = Pending::Nothing;
+        self.restart_timeout(flow, now);
+    }
+
     /// The timer has fired.
     pub(super) fn on_timer(&mut self, flow: &mut Sender, now: Instant) -> bool {
         match self.pending {
@@ -278,16 +296,24 @@ impl Linux {
         u64::from(self.board.sacked())
     }
 
-    /// Lets the connection go on with a flow of its own segment numbers after `self.board` is empty.
-    pub(super) fn begin_flow(&mut self) {
-        debug_assert!(self.board.outstanding() == 0 && self.queue.is_empty());
+    /// Lets the connection go on with a flow of its own segment numbers after `self.board` is empty. A reduction by marks
+    /// that is under way and a repair by a probe end with the first ACK of the new flow, unless the window `restarts`.
+    pub(super) fn begin_flow(&mut self, restarts: bool) {
+        debug_assert!(self.board.outstanding() == 0, "the next flow begins when all is acknowledged");
+        self.queue.clear();
         self.board = Board::default();
         self.rack.restart();
-        self.probe = Probe::default();
         self.undo = Undo::default();
         self.rtt.restart();
         self.usage = Usage::default();
-        self.state = State::Open;
+        if restarts {
+            (self.probe, self.state) = (Probe::default(), State::Open);
+        } else {
+            self.probe.begin_flow();
+            if self.state != State::Reduced {
+                self.state = State::Open;
+            }
+        }
         self.pending = Pending::Nothing;
         self.resend = Resend::Nothing;
         (self.high, self.timeouts, self.has_resent, self.may_be_spurious) = (0, 0, false, false);

@@ -24,6 +24,11 @@ pub(super) struct Answer {
 }
 
 impl Probe {
+    /// The next flow of the connection begins, whose segments count from 0: any of its ACKs is beyond a probe in flight.
+    pub(super) fn begin_flow(&mut self) {
+        self.end = self.end.map(|_| 0);
+    }
+
     pub(super) fn is_retransmission_in_flight(&self) -> bool {
         self.end.is_some() && self.is_retransmission
     }
@@ -59,7 +64,7 @@ impl Linux {
                 self.send_new(flow, now, 1, true);
                 is_sent = self.board.outstanding() > before;
             } else if let Some(last) = self.board.last()
-                && !self.is_queued(last)
+                && !self.board.get(last).is_queued
             {
                 self.send_again(flow, now, last, false);
                 is_sent = true;
@@ -80,7 +85,7 @@ impl Linux {
         if !self.probe.is_retransmission || answer.is_duplicate {
             self.probe.end = None;
         } else if ack > end {
-            let target = self.target_after_loss(flow, now);
+            let target = self.target_after_probe(flow, now);
             self.begin_reduction(flow, target);
             self.state = State::Reduced;
             self.end_reduction();

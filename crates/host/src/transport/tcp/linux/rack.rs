@@ -100,7 +100,7 @@ impl Rack {
             }
             true
         });
-        let lost = overdue.iter().filter(|&&number| board.lose(number)).count();
+        let lost = overdue.iter().filter(|&&number| board.lose_by_time(number)).count();
         (lost as u32, wait)
     }
 

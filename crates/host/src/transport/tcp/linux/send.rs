@@ -39,7 +39,9 @@ impl Linux {
 
     /// Takes the next segment that waits for the interface.
     pub(in crate::transport::tcp) fn take_queued(&mut self) -> Option<Queued> {
-        self.queue.pop_front()
+        let queued = self.queue.pop_front()?;
+        self.board.left(queued.number);
+        Some(queued)
     }
 
     /// The segment that leaves next, if one waits.
@@ -47,16 +49,12 @@ impl Linux {
         self.queue.front().map(|queued| (queued.number, queued.priority.class))
     }
 
-    pub(super) fn is_queued(&self, number: u64) -> bool {
-        self.queue.iter().any(|queued| queued.number == number)
-    }
-
     fn send_lost(&mut self, flow: &mut Sender, now: Instant, most: usize) {
         let head = self.board.first();
         let mut restarts = false;
         while self.queue.len() < most && self.board.in_flight() < self.cwnd && self.board.waiting() > 0 {
             let Some(number) = self.board.next_lost() else { break };
-            if self.is_queued(number) {
+            if self.board.get(number).is_queued {
                 break;
             }
             self.send_again(flow, now, number, true);

@@ -50,7 +50,7 @@ impl Linux {
                 }
                 self.infer_losses(flow, now, news);
                 if self.state != State::Recovery {
-                    if self.board.lost() == 0 {
+                    if !self.must_recover() {
                         return;
                     }
                     self.enter_recovery(flow, now, news.ece);
@@ -86,10 +86,14 @@ impl Linux {
         }
     }
 
+    /// Whether a segment is known to be lost, or without RACK enough SACKed ones say so.
+    fn must_recover(&self) -> bool {
+        self.board.lost() > 0 || (!self.config.rack && self.board.sacked() >= self.reordering)
+    }
+
     /// Begins a recovery if a segment is known to be lost.
     fn decide(&mut self, flow: &mut Sender, now: Instant, news: &News) {
-        let enough = !self.config.rack && self.board.sacked() + 1 > self.reordering;
-        if self.board.lost() == 0 && !enough {
+        if !self.must_recover() {
             self.try_open(flow, news);
             return;
         }
@@ -115,11 +119,17 @@ impl Linux {
         }
         if self.board.sacked() >= self.reordering {
             for number in self.board.below_sacked(self.reordering) {
-                self.lost += u64::from(self.board.lose(number));
+                self.lose_once(number);
             }
         } else if begins {
-            let first = self.board.first();
-            self.lost += u64::from(self.board.lose(first));
+            self.lose_once(self.board.first());
+        }
+    }
+
+    /// Marks a segment as lost whose retransmission is not in flight: counting says nothing of that one.
+    fn lose_once(&mut self, number: u64) {
+        if !self.board.get(number).is_lost {
+            self.lost += u64::from(self.board.lose(number));
         }
     }
 
@@ -326,7 +336,7 @@ impl Linux {
         self.may_be_spurious = self.config.f_rto && (is_new || self.timeouts > 0);
         self.timeouts += 1;
         self.pending = Pending::Nothing;
-        if !self.is_queued(first) {
+        if !self.board.get(first).is_queued {
             self.send_again(flow, now, first, true);
         }
         let most = super::micros_of(flow.max_rto());

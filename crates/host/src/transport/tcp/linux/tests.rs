@@ -40,6 +40,14 @@ impl Bench {
         Bench { sender: Sender::new(FlowId(0), &spec, host, tcp, &seats), now: Instant::ZERO + Span::from_ms(1) }
     }
 
+    /// The next flow of the same connection.
+    fn go_on(mut self, segments: u64, host: &HostConfig) -> Bench {
+        let mut next = Bench::on(segments * MSS, host);
+        next.now = self.now;
+        next.sender.go_on_from(self.now, self.sender.keep(), false);
+        next
+    }
+
     /// Sends all that may go; gives the numbers of the segments.
     fn send(&mut self) -> Vec<u64> {
         self.packets().iter().map(|packet| packet.seq / MSS).collect()
@@ -314,6 +322,129 @@ fn a_window_that_was_idle_is_halved_for_each_timeout() {
     // The timeout is 10.04 ms.
     assert_eq!([9_000, 11_000, 21_000, 90_000].map(|idle| window(true, idle)), [64, 32, 16, 10]);
     assert_eq!(window(false, 90_000), 64);
+}
+
+fn with_dctcp(alpha0: f64) -> HostConfig {
+    let congestion = CongestionConfig::Dctcp(dctcp::Config { floor: 2, alpha0, ..dctcp::Config::default() });
+    HostConfig { congestion, ..host(Config::default()) }
+}
+
+fn echo(ack: &mut Packet) {
+    ack.flags.set(Flags::ECE);
+}
+
+#[test]
+fn slow_start_opens_the_window_to_twice_what_is_in_use() {
+    for (segments, cwnd) in [(5, 10.0), (6, 12.0), (9, 18.0), (10, 20.0)] {
+        let mut bench = Bench::new(segments);
+        assert_eq!(bench.send().len() as u64, segments);
+        bench.wait(100);
+        for next in (2..=segments).step_by(2) {
+            bench.ack(next, &[]);
+        }
+        bench.ack(segments, &[]);
+        assert_eq!(bench.cwnd(), cwnd, "{segments} segments");
+    }
+}
+
+#[test]
+fn the_echo_of_an_old_ack_does_not_forbid_to_take_a_reduction_back() {
+    let mut bench = Bench::new(1000);
+    bench.send();
+    bench.wait(100);
+    bench.ack(2, &[]);
+    for end in 4..7 {
+        bench.ack(2, &[(3, end)]);
+    }
+    bench.ack_with(1, &[(6, 7)], echo);
+    bench.wait(50);
+    bench.ack(14, &[]);
+    bench.ack_with(14, &[], |ack| ack.report_duplicate(SackBlock { start: 2 * MSS, end: 3 * MSS }));
+    assert!(bench.cwnd() >= 12.0, "{}", bench.cwnd());
+}
+
+#[test]
+fn an_ack_while_nothing_is_outstanding_reduces_nothing() {
+    let mut bench = Bench::on(10 * MSS, &with_dctcp(1.0));
+    bench.send();
+    bench.wait(100);
+    bench.ack(10, &[]);
+    let cwnd = bench.cwnd();
+    bench.ack_with(10, &[], echo);
+    assert_eq!((bench.state(), bench.cwnd()), (State::Open, cwnd));
+}
+
+#[test]
+fn a_reduction_by_the_last_ack_of_a_flow_ends_with_the_first_one_of_the_next() {
+    let host = with_dctcp(1.0);
+    let mut bench = Bench::on(10 * MSS, &host);
+    bench.send();
+    bench.wait(100);
+    bench.ack(9, &[]);
+    assert_eq!(bench.cwnd(), 19.0);
+    bench.ack_with(10, &[], echo);
+    assert_eq!((bench.state(), bench.cwnd()), (State::Reduced, 2.0));
+    let mut next = bench.go_on(100, &host);
+    assert_eq!(next.send(), [0, 1]);
+    next.wait(100);
+    next.ack(1, &[]);
+    // Alpha is 241/256.
+    assert_eq!((next.state(), next.cwnd()), (State::Open, 11.0));
+}
+
+#[test]
+fn a_probe_that_repaired_the_end_of_a_flow_reduces_the_window_of_the_next() {
+    // DCTCP's answer is that to marks: without any it is none.
+    for (host, cwnd) in [(host(Config::default()), 10.0), (with_dctcp(0.0), 20.0)] {
+        let mut bench = Bench::on(20 * MSS, &host);
+        bench.send();
+        bench.wait(100);
+        bench.ack(10, &[]);
+        bench.wait(100);
+        bench.ack(19, &[]);
+        assert_eq!(bench.cwnd(), 20.0);
+        assert_eq!(bench.expire().2, [19]);
+        bench.wait(100);
+        bench.ack(20, &[]);
+        assert_eq!(bench.cwnd(), 20.0);
+        let mut next = bench.go_on(100, &host);
+        next.send();
+        next.wait(100);
+        next.ack(1, &[]);
+        assert!((cwnd..=cwnd + 1.0).contains(&next.cwnd()), "{}", next.cwnd());
+    }
+}
+
+#[test]
+fn a_flow_that_is_held_makes_nothing_of_its_timer_and_begins_again_with_its_window() {
+    let mut bench = Bench::new(100);
+    bench.send();
+    bench.sender.hold();
+    for _ in 0..3 {
+        let (_, is_timeout, sent) = bench.expire();
+        assert_eq!((is_timeout, sent), (false, vec![]));
+    }
+    assert_eq!(bench.cwnd(), 10.0);
+    bench.sender.go_on(1, 14);
+    assert_eq!(bench.send(), [10, 11, 12, 13]);
+    assert_eq!(bench.expire().2, [14], "a probe");
+    let (_, is_timeout, sent) = bench.expire();
+    assert_eq!((is_timeout, sent), (true, vec![0]));
+}
+
+#[test]
+fn a_segment_that_was_sacked_and_arrives_again_was_only_late() {
+    let mut bench = Bench::new(100);
+    bench.send();
+    bench.wait(100);
+    for end in 3..6 {
+        bench.ack(0, &[(2, end)]);
+    }
+    assert_eq!(bench.ack(0, &[(2, 7)]), [1]);
+    bench.ack(0, &[(1, 7)]);
+    assert!(!bench.sender.with_linux(|linux, _| linux.rack.saw_reordering));
+    bench.ack_with(8, &[], |ack| ack.report_duplicate(SackBlock { start: MSS, end: 2 * MSS }));
+    assert!(bench.sender.with_linux(|linux, _| linux.rack.saw_reordering));
 }
 
 proptest! {

@@ -2,7 +2,7 @@
 
 use tailcut_base::{Instant, MSS_BYTES, Span};
 use tailcut_model::seat::{Priority, Tag, Window};
-use tailcut_model::{Flags, FlowSpec, Packet};
+use tailcut_model::{Flags, FlowSpec, Header, Packet};
 
 use super::{Config, Fired, Gate, Handshake, Sender};
 use crate::congestion::CongestionSeat;
@@ -29,7 +29,7 @@ impl Sender {
 
     /// The next flow of a persistent connection.
     pub(super) fn go_on_as_linux(&mut self, now: Instant, mut linux: Box<Linux>, restarts: bool) {
-        linux.begin_flow();
+        linux.begin_flow(restarts);
         if restarts {
             let first = self.linux.as_ref().map_or(1, |new| new.initial_cwnd());
             linux.set_cwnd(first);
@@ -37,6 +37,23 @@ impl Sender {
             linux.restart_after_idle(now);
         }
         self.put_linux(linux);
+    }
+
+    /// An ACK of a flow that is probing or held, or that recovers as Linux does. Returns whether nothing is left to do.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_ack_while_not_open(&mut self, now: Instant, packet: &Packet, header: Option<&Header>) -> bool {
+        if self.linux.is_some() {
+            self.obey(packet);
+            self.with_linux(|linux, flow| linux.on_ack(flow, now, packet, header));
+            return true;
+        }
+        // The timer starts with the timeout that the sample of this ACK gives; the caller takes the sample.
+        let before = (self.srtt, self.rttvar, self.rto);
+        self.sample_rtt(now.saturating_since(packet.sent));
+        self.end_probing(now);
+        (self.srtt, self.rttvar, self.rto) = before;
+        false
     }
 
     /// What a flow may do once its connection is open.
@@ -64,8 +81,8 @@ impl Sender {
         self.with_linux(|linux, flow| {
             if attempts == 0 {
                 linux.take_handshake(flow, rtt.as_ps() / MICROSECOND);
-            } else if attempts > 1 {
-                linux.set_cwnd(1);
+            } else {
+                linux.open_without_sample(flow, attempts);
             }
         });
     }
@@ -80,6 +97,11 @@ impl Sender {
             let attempt = self.timeouts_in_row;
             self.with_linux(|linux, flow| linux.on_syn(flow, now, attempt));
             return Fired::Resend(self.syn(now));
+        }
+        if self.gate == Gate::Held {
+            // Nothing may be sent again, so nothing is made of it.
+            self.with_linux(|linux, flow| linux.wait_on(flow, now));
+            return Fired::Nothing;
         }
         if !self.with_linux(|linux, flow| linux.on_timer(flow, now)) {
             return Fired::Nothing;

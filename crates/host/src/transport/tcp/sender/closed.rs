@@ -46,6 +46,9 @@ impl Sender {
             self.gate = self.open_gate();
         }
         self.window.cwnd = f64::from(window) * MSS_BYTES as f64;
+        if let Some(linux) = &mut self.linux {
+            linux.set_cwnd(window);
+        }
         self.connection = connection;
     }
 

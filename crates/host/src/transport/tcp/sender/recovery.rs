@@ -26,11 +26,13 @@ impl Sender {
         })
     }
 
-    /// Whether so few segments are outstanding that no more duplicate ACKs can come (RFC 5827, section 3.1).
+    /// Whether so few segments are outstanding that no more duplicate ACKs can come: no new data is left, or the
+    /// receiver does not allow it (RFC 5827, section 3.1, step 3.b). A window that is full is no such reason, as limited
+    /// transmit goes beyond it.
     #[cold]
     fn is_early_loss(&self, sacked: u64) -> bool {
         let outstanding = (self.nxt - self.una).div_ceil(MSS_BYTES);
-        let may_send_new = self.nxt < self.size && ((self.nxt - self.una) as f64) < self.window.cwnd;
+        let may_send_new = self.nxt < self.size && outstanding < u64::from(self.receive_window);
         (2..=3).contains(&outstanding) && !may_send_new && sacked > 0 && sacked + 1 >= outstanding
     }
 
