@@ -158,8 +158,10 @@ pub(super) struct Linux {
     ssthresh: u32,
     /// The window of a new connection, and of one that was idle.
     initial_cwnd: u32,
-    /// Part of a segment by which the window has opened beyond `cwnd`.
+    /// Part of a segment by which the window is larger than `cwnd`, where the congestion control sets it itself.
     fraction: f64,
+    /// Segments delivered since the window last opened by one, in congestion avoidance.
+    counted: f64,
     /// The window to which marks reduce, if this ACK asks for a reduction.
     cut_to: Option<u32>,
     /// The state ends when this segment is acknowledged.
@@ -207,6 +209,7 @@ impl Linux {
             ssthresh: whole(window.ssthresh),
             initial_cwnd: cwnd,
             fraction: 0.0,
+            counted: 0.0,
             cut_to: None,
             high: 0,
             may_be_spurious: false,
@@ -242,7 +245,13 @@ impl Linux {
 
     /// Sets the window to so many segments, as for a new flow.
     pub(super) fn set_cwnd(&mut self, segments: u32) {
-        (self.cwnd, self.fraction) = (segments, 0.0);
+        self.cwnd = segments;
+        self.forget_parts();
+    }
+
+    /// The window is a whole number of segments again.
+    fn forget_parts(&mut self) {
+        (self.fraction, self.counted) = (0.0, 0.0);
     }
 
     /// Starts the timer for the answer to a SYN that is sent for the `attempt`-th time, from 0.

@@ -6,7 +6,7 @@ use tailcut_model::{Flags, FlowId, Kind, Packet, PathFacts, SackBlock};
 
 use super::{Config, State};
 use crate::HostConfig;
-use crate::congestion::{CongestionConfig, dctcp};
+use crate::congestion::{CongestionConfig, dctcp, swift};
 use crate::transport::TransportConfig;
 use crate::transport::around::spec;
 use crate::transport::tcp::receiver::{Acks, Receiver};
@@ -345,6 +345,20 @@ fn slow_start_opens_the_window_to_twice_what_is_in_use() {
         bench.ack(segments, &[]);
         assert_eq!(bench.cwnd(), cwnd, "{segments} segments");
     }
+}
+
+#[test]
+fn a_window_that_the_congestion_control_sets_keeps_its_part_of_a_segment() {
+    let congestion = CongestionConfig::Swift(swift::Config::default());
+    let mut bench = Bench::on(1000 * MSS, &HostConfig { congestion, ..host(Config::default()) });
+    let mut sent = bench.send();
+    for _ in 0..10 {
+        bench.wait(20);
+        for number in std::mem::take(&mut sent) {
+            sent.extend(bench.ack(number + 1, &[]));
+        }
+    }
+    assert!(bench.cwnd() > 14.0, "{}", bench.cwnd());
 }
 
 #[test]
