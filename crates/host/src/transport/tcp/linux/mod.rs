@@ -19,7 +19,8 @@
 //! | round-trip times and timeout | `rtt.rs` |
 //!
 //! Left out: timestamps (RFC 7323) and the undo by them, segmentation offload, TCP small queues, the compression of
-//! SACKs, autotuning of the receive window, which never limits.
+//! SACKs, autotuning of the receive window, which never limits, and the reduction of a window that an application
+//! leaves unused for longer than a timeout.
 
 mod ack;
 mod board;

@@ -430,6 +430,21 @@ fn a_probe_that_repaired_the_end_of_a_flow_reduces_the_window_of_the_next() {
 }
 
 #[test]
+fn what_waits_for_the_interface_when_a_flow_ends_is_no_part_of_the_next() {
+    let host = host(Config { tail_loss_probe: false, ..Config::default() });
+    let mut bench = Bench::on(10 * MSS, &host);
+    bench.send();
+    bench.now = bench.sender.deadline();
+    bench.sender.on_timer_at(bench.now);
+    let mut ack = Packet::control(Kind::ACK, FlowId(0), HostId(1), HostId(0), 10 * MSS, bench.now);
+    ack.set_sack([]);
+    bench.sender.on_ack(bench.now, &ack, None);
+    assert_eq!(bench.sender.with_linux(|linux, _| linux.queued()), 1, "the retransmission");
+    let mut next = bench.go_on(3, &host);
+    assert_eq!(next.send(), [0, 1, 2]);
+}
+
+#[test]
 fn a_flow_that_is_held_makes_nothing_of_its_timer_and_begins_again_with_its_window() {
     let mut bench = Bench::new(100);
     bench.send();
