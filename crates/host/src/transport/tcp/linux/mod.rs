@@ -128,8 +128,8 @@ pub(super) struct Queued {
 /// A window or threshold without a limit.
 const UNLIMITED: u32 = u32::MAX;
 
-/// The smallest wait of a probe or of a reordering timer beside round-trip times, in microseconds (Linux: two ticks of a
-/// millisecond).
+/// The smallest wait of a probe or of a reordering timer beside round-trip times, in microseconds (Linux: two ticks of
+/// a millisecond).
 const LEAST_WAIT: u64 = 2000;
 
 /// The timeout before there is a round-trip time, in microseconds (RFC 6298, section 2).
@@ -306,8 +306,9 @@ impl Linux {
         u64::from(self.board.sacked())
     }
 
-    /// Lets the connection go on with a flow of its own segment numbers after `self.board` is empty. A reduction by marks
-    /// that is under way and a repair by a probe end with the first ACK of the new flow, unless the window `restarts`.
+    /// Lets the connection go on with a flow of its own segment numbers after `self.board` is empty. A reduction by
+    /// marks that is under way and a repair by a probe end with the first ACK of the new flow, unless the window
+    /// `restarts`.
     pub(super) fn begin_flow(&mut self, restarts: bool) {
         debug_assert!(self.board.outstanding() == 0, "the next flow begins when all is acknowledged");
         self.queue.clear();
