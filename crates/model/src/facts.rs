@@ -128,6 +128,8 @@ pub enum Fact {
     /// What it does depends on times that are rounded, drawn or no settings of it: in a network that is slower in
     /// everything, it does not do the same later.
     OwnTimes,
+    /// It acts at the ticks of a clock, so that it does not do the same where everything happens later.
+    OwnClock,
     /// It is a program's own, and may provide and need anything.
     Unknown,
 }
@@ -248,6 +250,16 @@ impl Facts {
     /// Whether any model depends on such times, or may.
     pub fn have_own_times(&self) -> bool {
         self.entries.iter().any(|entry| [Fact::OwnTimes, Fact::Unknown].contains(&entry.fact))
+    }
+
+    /// The model acts at the ticks of a clock.
+    pub fn own_clock(&mut self) {
+        self.say(Fact::OwnClock);
+    }
+
+    /// Whether any model acts at the ticks of a clock, or may.
+    pub fn have_own_clock(&self) -> bool {
+        self.entries.iter().any(|entry| [Fact::OwnClock, Fact::Unknown].contains(&entry.fact))
     }
 
     /// Nothing is known of the model.

@@ -110,6 +110,9 @@ impl Parameters for Config {
 
     fn facts(&self, facts: &mut Facts) {
         facts.own_times();
+        if self.arithmetic == Arithmetic::Linux {
+            facts.own_clock();
+        }
     }
 }
 

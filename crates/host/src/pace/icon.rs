@@ -161,6 +161,9 @@ impl Parameters for Config {
 
     fn facts(&self, facts: &mut Facts) {
         facts.own_times();
+        if self.clock.is_some() {
+            facts.own_clock();
+        }
         if self.aware {
             facts.idle_without(Thing::Incast, "there are none: every sender takes itself for the only one");
         }

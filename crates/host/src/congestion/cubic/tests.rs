@@ -379,3 +379,16 @@ fn values_out_of_range_are_refused() {
         assert_eq!(Model::build(&config, &FlowContext::default()).unwrap_err().path, key);
     }
 }
+
+#[test]
+fn linux_grows_by_a_twentieth_in_a_round_trip_until_it_has_lost_a_packet() {
+    let grown = |w_max: f64| {
+        let mut flow = Flow::new(&linux(), 1000.0, 10_000.0, true);
+        flow.model.recall(w_max);
+        flow.round_trips(4);
+        flow.cwnd() / 1000.0
+    };
+    let expected = 1.05f64.powi(4);
+    assert!((grown(0.0) / expected - 1.0).abs() < 0.005, "{}", grown(0.0));
+    assert!(grown(1000.0) < 1.01, "{}", grown(1000.0));
+}

@@ -413,6 +413,7 @@ impl Parameters for Config {
         }
         if self.timer_tick.is_some() {
             facts.own_times();
+            facts.own_clock();
         }
     }
 
@@ -468,9 +469,9 @@ fn settle(
     {
         sender.hold_until(at);
     }
-    let (more, left) = sender.newly_sendable(cx.now);
+    let more = sender.newly_sendable(cx.now);
     if more > 0 {
-        orders.of_mut(sender.nic()).offer(cx.now, slot, more, left);
+        orders.of_mut(sender.nic()).offer(cx.now, slot, more, sender.left());
     }
     if let Some(at) = sender.wanted_timer(clock(config, cx.host)) {
         cx.wishes.push(Wish::Timer { at, flow: sender.flow() });
@@ -482,6 +483,7 @@ impl Model {
     #[inline(never)]
     fn settle(&mut self, cx: &mut HostCx<'_>, slot: u32) {
         let sender = self.senders.get_mut(slot);
+        sender.hand_over(cx.now);
         settle(cx, slot, sender, &mut self.orders, self.extra.as_deref(), &self.config);
     }
 

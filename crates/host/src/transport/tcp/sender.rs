@@ -469,17 +469,10 @@ impl Sender {
         Fired::Timeout
     }
 
-    /// How many more packets than were offered before may go now, and the bytes that are still to send.
+    /// How many more packets than were offered before may go now.
     #[inline(always)]
-    pub(super) fn newly_sendable(&mut self, now: Instant) -> (u32, u64) {
-        let (sendable, left) = if self.is_plain() {
-            (self.sendable_if_plain(), self.size - self.nxt)
-        } else if self.gate == Gate::Linux {
-            return self.newly_sendable_as_linux(now);
-        } else {
-            (self.sendable_of_any(), self.left())
-        };
-        let mut more = sendable.saturating_sub(u64::from(self.offered));
+    pub(super) fn newly_sendable(&mut self, now: Instant) -> u32 {
+        let mut more = self.sendable().saturating_sub(u64::from(self.offered));
         if let Some(pacing) = &self.pacing {
             self.waits = more > 0 && self.offered == 0 && now < pacing.next(self.window.gap);
             if self.waits {
@@ -492,7 +485,7 @@ impl Sender {
         // A window of more than 2^32 packets opens in several steps.
         let more = u32::try_from(more).unwrap_or(u32::MAX - self.offered);
         self.offered += more;
-        (more, left)
+        more
     }
 
     /// Takes one packet off what was offered, and says whether it may still go.
@@ -593,7 +586,8 @@ impl Sender {
     }
 
     /// Bytes that are still to send: new ones, and lost ones that are not on their way again.
-    fn left(&self) -> u64 {
+    #[inline]
+    pub(super) fn left(&self) -> u64 {
         self.size - self.nxt + self.board.as_ref().map_or(0, |board| board.missing() * MSS_BYTES)
     }
 

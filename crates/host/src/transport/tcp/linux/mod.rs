@@ -296,11 +296,6 @@ impl Linux {
         self.rtt.srtt_span()
     }
 
-    /// Bytes that are lost or wait for the interface: what is still to send beside new data.
-    pub(super) fn left(&self) -> u64 {
-        (self.queue.len() as u64 + u64::from(self.board.waiting())) * MSS_BYTES
-    }
-
     /// SACKed segments.
     pub(super) fn sacked(&self) -> u64 {
         u64::from(self.board.sacked())

@@ -55,6 +55,7 @@ impl Bench {
 
     fn packets(&mut self) -> Vec<Packet> {
         let mut sent = Vec::new();
+        self.sender.hand_over(self.now);
         self.sender.newly_sendable(self.now);
         while self.sender.has_offered() && self.sender.take_turn() {
             sent.push(self.sender.next_packet(self.now, false, None));

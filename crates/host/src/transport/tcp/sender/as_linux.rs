@@ -46,6 +46,7 @@ impl Sender {
         if self.linux.is_some() {
             self.obey(packet);
             self.with_linux(|linux, flow| linux.on_ack(flow, now, packet, header));
+            self.hand_over(now);
             return true;
         }
         // The timer starts with the timeout that the sample of this ACK gives; the caller takes the sample.
@@ -117,33 +118,12 @@ impl Sender {
         self.with_linux(|linux, flow| linux.on_syn(flow, now, 0));
     }
 
-    /// As [`Sender::newly_sendable`]: what may be sent is handed to the interface now.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn newly_sendable_as_linux(&mut self, now: Instant) -> (u32, u64) {
-        let is_spaced = self.is_spaced();
-        let mut budget = usize::MAX / 2;
-        if is_spaced {
-            let has_more = self.sendable_as_linux() > u64::from(self.offered);
-            let next = self.pacing.as_ref().map_or(now, |pacing| pacing.next(self.window.gap));
-            self.waits = has_more && self.offered == 0 && now < next;
-            budget = usize::from(has_more && self.offered == 0 && !self.waits);
+    /// Hands what the window allows to the interface, if the recovery is that of Linux and no pacer spaces the packets:
+    /// then each one is handed over when it leaves.
+    pub(in crate::transport::tcp) fn hand_over(&mut self, now: Instant) {
+        if self.gate == Gate::Linux && !self.is_spaced() {
+            self.with_linux(|linux, flow| linux.transmit(flow, now, usize::MAX / 2));
         }
-        let (more, left) = self.with_linux(|linux, flow| {
-            let was_queued = linux.queued();
-            // One that was taken back is offered before another one is handed over.
-            let budget = if is_spaced { budget.saturating_sub((was_queued - flow.offered) as usize) } else { budget };
-            if budget > 0 {
-                linux.transmit(flow, now, budget);
-            }
-            let mut more = linux.queued() - flow.offered;
-            if is_spaced && (flow.waits || flow.offered > 0) {
-                more = 0;
-            }
-            (more, flow.size - flow.nxt + linux.left())
-        });
-        self.offered += more;
-        (more, left)
     }
 
     /// Whether the next packet has to wait for a moment of its own.

@@ -13,7 +13,7 @@ fn float(bytes: u64) -> f64 {
 impl Sender {
     /// Whether the window alone decides what may go: nothing was lost, and nobody else holds the flow back.
     #[inline]
-    pub(super) fn is_plain(&self) -> bool {
+    fn is_plain(&self) -> bool {
         self.gate == Gate::Open && self.board.is_none() && self.receive_window == u16::MAX
     }
 
@@ -32,12 +32,9 @@ impl Sender {
     /// Packets that may go now.
     #[inline(always)]
     pub(super) fn sendable(&self) -> u64 {
-        if self.is_plain() { self.sendable_if_plain() } else { self.sendable_of_any() }
-    }
-
-    /// [`Sender::sendable`] of a flow that is plain.
-    #[inline(always)]
-    pub(super) fn sendable_if_plain(&self) -> u64 {
+        if !self.is_plain() {
+            return self.sendable_of_any();
+        }
         let (left, room) = (self.size - self.nxt, self.room(self.nxt - self.una));
         // Either all that is left fits, with its short last segment, or only whole segments do; a float that becomes an
         // integer is at least 0.
@@ -55,7 +52,7 @@ impl Sender {
 
     /// [`Sender::sendable`], whatever the state of the flow.
     #[inline(never)]
-    pub(super) fn sendable_of_any(&self) -> u64 {
+    fn sendable_of_any(&self) -> u64 {
         if self.gate != Gate::Open {
             return match self.gate {
                 Gate::ProbeDue => 1,

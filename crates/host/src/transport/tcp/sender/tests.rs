@@ -63,7 +63,7 @@ impl Bench {
     /// Sends all that may go.
     fn send_packets(&mut self) -> Vec<Packet> {
         let mut sent = Vec::new();
-        while self.sender.newly_sendable(self.now).0 + self.sender.offered > 0 {
+        while self.sender.newly_sendable(self.now) + self.sender.offered > 0 {
             if self.sender.take_turn() {
                 sent.push(self.sender.next_packet(self.now, false, None));
             }
