@@ -77,6 +77,12 @@ fn what_differs_is_shown_with_its_line() {
             "9ms timeout",
             "a.txt:6: at 9ms the retransmission timer does not expire; the next timer: 10ms",
         ),
+        ("10ms timeout", "9ms timer", "a.txt:6: at 9ms no timer fires; the next timer: 10ms"),
+        (
+            "10ms timeout",
+            "10ms timer",
+            "a.txt:6: at 10ms the retransmission timer expires; the script says nothing of it",
+        ),
         (
             "10ms timeout > 0r",
             "",
@@ -111,6 +117,19 @@ fn an_ack_with_another_number_mark_block_or_timestamp_is_shown() {
 }
 
 #[test]
+fn a_report_of_a_duplicate_is_shown() {
+    let right = "== t\ntcp recovery = \"linux\"\nreceive 5 segments\n0us < 0-1, 3, 1 > ack 1, ack 2, ack 2 sack 3, ";
+    let run = |reported: &str| Script::read_all("a.txt", &format!("# RFC 2883\n{right}{reported}")).unwrap()[0].run();
+    run("ack 2 dsack 1 sack 3").unwrap();
+    for wrong in ["ack 2 dsack 0 sack 3", "ack 2 sack 3", "ack 2 dsack 1"] {
+        let expected = format!(
+            "a.txt:5: at 0ps expected: ack 1, ack 2, ack 2 sack 3, {wrong}; got: ack 1, ack 2, ack 2 sack 3, ack 2 dsack 1 sack 3"
+        );
+        assert_eq!(run(wrong).unwrap_err().to_string(), expected);
+    }
+}
+
+#[test]
 fn a_mistake_is_shown_with_its_line() {
     for (from, to, expected) in [
         ("== title", "", "a.txt:3: a script begins with its title: `== what it shows`"),
@@ -122,6 +141,8 @@ fn a_mistake_is_shown_with_its_line() {
         ("timeout", "timeuot", "a.txt:6: `timeuot`: did you mean `timeout`?"),
         ("> 0r", "> 0x", "a.txt:6: `0x` cannot leave: expected segments"),
         ("< ack 2", "< ack 2 sock 4", "a.txt:7: `sock`: did you mean `sack`?"),
+        ("< ack 2", "< ack 2 dsack", "a.txt:7: `` is no segment"),
+        ("tcp initial_window = 2", "path 2", "a.txt:3: `2` has no unit"),
         ("< ack 2", "< ack 2 sack 2-3", "a.txt:7: the block from 2 does not lie above a gap behind ack 2"),
         ("< ack 2", "< akc 2", "a.txt:7: `akc`: did you mean `ack`?"),
         ("initial_window = 2", "inital_window = 2", "a.txt:3: unknown field `inital_window`"),
@@ -161,4 +182,34 @@ fn the_page_of_the_standards_names_the_scripts_that_exist() {
         }
     }
     assert!(unnamed.is_empty(), "docs/validation.md does not name {unnamed:?}");
+}
+
+/// The tables of the kernel's tests name files that exist, and the numbers of tests add up.
+#[test]
+fn the_tables_of_the_kernels_tests_add_up_and_name_files_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let name = "tests/scripts/linux-packetdrill.md";
+    let page = fs::read_to_string(root.join(name)).expect("the page of the kernel's tests");
+    let (mut sum, mut totals) = (0, 0);
+    for (line, text) in (1..).zip(page.lines()) {
+        if let Some(total) = text.strip_prefix("Total: ") {
+            let total: u32 = total.split(' ').next().and_then(|total| total.parse().ok()).expect("a total");
+            assert_eq!(total, sum, "{name}:{line}: the rows above have {sum} files");
+            (sum, totals) = (0, totals + 1);
+        }
+        let mut cells = text.split('|').map(str::trim).skip(2);
+        let (Some(files), Some(here)) = (cells.next(), cells.next()) else { continue };
+        let Ok(files) = files.parse::<u32>() else { continue };
+        sum += files;
+        assert!(!here.is_empty(), "{name}:{line}: neither a script nor a reason");
+        for file in here.split('`').skip(1).step_by(2) {
+            let path = match file.rsplit('.').next() {
+                Some("txt") => root.join("tests/scripts").join(file),
+                Some("rs") => root.join(file),
+                _ => continue,
+            };
+            assert!(path.exists(), "{name}:{line}: there is no {file}");
+        }
+    }
+    assert_eq!((sum, totals), (0, 2), "{name}: every table has its total");
 }

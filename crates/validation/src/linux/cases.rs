@@ -36,6 +36,8 @@ const KEEP_WINDOW: &str = "host.transport.tcp.linux={slow_start_after_idle = fal
 const DELAYED: &str = "host.transport.tcp.delayed_ack={every = 2, timeout = \"40ms\", quick = 2912}";
 const HANDSHAKE: &str = "host.transport.tcp.handshake=one-rtt";
 const PACED: &str = "host.pace=linux";
+const INTERLEAVED: &str = "workload.traffic.search.endpoints={roles = {senders = {hosts = [0, 1, 4, 5, 8, 9, 12, 13]}, \
+                           receivers = {hosts = [2, 3, 6, 7, 10, 11, 14, 15]}}}";
 const ONE: &str = "one-flow.toml";
 
 const fn case(
@@ -267,8 +269,8 @@ pub const CASES: &[CaseSpec] = &[
     case("pias-100kb-dctcp", "priorities.toml", DCTCP, 3, &[K65]),
     // Several switches.
     apart(case("parking-lot-dctcp-apart", "parking-lot.toml", DCTCP, 5, &[K65])),
-    apart(case("leaf-spine-reno-0.2-apart", "leaf-spine.toml", TCP, 2, &["workload.load=0.2"])),
-    apart(case("leaf-spine-dctcp-0.2-apart", "leaf-spine.toml", DCTCP, 2, &["workload.load=0.2", K65])),
+    apart(case("leaf-spine-reno-0.2-apart", "leaf-spine.toml", TCP, 2, &["workload.load=0.2", INTERLEAVED])),
+    apart(case("leaf-spine-dctcp-0.3-apart", "leaf-spine.toml", DCTCP, 2, &["workload.load=0.3", K65])),
     apart(case(
         "leaf-spine-dctcp-mixed-apart",
         "leaf-spine.toml",

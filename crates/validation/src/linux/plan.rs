@@ -207,7 +207,7 @@ impl Plan {
 
     fn set_sysctls(&mut self, scenario: &Scenario) -> Result<(), String> {
         let TransportConfig::Tcp(config) = &scenario.config().host.transport else { return Ok(()) };
-        let parts = config.linux.clone().unwrap_or_default();
+        let parts = config.linux.unwrap_or_default();
         if !parts.prr {
             return Err("the window of Linux falls as by RFC 6937: expected `linux.prr = true`".to_owned());
         }

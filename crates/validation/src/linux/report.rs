@@ -12,10 +12,12 @@ pub fn overview(all: &[Compared]) -> String {
         "per flow", "largest", "timeouts", "retrans", "drops", "marks", "",
     ]);
     let mut below = Vec::new();
+    let is_alone = |name: &str| all.iter().filter(|other| other.name == name).count() == 1;
     for compared in all {
         let linux = &compared.linux;
+        let named = format!("{} {}", compared.name, compared.scheme);
         let mut row = vec![
-            compared.name.clone(),
+            if is_alone(&compared.name) { compared.name.clone() } else { named },
             linux.flows.to_string(),
             time(linux.mean_us),
             time(linux.p50_us),

@@ -40,7 +40,8 @@ pub(super) struct Heard<'a> {
 
 impl Linux {
     fn scratch(&self, flow: &Sender) -> Window {
-        Window { cwnd: in_bytes(self.cwnd), ssthresh: in_bytes(self.ssthresh), ..flow.window() }
+        let cwnd = in_bytes(self.cwnd) + self.fraction * MSS_BYTES as f64;
+        Window { cwnd, ssthresh: in_bytes(self.ssthresh), ..flow.window() }
     }
 
     fn sample<'a>(&self, flow: &Sender, now: Instant, heard: Heard<'a>) -> AckSample<'a> {
@@ -107,15 +108,26 @@ impl Linux {
         if delivered > 0 {
             let sample = self.sample(flow, now, Heard { delivered: u64::from(delivered), ..heard });
             let window = self.scratch(flow);
-            let each = flow.congestion().increase(&window, &sample) / f64::from(self.cwnd);
-            self.fraction += f64::from(delivered) * each;
-            if self.fraction >= 1.0 - 1e-9 {
-                let opened = (self.fraction + 1e-9).floor();
-                self.cwnd = self.cwnd.saturating_add(opened as u32);
-                self.fraction = (self.fraction - opened).max(0.0);
-            }
+            let increase = flow.congestion().increase(&window, &sample);
+            self.count(delivered, f64::from(self.cwnd) / increase);
         }
         self.cwnd = self.cwnd.min(whole(flow.window().max));
+    }
+
+    /// Opens the window by a segment for each `of_one` that were delivered.
+    fn count(&mut self, delivered: u32, of_one: f64) {
+        const ROUNDING: f64 = 1e-9;
+        if self.counted >= of_one - ROUNDING {
+            // What was counted while more were needed is worth one segment and no more.
+            self.counted = 0.0;
+            self.cwnd = self.cwnd.saturating_add(1);
+        }
+        self.counted += f64::from(delivered);
+        if self.counted >= of_one - ROUNDING {
+            let opened = (self.counted / of_one + ROUNDING).floor();
+            self.counted = (self.counted - opened * of_one).max(0.0);
+            self.cwnd = self.cwnd.saturating_add(opened as u32);
+        }
     }
 
     /// The window after a loss, as the congestion control has it.
@@ -161,6 +173,6 @@ impl Linux {
             self.cwnd /= 2;
         }
         self.cwnd = self.cwnd.max(least);
-        self.fraction = 0.0;
+        self.forget_parts();
     }
 }

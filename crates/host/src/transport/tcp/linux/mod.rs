@@ -19,7 +19,8 @@
 //! | round-trip times and timeout | `rtt.rs` |
 //!
 //! Left out: timestamps (RFC 7323) and the undo by them, segmentation offload, TCP small queues, the compression of
-//! SACKs, autotuning of the receive window, which never limits.
+//! SACKs, autotuning of the receive window, which never limits, and the reduction of a window that an application
+//! leaves unused for longer than a timeout.
 
 mod ack;
 mod board;
@@ -127,8 +128,8 @@ pub(super) struct Queued {
 /// A window or threshold without a limit.
 const UNLIMITED: u32 = u32::MAX;
 
-/// The smallest wait of a probe or of a reordering timer beside round-trip times, in microseconds (Linux: two ticks of a
-/// millisecond).
+/// The smallest wait of a probe or of a reordering timer beside round-trip times, in microseconds (Linux: two ticks of
+/// a millisecond).
 const LEAST_WAIT: u64 = 2000;
 
 /// The timeout before there is a round-trip time, in microseconds (RFC 6298, section 2).
@@ -158,8 +159,10 @@ pub(super) struct Linux {
     ssthresh: u32,
     /// The window of a new connection, and of one that was idle.
     initial_cwnd: u32,
-    /// Part of a segment by which the window has opened beyond `cwnd`.
+    /// Part of a segment by which the window is larger than `cwnd`, where the congestion control sets it itself.
     fraction: f64,
+    /// Segments delivered since the window last opened by one, in congestion avoidance.
+    counted: f64,
     /// The window to which marks reduce, if this ACK asks for a reduction.
     cut_to: Option<u32>,
     /// The state ends when this segment is acknowledged.
@@ -207,6 +210,7 @@ impl Linux {
             ssthresh: whole(window.ssthresh),
             initial_cwnd: cwnd,
             fraction: 0.0,
+            counted: 0.0,
             cut_to: None,
             high: 0,
             may_be_spurious: false,
@@ -242,7 +246,13 @@ impl Linux {
 
     /// Sets the window to so many segments, as for a new flow.
     pub(super) fn set_cwnd(&mut self, segments: u32) {
-        (self.cwnd, self.fraction) = (segments, 0.0);
+        self.cwnd = segments;
+        self.forget_parts();
+    }
+
+    /// The window is a whole number of segments again.
+    fn forget_parts(&mut self) {
+        (self.fraction, self.counted) = (0.0, 0.0);
     }
 
     /// Starts the timer for the answer to a SYN that is sent for the `attempt`-th time, from 0.
@@ -291,8 +301,9 @@ impl Linux {
         u64::from(self.board.sacked())
     }
 
-    /// Lets the connection go on with a flow of its own segment numbers after `self.board` is empty. A reduction by marks
-    /// that is under way and a repair by a probe end with the first ACK of the new flow, unless the window `restarts`.
+    /// Lets the connection go on with a flow of its own segment numbers after `self.board` is empty. A reduction by
+    /// marks that is under way and a repair by a probe end with the first ACK of the new flow, unless the window
+    /// `restarts`.
     pub(super) fn begin_flow(&mut self, restarts: bool) {
         debug_assert!(self.board.outstanding() == 0, "the next flow begins when all is acknowledged");
         self.queue.clear();

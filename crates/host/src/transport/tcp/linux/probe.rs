@@ -24,7 +24,8 @@ pub(super) struct Answer {
 }
 
 impl Probe {
-    /// The next flow of the connection begins, whose segments count from 0: any of its ACKs is beyond a probe in flight.
+    /// The next flow of the connection begins, whose segments count from 0: any of its ACKs is beyond a probe in
+    /// flight.
     pub(super) fn begin_flow(&mut self) {
         self.end = self.end.map(|_| 0);
     }
@@ -78,8 +79,8 @@ impl Linux {
         self.restart_timeout(flow, now);
     }
 
-    /// An ACK for everything before segment `ack` arrived while a probe is in flight: a loss that the probe has repaired
-    /// reduces the window like any other (RFC 8985, section 7.4).
+    /// An ACK for everything before segment `ack` arrived while a probe is in flight: a loss that the probe has
+    /// repaired reduces the window like any other (RFC 8985, section 7.4).
     pub(super) fn on_ack_of_probe(&mut self, flow: &mut Sender, now: Instant, ack: u64, answer: Answer) {
         let Some(end) = self.probe.end.filter(|&end| ack >= end) else { return };
         if !self.probe.is_retransmission || answer.is_duplicate {

@@ -213,7 +213,7 @@ impl Linux {
     pub(super) fn begin_reduction(&mut self, flow: &mut Sender, target: u32) {
         self.high = self.board.end();
         self.probe.end = None;
-        self.fraction = 0.0;
+        self.forget_parts();
         self.undo.prior_cwnd = self.cwnd;
         self.reduction = Reduction::begin(self.cwnd);
         self.ssthresh = target;
@@ -325,7 +325,7 @@ impl Linux {
             self.begin_undo();
         }
         self.cwnd = self.board.in_flight() + 1;
-        self.fraction = 0.0;
+        self.forget_parts();
         if self.state <= State::Disorder && self.board.sacked() >= self.usual_reordering {
             self.reordering = self.reordering.min(self.usual_reordering);
         }

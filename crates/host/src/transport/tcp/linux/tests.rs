@@ -6,7 +6,7 @@ use tailcut_model::{Flags, FlowId, Kind, Packet, PathFacts, SackBlock};
 
 use super::{Config, State};
 use crate::HostConfig;
-use crate::congestion::{CongestionConfig, dctcp};
+use crate::congestion::{CongestionConfig, dctcp, swift};
 use crate::transport::TransportConfig;
 use crate::transport::around::spec;
 use crate::transport::tcp::receiver::{Acks, Receiver};
@@ -349,6 +349,20 @@ fn slow_start_opens_the_window_to_twice_what_is_in_use() {
 }
 
 #[test]
+fn a_window_that_the_congestion_control_sets_keeps_its_part_of_a_segment() {
+    let congestion = CongestionConfig::Swift(swift::Config::default());
+    let mut bench = Bench::on(1000 * MSS, &HostConfig { congestion, ..host(Config::default()) });
+    let mut sent = bench.send();
+    for _ in 0..10 {
+        bench.wait(20);
+        for number in std::mem::take(&mut sent) {
+            sent.extend(bench.ack(number + 1, &[]));
+        }
+    }
+    assert!(bench.cwnd() > 14.0, "{}", bench.cwnd());
+}
+
+#[test]
 fn the_echo_of_an_old_ack_does_not_forbid_to_take_a_reduction_back() {
     let mut bench = Bench::new(1000);
     bench.send();
@@ -414,6 +428,21 @@ fn a_probe_that_repaired_the_end_of_a_flow_reduces_the_window_of_the_next() {
         next.ack(1, &[]);
         assert!((cwnd..=cwnd + 1.0).contains(&next.cwnd()), "{}", next.cwnd());
     }
+}
+
+#[test]
+fn what_waits_for_the_interface_when_a_flow_ends_is_no_part_of_the_next() {
+    let host = host(Config { tail_loss_probe: false, ..Config::default() });
+    let mut bench = Bench::on(10 * MSS, &host);
+    bench.send();
+    bench.now = bench.sender.deadline();
+    bench.sender.on_timer_at(bench.now);
+    let mut ack = Packet::control(Kind::ACK, FlowId(0), HostId(1), HostId(0), 10 * MSS, bench.now);
+    ack.set_sack([]);
+    bench.sender.on_ack(bench.now, &ack, None);
+    assert_eq!(bench.sender.with_linux(|linux, _| linux.queued()), 1, "the retransmission");
+    let mut next = bench.go_on(3, &host);
+    assert_eq!(next.send(), [0, 1, 2]);
 }
 
 #[test]

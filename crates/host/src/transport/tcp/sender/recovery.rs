@@ -27,8 +27,8 @@ impl Sender {
     }
 
     /// Whether so few segments are outstanding that no more duplicate ACKs can come: no new data is left, or the
-    /// receiver does not allow it (RFC 5827, section 3.1, step 3.b). A window that is full is no such reason, as limited
-    /// transmit goes beyond it.
+    /// receiver does not allow it (RFC 5827, section 3.1, step 3.b). A window that is full is no such reason, as
+    /// limited transmit goes beyond it.
     #[cold]
     fn is_early_loss(&self, sacked: u64) -> bool {
         let outstanding = (self.nxt - self.una).div_ceil(MSS_BYTES);
