@@ -277,8 +277,8 @@ impl Packet {
         self.sack().skip(usize::from(self.flags.has(Flags::DSACK)))
     }
 
-    /// Puts a block that reports a duplicate before the SACK blocks of an ACK, of which the last one gives way. It must be
-    /// less than 2 GB from the acknowledgement, and not empty; otherwise it is left out.
+    /// Puts a block that reports a duplicate before the SACK blocks of an ACK, of which the last one gives way. It must
+    /// be less than 2 GB from the acknowledgement, and not empty; otherwise it is left out.
     pub fn report_duplicate(&mut self, block: SackBlock) {
         debug_assert!(self.kind == Kind::ACK && !self.flags.has(Flags::DSACK));
         let distance = i32::try_from(block.start as i64 - self.seq as i64);

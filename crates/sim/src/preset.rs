@@ -148,8 +148,7 @@ impl Preset {
         let Some(shared) = own.take(SHARED) else { return own };
         let named = |(name, _): &&(&str, &str)| Some(*name) == shared.as_str();
         let (name, text) = SHARED_PROFILES.iter().find(named).expect("a shipped preset names a shipped profile");
-        let profile =
-            Tree::parse(&format!("schemes/profiles/{name}.toml"), text).expect("a shipped profile is TOML");
+        let profile = Tree::parse(&format!("schemes/profiles/{name}.toml"), text).expect("a shipped profile is TOML");
         // What the preset itself says of the profile is laid over it.
         let profiles = Tree::of_entries([("profile", Tree::of_entries([(*name, profile)]))]);
         Tree::layered([&profiles, &own])

@@ -28,7 +28,8 @@ fn rate_of_1_and_26_senders(_: &Context<'_>) -> Result<Computed, String> {
 fn interval_ns(senders: u32) -> Result<f64, String> {
     let context = HostContext { nic: LINK, ..HostContext::of(HostConfig::default()) };
     let pacer = PaceConfig::Icon(icon::Config::default()).build(&context).map_err(|e| e.to_string())?;
-    let view = PaceView { srtt: Span::from_us(120), cwnd: (10 * MSS_BYTES) as f64, degree: senders, ..PaceView::default() };
+    let view =
+        PaceView { srtt: Span::from_us(120), cwnd: (10 * MSS_BYTES) as f64, degree: senders, ..PaceView::default() };
     let next = pacer.next_due(Instant::ZERO, Instant::ZERO, &view);
     Ok(next.saturating_since(Instant::ZERO).as_ns_f64())
 }

@@ -2,7 +2,7 @@
 
 mod incast;
 
-use tailcut_base::{HostId, Instant};
+use tailcut_base::{Bytes, HostId, Instant};
 
 use super::*;
 use crate::transport::TransportSeat;
