@@ -1,6 +1,6 @@
 //! How the window opens: by whole segments, by those that were delivered, and only while it is used up (RFC 7661).
 
-use tailcut_base::{Instant, MSS_BYTES};
+use tailcut_base::{Instant, MSS_BYTES, Span};
 use tailcut_model::Header;
 use tailcut_model::seat::{AckSample, CongestionControl, Window};
 
@@ -45,7 +45,7 @@ impl Linux {
     }
 
     fn sample<'a>(&self, flow: &Sender, now: Instant, heard: Heard<'a>) -> AckSample<'a> {
-        let rtt = heard.rtt.map_or(self.srtt(), |rtt| tailcut_base::Span::from_us(rtt));
+        let rtt = heard.rtt.map_or(self.srtt(), Span::from_us);
         let (una, nxt) = (self.board.first() * MSS_BYTES, self.board.end() * MSS_BYTES);
         AckSample {
             now,
