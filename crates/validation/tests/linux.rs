@@ -151,7 +151,7 @@ fn random_losses_differ_by_round_and_are_of_the_share_that_was_wanted() {
 
 #[test]
 fn hosts_whose_paths_differ_leave_delays_to_the_ports() {
-    let plan = plan("leaf-spine-dctcp-0.5-apart");
+    let plan = plan("leaf-spine-reno-0.2-apart");
     assert!(plan["ports"].as_array().unwrap().iter().all(|port| port["delay_ns"] == 1000));
     let hosts = plan["hosts"].as_array().unwrap();
     assert!(hosts.iter().zip(0..).all(|(host, number)| host["delay_ns"] == 1000 + 7 * number));
