@@ -29,6 +29,11 @@ const MOST_BURST: Span = Span::from_ms(1);
 /// How long after the beginning of an epoch delays are not read.
 const UNREAD: Span = Span::from_ms(1000);
 
+/// Whole microseconds in so many picoseconds.
+fn micros(picoseconds: u64) -> u64 {
+    picoseconds / Span::from_us(1).as_ps()
+}
+
 /// Longer than any delay.
 const NEVER: Span = Span::from_ps(u64::MAX);
 
@@ -93,7 +98,7 @@ impl HyStart {
             return false;
         }
         // In whole microseconds.
-        let delay = Span::from_us((ack.rtt.as_ps() / Span::from_us(1).as_ps()).max(1));
+        let delay = Span::from_us(micros(ack.rtt.as_ps()).max(1));
         if self.delay_min == Span::ZERO || delay < self.delay_min {
             self.delay_min = delay;
         }
@@ -130,9 +135,10 @@ impl HyStart {
             return false;
         }
         self.train = ack.now;
-        let most = self.delay_min + self.burst_time(window, ack.srtt);
-        let most = if self.paced { most } else { Span::from_ps(most.as_ps() / 2) };
-        ack.now.saturating_since(self.round_start) > most
+        // The clock counts whole microseconds, which decides where the path is as short as some of them.
+        let most = micros(self.delay_min.as_ps()) + micros(self.burst_time(window, ack.srtt).as_ps());
+        let most = if self.paced { most } else { most / 2 };
+        micros(ack.now.as_ps()) - micros(self.round_start.as_ps()) > most
     }
 
     fn is_delayed(&mut self, delay: Span) -> bool {
