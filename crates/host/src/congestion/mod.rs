@@ -52,7 +52,8 @@ impl CongestionControl for CongestionSeat {
     fn ecn_capable(&self) -> bool {
         match_congestion!(self, model => model.ecn_capable())
     }
-    #[inline]
+    // For the loop of a packet; other callers are rare.
+    #[inline(always)]
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample<'_>) -> bool {
         match_congestion!(self, model => model.on_ack(window, ack))
     }
