@@ -181,6 +181,9 @@ fn schemes_that_repair() -> Vec<&'static str> {
 /// A packet of a list, as the trace names it.
 type Name = (u32, &'static str, u64);
 
+/// What of a packet does not change on the way: flow, kind, sequence number, time of sending and sender.
+type Unchanged = (u32, u8, u64, u64, u32);
+
 /// The transmissions of every packet that a trace has, and those of them that were dropped because links are down, each
 /// by its number among the transmissions of the packet.
 fn transmissions(scenario: &Scenario) -> (BTreeMap<Name, u64>, BTreeSet<(Name, u64)>, Outcome) {
@@ -191,7 +194,7 @@ fn transmissions(scenario: &Scenario) -> (BTreeMap<Name, u64>, BTreeSet<(Name, u
     let mut sent: BTreeMap<Name, u64> = BTreeMap::new();
     let mut acks: BTreeMap<u32, u64> = BTreeMap::new();
     // Packets that are under way, by what of them does not change on the way, and their transmissions.
-    let mut under_way: BTreeMap<(u32, u8, u64, u64, u32), Vec<(Name, u64)>> = BTreeMap::new();
+    let mut under_way: BTreeMap<Unchanged, Vec<(Name, u64)>> = BTreeMap::new();
     let mut dropped = BTreeSet::new();
     for seen in trace.packets {
         let packet = &seen.packet;
