@@ -97,6 +97,7 @@ impl Receiver {
     }
 
     /// Takes in a data packet and gives the ACKs that it causes to `send`: none, one, or two when the mark flips.
+    #[inline(always)]
     pub(super) fn on_data(
         &mut self,
         now: Instant,
