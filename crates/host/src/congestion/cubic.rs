@@ -8,7 +8,7 @@
 //! convergence).
 //!
 //! Slow start ends with the first loss, or sooner by HyStart (Ha and Rhee, "Taming the elephants: New TCP slow start",
-//! Computer Networks 55, 2011), in the form that Linux has: see [`hystart`].
+//! Computer Networks 55, 2011), in the form that Linux has (`hystart.rs`).
 //!
 //! Two forms of the arithmetic: `arithmetic = "rfc"` is continuous, as the equations are; `"linux"` is that of
 //! Linux 6.1, in whole segments and milliseconds. They differ where windows are small or round trips are shorter than

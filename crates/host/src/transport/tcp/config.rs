@@ -62,8 +62,9 @@ pub struct DelayedAck {
     pub every: u32,
     /// An ACK is sent at the latest after this time.
     pub timeout: Span,
-    /// The first so many packets of a flow, and as many after a duplicate, are acknowledged at once (quick ACKs of
-    /// Linux: 16), so that the window of a new flow opens quickly.
+    /// So many packets are acknowledged at once, at the beginning of a flow and again after each duplicate (0 by
+    /// default). Linux: 16, and all while its receive window opens, which lasts for thousands of packets where buffers
+    /// are large.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub quick: u16,
 }
@@ -159,14 +160,14 @@ pub struct Config {
     pub dup_thresh: u32,
     /// Whether DupThresh starts a retransmission at all; off under packet spraying in the public ns-2 scripts.
     pub fast_retransmit: bool,
-    /// How losses are found and repaired.
+    /// How losses are found and repaired (`"rfc6675"` by default).
     #[serde(skip_serializing_if = "Recovery::is_default")]
     pub recovery: Recovery,
     /// Parts of the recovery of Linux; only with `recovery = "linux"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linux: Option<linux::Config>,
     /// Whether fewer duplicate ACKs than `dup_thresh` mean loss where so few segments are outstanding that more cannot
-    /// come: one less than the segments, if no new data may be sent (RFC 5827).
+    /// come: one less than the segments, if no new data may be sent (RFC 5827; `false` by default).
     #[serde(skip_serializing_if = "is_false")]
     pub early_retransmit: bool,
     /// Whether a recovery that has no new data to send repeats segments that are not judged lost: those below the
@@ -184,11 +185,12 @@ pub struct Config {
     /// Over which connection a flow goes.
     pub connection: Connection,
     /// Timeouts fire at ticks of the host's clock that are so far apart (ns-2's `tcpTick_`, Linux's jiffies); without
-    /// it, to the picosecond. The clocks of different hosts do not tick together.
+    /// it, to the picosecond. The clocks of different hosts do not tick together
+    /// unless `timer_phase` is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_tick: Option<Span>,
-    /// The clocks of all hosts tick at this time and every `timer_tick` after it; without it, each has a phase of its
-    /// own.
+    /// The clocks of all hosts tick at this time and every `timer_tick` after it; without it, each host has a phase of
+    /// its own. Must be less than `timer_tick`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer_phase: Option<Span>,
     /// A smallest retransmission timeout of their own for long flows; without it, `min_rto` is that of all.
@@ -255,9 +257,16 @@ impl Config {
             return Err(Invalid::new("timer_tick", "a clock needs time between its ticks")
                 .help("expected a positive time, such as \"10us\""));
         }
-        if self.timer_phase.is_some() && self.timer_tick.is_none() {
-            return Err(Invalid::new("timer_phase", "`timer_phase` requires `timer_tick`")
-                .help("expected `timer_tick`, such as \"1ms\", beside it"));
+        match (self.timer_phase, self.timer_tick) {
+            (Some(_), None) => {
+                return Err(Invalid::new("timer_phase", "`timer_phase` requires `timer_tick`")
+                    .help("expected `timer_tick`, such as \"1ms\", beside it"));
+            }
+            (Some(phase), Some(tick)) if phase >= tick => {
+                let message = format!("`timer_phase` must be less than `timer_tick`, {tick}, got {phase}");
+                return Err(Invalid::new("timer_phase", message).help("expected a time within one tick"));
+            }
+            _ => {}
         }
         self.validate_recovery()?;
         if self.max_rto < self.min_rto && !self.fixed_rto {

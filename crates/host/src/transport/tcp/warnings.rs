@@ -44,6 +44,7 @@ pub(super) fn of(config: &Config, around: &Around) -> Vec<String> {
         warnings.extend(around.small_window("max_window", u64::from(packets) * MTU_BYTES));
     }
     if let Some(delayed) = &config.delayed_ack
+        && delayed.every > 1
         && delayed.timeout + around.rtt > config.min_rto
     {
         warnings.push(format!(
