@@ -161,24 +161,29 @@ fn hosts_whose_paths_differ_leave_delays_to_the_ports() {
     assert_eq!(ways, BTreeSet::from([0, 1]), "flows take both spines");
 }
 
-/// A scenario of a user, as `--scenario` reads it.
-fn of_user(text: &str) -> Result<(), String> {
+/// The first plan of a scenario of a user, as `--scenario` reads it.
+fn of_user(text: &str) -> Result<serde_json::Value, String> {
     let folder = std::env::temp_dir().join(format!("tailcut-linux-{}-{}", std::process::id(), hash(text.as_bytes())));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("mine.toml");
     std::fs::write(&file, text).unwrap();
     let result = Spec::of_file(&file).and_then(|specs| {
-        for spec in specs {
-            Case::load(spec)?.plan()?;
+        let mut plans = Vec::new();
+        for mut spec in specs {
+            spec.own.push("host.congestion.cubic.arithmetic=linux".to_owned());
+            let case = Case::load(spec)?;
+            plans.push(case.plan()?.text());
+            // tailcut runs what is replayed, also with another model by `--set`.
+            case.replay(0, &vec![1000; case.rounds[0].flows.len()]).unwrap_or_else(|e| panic!("{e}"));
         }
-        Ok(())
+        Ok(serde_json::from_str(&plans[0]).unwrap())
     });
     std::fs::remove_dir_all(&folder).unwrap();
     result
 }
 
 const STAR: &str = "
-schemes = [\"tcp\"]
+schemes = [\"tcp@linux\"]
 [topology.star]
 hosts = 3
 host_link = { rate = \"10Gbps\", delay = \"1us\" }
@@ -200,10 +205,141 @@ fn scenarios_that_linux_cannot_replay_are_refused_with_a_reason() {
         let error = of_user(&format!("{STAR}{more}")).unwrap_err();
         assert!(error.contains(expected), "{more}: {error}");
     }
-    let homa = of_user(&STAR.replace("tcp", "homa")).unwrap_err();
+    let homa = of_user(&STAR.replace("tcp@linux", "homa")).unwrap_err();
     assert!(homa.contains("expected `host.transport = \"tcp\"`"), "{homa}");
-    let unnamed = of_user(&STAR.replace("schemes = [\"tcp\"]", "")).unwrap_err();
+    let unnamed = of_user(&STAR.replace("schemes = [\"tcp@linux\"]", "")).unwrap_err();
     assert!(unnamed.contains("names no schemes"), "{unnamed}");
-    let two = STAR.replace("}]", "}, { src = 1, dst = 2, size = \"9KB\" }]");
-    assert!(of_user(&two).unwrap_err().contains("expected `host.order = \"fifo\"`"));
+    let two = STAR.replace("tcp@linux", "mine").replace("}]", "}, { src = 1, dst = 2, size = \"9KB\" }]");
+    let srpt = "[scheme.mine]\npreset = \"tcp@linux\"\nhost.order = \"srpt\"\n";
+    assert!(of_user(&format!("{two}{srpt}")).unwrap_err().contains("expected `host.order = \"fifo\"`"));
+}
+
+#[test]
+fn keys_that_the_driver_cannot_set_are_refused_by_name() {
+    let cases = [
+        ("[host.transport.tcp]\ninitial_ssthresh = 20\n", "`host.transport.tcp.initial_ssthresh` must not be given"),
+        ("[host.transport.tcp]\nmax_window = 20\n", "`host.transport.tcp.max_window` must not be given"),
+        (
+            "[host.transport.tcp]\ndelayed_ack = { every = 3, timeout = \"40ms\" }\n",
+            "`host.transport.tcp.delayed_ack.every` must be at most 2",
+        ),
+    ];
+    for (more, expected) in cases {
+        let error = of_user(&format!("{STAR}{more}")).unwrap_err();
+        assert!(error.contains(expected), "{more}: {error}");
+    }
+    let links = of_user(&format!("fidelity = \"links\"\n{STAR}")).unwrap_err();
+    assert!(links.contains("expected `fidelity = \"packet\"`"), "{links}");
+    let plain = of_user(&STAR.replace("tcp@linux", "tcp")).unwrap_err();
+    assert!(plain.contains("expected `recovery = \"linux\"`") && plain.contains("got `rfc6675`"), "{plain}");
+    let dctcp = STAR.replace("tcp@linux", "dctcp@linux");
+    of_user(&format!("{dctcp}[host.congestion.dctcp]\ngain = 0.0625\n")).unwrap();
+    let gain = of_user(&format!("{dctcp}[host.congestion.dctcp]\ngain = 0.125\n")).unwrap_err();
+    assert!(gain.contains("`host.congestion.dctcp.gain`") && gain.contains("expected 0.0625, got 0.125"), "{gain}");
+}
+
+#[test]
+fn a_scenario_of_a_user_is_that_of_a_run() {
+    // A scheme's identity is above the scenario.
+    let cubic = of_user(&format!("{STAR}[host]\ncongestion = \"cubic\"\n")).unwrap();
+    assert_eq!(cubic["tcp"]["congestion"], "reno");
+    // What is said by its name is above both.
+    let own =
+        STAR.replace("tcp@linux", "mine") + "[scheme.mine]\npreset = \"tcp@linux\"\nhost.congestion = \"cubic\"\n";
+    assert_eq!(of_user(&own).unwrap()["tcp"]["congestion"], "cubic");
+    let window = of_user(&format!("{STAR}[scheme.\"tcp@linux\"]\nhost.transport.tcp.initial_window = 4\n")).unwrap();
+    assert_eq!(window["tcp"]["initial_window"], 4);
+}
+
+#[test]
+fn seeds_are_counted_or_named() {
+    let rounds = |seeds: &str| of_user(&format!("seeds = {seeds}\n{STAR}")).map(|plan| plan["rounds"].clone());
+    assert_eq!(rounds("3").unwrap().as_array().unwrap().len(), 3);
+    assert_eq!(rounds("[4, 9]").unwrap().as_array().unwrap().len(), 2);
+    for seeds in ["-1", "0", "[]", "1.5"] {
+        let error = rounds(seeds).unwrap_err();
+        assert!(error.contains("`seeds`") && error.contains(&format!("got `seeds = {seeds}`")), "{error}");
+    }
+    // A list has the draws of its seeds.
+    let drawn = STAR.replace("[{ src = 1, dst = 0, size = \"9KB\" }]", "[]");
+    let drawn = drawn.replace("list = []", "share = 1.0\nsizes.fixed = \"9KB\"\n[workload]\nload = 0.3\nflows = 5");
+    let of = |seeds: &str| of_user(&format!("seeds = {seeds}\n{drawn}")).unwrap()["rounds"].clone();
+    let (counted, named) = (of("2"), of("[2, 1]"));
+    assert_eq!((&counted[0]["flows"], &counted[1]["flows"]), (&named[1]["flows"], &named[0]["flows"]));
+    assert_ne!(counted[0]["flows"], counted[1]["flows"]);
+}
+
+#[test]
+fn segments_that_have_no_room_for_their_number_are_refused() {
+    let lost = |size: u32, segment: u32| {
+        let text = STAR.replace("9KB", &format!("{size}B"));
+        of_user(&format!("{text}[failures]\npackets = [{{ flow = 0, segment = {segment} }}]\n"))
+    };
+    let error = lost(1462, 1).unwrap_err();
+    assert!(error.contains("`failures.packets`") && error.contains("segment 1 of flow 0 has 2"), "{error}");
+    lost(1462, 0).unwrap();
+    lost(1464, 1).unwrap();
+    lost(1460, 0).unwrap();
+}
+
+#[test]
+fn ports_with_classes_have_room_for_all_flows_of_a_round() {
+    let classes = |size: u32, limit: u32| {
+        let text = STAR.replace("9KB", &format!("{size}B"));
+        of_user(&format!("{text}[port]\nclasses = 2\nclassifier = \"tag\"\nlimit = \"{limit}B\"\n"))
+    };
+    // 10 segments of 1,500 B.
+    classes(14_600, 15_000).unwrap();
+    let error = classes(14_600, 14_999).unwrap_err();
+    assert!(error.contains("`port.limit`") && error.contains("expected `port.limit = \"15000B\"`"), "{error}");
+    let short = classes(14_601, 100_000).unwrap_err();
+    assert!(short.contains("`port.classes`") && short.contains("that of flow 0 has 1"), "{short}");
+}
+
+#[test]
+fn rounds_with_more_flows_than_the_driver_has_sockets_are_refused() {
+    let flows = |count: usize| {
+        let list = vec!["{ src = 1, dst = 0, size = \"9KB\" }"; count].join(", ");
+        of_user(&STAR.replace("{ src = 1, dst = 0, size = \"9KB\" }", &list))
+    };
+    flows(400).unwrap();
+    let error = flows(401).unwrap_err();
+    assert!(error.contains("at most 400 flows") && error.contains("are 401"), "{error}");
+}
+
+#[test]
+fn what_tailcut_refuses_is_told_once() {
+    let reference = Reference::read().unwrap();
+    let mut case = load(CaseSpec::find("idle-1b").unwrap());
+    case.spec.own.push("host.transport.tcp.no_such=1".to_owned());
+    let answer = reference.get(&case).unwrap();
+    let table = report::overview(&[Compared::new(&case, answer, own::run(&case, answer))]);
+    assert!(table.contains("idle-1b: tailcut refused the case: ") && !table.contains("error:"), "{table}");
+}
+
+#[test]
+fn one_flow_is_not_told_as_several() {
+    let reference = Reference::read().unwrap();
+    let case = load(CaseSpec::find("idle-1b").unwrap());
+    let answer = reference.get(&case).unwrap();
+    let mut compared = Compared::new(&case, answer, own::run(&case, answer));
+    for (unfinished, expected) in [(1, "1 flow unfinished, 0 in Linux"), (2, "2 flows unfinished, 0 in Linux")] {
+        compared.own.as_mut().unwrap().unfinished = unfinished;
+        assert_eq!(compared.failed(), [expected]);
+    }
+}
+
+#[test]
+fn the_command_ends_with_2_where_a_case_did_not_run() {
+    let run = |set: &str| {
+        let command = std::process::Command::new(env!("CARGO_BIN_EXE_linux")).args(["--set", set, "idle-1b"]).output();
+        let output = command.unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, errors) = run("host.transport.tcp.no_such=1");
+    assert!(code == Some(2) && errors.contains("no_such"), "{errors}");
+    assert_eq!(errors.matches("error:").count(), 1, "{errors}");
+    // A band that fails is a result.
+    let (code, errors) = run("topology.star.host_link.delay=20us");
+    assert_eq!(code, Some(0), "{errors}");
 }

@@ -19,6 +19,9 @@ linux [--kernel FILE --answers FOLDER --version VERSION --options HASH --edits H
       [--trace HOST]... [--set KEY=VALUE]... [--scenario FILE]... [CASE]...
 
 Compares tailcut with the kernel, or without one with the stored answers of Linux.
+
+Exit codes: 0 if every case was compared, also where a case is outside of a band, which the last column shows; 2 if an
+argument is wrong or a case did not run.
 ";
 /// Kernels at a time.
 const AT_A_TIME: usize = 2;
@@ -37,7 +40,8 @@ fn main() -> ExitCode {
     match arguments().and_then(|arguments| compare(&arguments)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("error: {message}");
+            // Problems of scenarios are rendered with the word.
+            eprintln!("error: {}", message.strip_prefix("error: ").unwrap_or(&message));
             ExitCode::from(2)
         }
     }
@@ -104,6 +108,9 @@ fn unknown(name: &str) -> String {
 }
 
 fn compare(arguments: &Arguments) -> Result<(), String> {
+    for warning in arguments.specs.iter().flat_map(|spec| &spec.warnings) {
+        eprintln!("warning: {warning}");
+    }
     let cases: Vec<Case> = arguments.specs.iter().cloned().map(Case::load).collect::<Result<_, _>>()?;
     let answers = match &arguments.kernel {
         Some(kernel) => ask(&cases, &Guest::new(kernel, &arguments.answers)?, &arguments.trace)?,
@@ -129,6 +136,12 @@ fn compare(arguments: &Arguments) -> Result<(), String> {
         }
     }
     println!("{}", report::overview(&compared));
+    let refused: Vec<(&str, &String)> =
+        compared.iter().filter_map(|one| Some((one.name.as_str(), one.own.as_ref().err()?))).collect();
+    if let Some((name, why)) = refused.first() {
+        let count = format!("{} of {} cases did not run", refused.len(), compared.len());
+        return Err(format!("{count}; `{name}`: {}", why.strip_prefix("error: ").unwrap_or(why)));
+    }
     let idle = cases.into_iter().zip(answers).filter(|(case, _)| OFFSETS.contains(&case.spec.name.as_str()));
     let idle: Vec<(Case, Answer)> = idle.collect();
     if !idle.is_empty() {

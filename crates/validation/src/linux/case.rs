@@ -5,19 +5,18 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tailcut_base::{Seeds, mix64};
+use tailcut_lab::{Plan as Run, PlannedPoint, RunArguments};
 use tailcut_model::FlowSpec;
 use tailcut_sim::config::{LostKind, LostPacket};
-use tailcut_sim::{Preset, Problem, Scenario, Tree};
+use tailcut_sim::{Preset, Problem, Scenario, Tree, Value};
 use tailcut_topology::Node;
 use tailcut_workload::Workload;
 
 use super::cases::CaseSpec;
 use super::plan::Plan;
 
-/// Keys of a scenario file that are not of one simulation.
-const OF_A_RUN: [&str; 6] = ["name", "title", "schemes", "seeds", "sweep", "scheme"];
-/// Rounds of a scenario that gives no `seeds`.
-const ROUNDS: u32 = 1;
+/// Keys of a case's scenario that are not of one simulation.
+const OF_A_RUN: [&str; 4] = ["name", "title", "schemes", "seeds"];
 const TICK_NS: u64 = 1_000_000;
 
 /// What a case is made of.
@@ -25,24 +24,24 @@ const TICK_NS: u64 = 1_000_000;
 pub struct Spec {
     /// Its name on the command line and in tables.
     pub name: String,
-    /// The scenario, and the folder of the files that it names.
-    pub text: String,
-    /// Where it is.
+    /// All that the scenario says of this scheme, laid over each other as in `tailcut run`.
+    pub base: Tree,
+    /// The folder of the files that it names.
     pub folder: PathBuf,
-    /// Assignments, as after `--set`.
-    pub set: Vec<String>,
     /// Assignments for tailcut only: what changes if one thing is different there.
     pub own: Vec<String>,
     /// The scheme.
     pub scheme: String,
-    /// Runs with other phases of the clock, other drawn starts and other drawn losses.
-    pub rounds: u32,
+    /// The seeds of the rounds, which differ by the phase of the clock, drawn starts and drawn losses.
+    pub seeds: Vec<u64>,
     /// Each start is later by a time below this one, drawn for each flow and round.
     pub jitter_ns: u64,
     /// The link from host n is longer by n times this time.
     pub apart_ns: u64,
     /// The share of segments whose first transmission is lost, drawn for each round.
     pub loss: f64,
+    /// What `tailcut run` warns of in a scenario file; with the first scheme of the file.
+    pub warnings: Vec<String>,
 }
 
 /// One round of a case.
@@ -80,25 +79,25 @@ impl Spec {
     pub fn of(case: &CaseSpec) -> Result<Spec, String> {
         let path = folder().join(case.file);
         let text = std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let base = layered(case, &text).map_err(|problem| problem.render(false))?;
         Ok(Spec {
             name: case.name.to_owned(),
-            text,
+            base,
             folder: folder(),
-            set: owned(case.set),
             own: Vec::new(),
             scheme: case.scheme.to_owned(),
-            rounds: case.rounds,
+            seeds: (1..=u64::from(case.rounds)).collect(),
             jitter_ns: case.jitter_us * 1000,
             apart_ns: case.apart_ns,
             loss: case.loss,
+            warnings: Vec::new(),
         })
     }
 
-    /// One spec for each scheme of a scenario file.
+    /// One spec for each scheme of a scenario file, as `tailcut run` has it.
     ///
     /// # Errors
-    /// If it cannot be read or has a sweep.
+    /// If it cannot be read, is wrong, has a sweep or names no schemes.
     pub fn of_file(path: &Path) -> Result<Vec<Spec>, String> {
         let shown = path.display().to_string();
         let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {shown}: {e}"))?;
@@ -106,28 +105,59 @@ impl Spec {
         if tree.get("sweep").is_some() {
             return Err(format!("`{shown}` has a table `sweep`: a replay has one setting; remove the table"));
         }
-        let value: toml::Value = toml::from_str(&tree.to_toml()).map_err(|e| format!("{shown}: {e}"))?;
-        let schemes = value.get("schemes").and_then(toml::Value::as_array).cloned().unwrap_or_default();
-        let rounds = value.get("seeds").and_then(toml::Value::as_integer).map_or(ROUNDS, |n| n as u32);
-        if schemes.is_empty() {
+        if tree.get("schemes").is_none() {
             return Err(format!("`{shown}` names no schemes: expected such as `schemes = [\"tcp@linux\"]`"));
         }
+        let is_wrong = tree.get("seeds").is_some_and(|seeds| match &seeds.value {
+            Value::Integer(count) => *count < 1,
+            Value::Array(seeds) => seeds.is_empty(),
+            _ => true,
+        });
+        if is_wrong {
+            return Err(format!(
+                "`seeds` in `{shown}` must be a number of rounds, at least 1, or a list of seeds: expected such as \
+                 `seeds = 3` or `seeds = [1, 2, 7]`, got `seeds = {}`",
+                tree.get("seeds").map_or_else(String::new, Tree::to_text)
+            ));
+        }
+        let run = Run::read(path, &RunArguments::default()).map_err(|problem| problem.render(false))?;
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-        let spec = |scheme: &toml::Value| Spec {
-            name: name.clone(),
-            text: text.clone(),
-            folder: folder.clone(),
-            set: Vec::new(),
-            own: Vec::new(),
-            scheme: scheme.as_str().unwrap_or_default().to_owned(),
-            rounds,
-            jitter_ns: 0,
-            apart_ns: 0,
-            loss: 0.0,
+        let spec = |planned: &PlannedPoint| {
+            let scenario = planned.scenario()?;
+            let whole = toml::to_string(&scenario.config().to_table()).expect("a table is TOML");
+            Ok(Spec {
+                name: name.clone(),
+                base: Tree::parse(&shown, &whole)?,
+                folder: folder.clone(),
+                own: Vec::new(),
+                scheme: planned.point.scheme.clone(),
+                seeds: run.seeds.clone(),
+                jitter_ns: 0,
+                apart_ns: 0,
+                loss: 0.0,
+                warnings: Vec::new(),
+            })
         };
-        Ok(schemes.iter().map(spec).collect())
+        let of_schemes = run.points.iter().filter(|planned| planned.point.seed == run.seeds[0]);
+        let specs: Result<Vec<Spec>, Problem> = of_schemes.map(spec).collect();
+        let mut specs = specs.map_err(|problem| problem.render(false))?;
+        if let Some(first) = specs.first_mut() {
+            first.warnings.clone_from(&run.warnings);
+        }
+        Ok(specs)
     }
+}
+
+/// All that is said of a case: the scheme in its scenario, with the assignments of the case by the scheme's name.
+fn layered(case: &CaseSpec, text: &str) -> Result<Tree, Problem> {
+    let mut scenario = Tree::parse(case.file, text)?;
+    for key in OF_A_RUN {
+        scenario.take(key);
+    }
+    let set = case.set.iter().map(|assignment| Tree::parse_assignment(assignment)).collect::<Result<Vec<_>, _>>()?;
+    let by_name: Vec<&Tree> = set.iter().collect();
+    Ok(Preset::scheme(case.scheme)?.in_scenario(&[&scenario], &by_name))
 }
 
 impl Case {
@@ -140,21 +170,12 @@ impl Case {
     }
 
     fn build(spec: Spec) -> Result<Case, Problem> {
-        let mut base = Preset::layer(&spec.scheme)?;
-        let mut own = Tree::parse(&spec.name, &spec.text)?;
-        for key in OF_A_RUN {
-            own.take(key);
-        }
-        base.merge(own);
-        for assignment in &spec.set {
-            base.merge(Tree::parse_assignment(assignment)?);
-        }
+        let mut base = spec.base.clone();
         if spec.apart_ns > 0 {
             base.merge(longer_links(&base, &spec)?);
         }
         let mut rounds = Vec::new();
-        for number in 0..spec.rounds {
-            let seed = u64::from(number) + 1;
+        for &seed in &spec.seeds {
             let drawn = Scenario::new(&base, seed, spec.folder.as_path())?;
             let workload =
                 Workload::new(&drawn.config().workload, &drawn.host_links(), Seeds::new(seed), spec.folder.as_path());
@@ -222,7 +243,7 @@ impl Case {
             }
             // Packets of one host never arrive at the same moment.
             let is_shared = flows.iter().any(|flow| flow.src != flows[0].src);
-            if self.spec.apart_ns == 0 && is_shared {
+            if is_shared {
                 tree.merge(slower_interfaces(&tree, &self.spec)?);
             }
             // Time 0 is a tick of Linux.
@@ -232,7 +253,7 @@ impl Case {
             if !losses.is_empty() {
                 tree.merge(Tree::parse("losses", &failures(losses))?);
             }
-            Scenario::new(&tree, round as u64 + 1, self.spec.folder.as_path())
+            Scenario::new(&tree, self.spec.seeds[round], self.spec.folder.as_path())
         };
         build().map_err(|problem: Problem| problem.render(false))
     }

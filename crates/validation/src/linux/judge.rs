@@ -155,7 +155,8 @@ impl Compared {
         let bands = &*PARSED;
         let mut failed = Vec::new();
         if own.unfinished != self.linux.unfinished {
-            failed.push(format!("{} flows unfinished, {} in Linux", own.unfinished, self.linux.unfinished));
+            let flows = if own.unfinished == 1 { "flow" } else { "flows" };
+            failed.push(format!("{} {flows} unfinished, {} in Linux", own.unfinished, self.linux.unfinished));
         }
         if !self.has_loss() {
             if self.per_flow.1.is_nan() || self.per_flow.1 > bands.without_loss.flow {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tailcut_base::{MTU_BYTES, PortId, SwitchId};
+use tailcut_base::{MSS_BYTES, MTU_BYTES, PortId, SwitchId};
+use tailcut_model::FlowSpec;
 use tailcut_sim::Scenario;
-use tailcut_sim::config::{LostKind, LostPacket};
+use tailcut_sim::config::{Fidelity, LostKind, LostPacket};
 use tailcut_sim::seats::{
     ClassifierConfig, CongestionConfig, LossConfig, MarkerConfig, MemoryConfig, OrderConfig, PaceConfig,
     SchedulerConfig, TagConfig, TransportConfig,
@@ -23,6 +24,12 @@ const MOST_WAYS: u32 = 200;
 const MOST_MARKED_FLOWS: usize = 1024;
 /// Segments of one flow that it can name.
 const MOST_MARKED_SEGMENTS: u64 = 16384;
+/// Flows of one round for which the driver has files: two sockets each, and those of its network.
+const MOST_FLOWS: usize = 400;
+/// The mark with which a segment begins, and which the drops and the classes of ports read.
+const MARK_BYTES: u64 = 4;
+/// The gain of DCTCP in Linux.
+const DCTCP_GAIN: f64 = 1.0 / 16.0;
 /// The longest wait for flows that do not end.
 const LONGEST_NS: u64 = 20_000_000_000;
 
@@ -121,9 +128,21 @@ impl Plan {
         let first = &case.rounds.first().ok_or("a case needs at least one round")?.scenario;
         let network = first.network();
         let hosts = network.hosts();
+        if first.config().fidelity != Fidelity::Packet {
+            return Err(
+                "`fidelity` must be that of packets: Linux sends them; expected `fidelity = \"packet\"`".to_owned()
+            );
+        }
         let mut all = Vec::new();
         let mut of_rounds = Vec::new();
         for round in &case.rounds {
+            if round.flows.len() > MOST_FLOWS {
+                return Err(format!(
+                    "a round must have at most {MOST_FLOWS} flows, for which the driver has sockets: the flows of \
+                     `workload` are {}; expected fewer, such as `workload.flows = {MOST_FLOWS}`",
+                    round.flows.len()
+                ));
+            }
             let mut paths = Vec::new();
             for (number, spec) in round.flows.iter().enumerate() {
                 paths.push(paths::of_flow(&round.scenario, number as u32, spec)?);
@@ -142,6 +161,9 @@ impl Plan {
         let mut ports = Vec::new();
         for &id in numbers.keys() {
             ports.push(port(first, id, &numbers, delays == Delays::AtPorts)?);
+        }
+        for (round, paths) in case.rounds.iter().zip(&of_rounds) {
+            check_classes(&round.flows, paths, &ports, &numbers)?;
         }
         // A token bucket lets a packet pass when its transmission begins, not when it ends.
         let early = |host: u32| {
@@ -168,7 +190,7 @@ impl Plan {
         let (routes, ways) = routes(first, &numbers)?;
         let mut rounds = Vec::new();
         for ((round, paths), number) in case.rounds.iter().zip(&of_rounds).zip(0..) {
-            let flow = |(spec, (data, ack)): (&tailcut_model::FlowSpec, &(paths::Path, paths::Path))| Flow {
+            let flow = |(spec, (data, ack)): (&FlowSpec, &(paths::Path, paths::Path))| Flow {
                 start_ns: spec.start.as_ps() / 1000,
                 src: spec.src.0,
                 dst: spec.dst.0,
@@ -281,6 +303,50 @@ fn port(scenario: &Scenario, id: PortId, numbers: &BTreeMap<PortId, u32>, is_del
     })
 }
 
+/// Checks that ports with classes see the class of each segment, and lose none: the limit of such a port is that of
+/// each class in Linux, and that of all classes in tailcut.
+fn check_classes(
+    flows: &[FlowSpec],
+    paths: &[(paths::Path, paths::Path)],
+    ports: &[Port],
+    numbers: &BTreeMap<PortId, u32>,
+) -> Result<(), String> {
+    let mut bytes = vec![0; ports.len()];
+    for (number, (flow, (data, ack))) in flows.iter().zip(paths).enumerate() {
+        let segments = flow.size.div_ceil(MSS_BYTES);
+        for (path, of_path) in [(data, flow.size + segments * ACK_BYTES), (ack, segments * ACK_BYTES)] {
+            for port in path.ports.iter().skip(1).map(|port| numbers[port] as usize) {
+                bytes[port] += of_path;
+                if ports[port].classes > 1 && is_short(flow.size) {
+                    return Err(format!(
+                        "the last segment of each flow must have {MARK_BYTES} bytes or more where `port.classes` is \
+                         above 1, as its class is written there: that of flow {number} has {}; expected another size \
+                         than {} B",
+                        flow.size % MSS_BYTES,
+                        flow.size
+                    ));
+                }
+            }
+        }
+    }
+    for (port, bytes) in ports.iter().zip(bytes) {
+        if port.classes > 1 && bytes > port.limit_bytes {
+            return Err(format!(
+                "`port.limit` must not be reached where `port.classes` is above 1, as it is a limit of each class in \
+                 Linux and of the port in tailcut: the flows of a round have {bytes} B on one port, and the limit is \
+                 {} B; expected `port.limit = \"{bytes}B\"` or more, fewer flows, or `port.classes = 1`",
+                port.limit_bytes
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the last segment of a flow of this size is too short for a mark.
+fn is_short(size: u64) -> bool {
+    (1..MARK_BYTES).contains(&(size % MSS_BYTES))
+}
+
 /// For each switch and host: the host's port, or that of each way.
 #[expect(clippy::type_complexity, reason = "the rows are those of the plan")]
 fn routes(
@@ -309,9 +375,22 @@ fn routes(
 fn tcp(scenario: &Scenario) -> Result<Tcp, String> {
     let host = &scenario.config().host;
     let TransportConfig::Tcp(config) = &host.transport else {
-        return Err("Linux has TCP: expected `host.transport = \"tcp\"`".to_owned());
+        return Err(format!(
+            "`host.transport` must be TCP, which Linux has: expected `host.transport = \"tcp\"`, such as by the scheme \
+             `tcp@linux`, got `{}`",
+            name_of(&host.transport)
+        ));
     };
-    let name = congestion_name(&host.congestion);
+    check_tcp(&host.transport)?;
+    let name = name_of(&host.congestion);
+    if let CongestionConfig::Dctcp(dctcp) = &host.congestion
+        && dctcp.gain != DCTCP_GAIN
+    {
+        return Err(format!(
+            "`host.congestion.dctcp.gain` must be that of Linux: expected {DCTCP_GAIN}, got {}",
+            dctcp.gain
+        ));
+    }
     let congestion = match name.as_str() {
         "newreno" => "reno",
         "dctcp" => "dctcp",
@@ -363,8 +442,37 @@ fn several_at_a_host(scenario: &Scenario) -> bool {
     senders.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The name of a congestion control in scenarios.
-fn congestion_name(config: &CongestionConfig) -> String {
+/// Checks what of TCP the driver cannot set in Linux.
+fn check_tcp(transport: &TransportConfig) -> Result<(), String> {
+    const TCP: &str = "host.transport.tcp";
+    let TransportConfig::Tcp(config) = transport else { return Ok(()) };
+    if name_of(&config.recovery) != "linux" {
+        return Err(format!(
+            "`{TCP}.recovery` must be that of Linux: expected `recovery = \"linux\"`, such as by the scheme \
+             `tcp@linux`, got `{}`",
+            name_of(&config.recovery)
+        ));
+    }
+    for (key, value) in [("initial_ssthresh", config.initial_ssthresh), ("max_window", config.max_window)] {
+        if let Some(packets) = value {
+            return Err(format!(
+                "`{TCP}.{key}` must not be given, as connections of Linux begin without it: expected no such key, got \
+                 {packets}"
+            ));
+        }
+    }
+    match &config.delayed_ack {
+        Some(delayed) if delayed.every > 2 => Err(format!(
+            "`{TCP}.delayed_ack.every` must be at most 2, as Linux acknowledges every second packet: expected 1 or 2, \
+             got {}",
+            delayed.every
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The name of a model or a choice in scenarios.
+fn name_of(config: &impl Serialize) -> String {
     let value = serde_json::to_value(config).expect("a configuration is a table");
     match value {
         serde_json::Value::String(name) => name,
@@ -403,10 +511,18 @@ fn drop(
         LostKind::Syn => ("syn", data),
         LostKind::SynAck => ("syn-ack", ack),
     };
-    let segments = flows[flow].size.div_ceil(tailcut_base::MSS_BYTES).min(MOST_MARKED_SEGMENTS);
+    let segments = flows[flow].size.div_ceil(MSS_BYTES).min(MOST_MARKED_SEGMENTS);
     let segment = loss.segment.unwrap_or(0);
     if kind == "data" && segment >= segments {
         return Err(format!("flow {flow} has no segment {segment} that is replayed: expected 0 to {}", segments - 1));
+    }
+    if kind == "data" && segment + 1 == segments && is_short(flows[flow].size) {
+        return Err(format!(
+            "a segment in `failures.packets` must have {MARK_BYTES} bytes or more, in which its number is written: \
+             segment {segment} of flow {flow} has {}; expected another segment, or another size than {} B",
+            flows[flow].size % MSS_BYTES,
+            flows[flow].size
+        ));
     }
     let port = match &loss.link {
         None => *path.ports.last().expect("a path has ports"),

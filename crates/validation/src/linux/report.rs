@@ -45,11 +45,9 @@ pub fn overview(all: &[Compared]) -> String {
         row.push(failed.join(", "));
         table.add_row(row);
         if let Err(why) = &compared.own {
-            below.push(format!(
-                "{}: tailcut does not run it: {}",
-                compared.name,
-                why.lines().next().unwrap_or_default()
-            ));
+            let first = why.lines().next().unwrap_or_default();
+            let first = first.strip_prefix("error: ").unwrap_or(first);
+            below.push(format!("{}: tailcut refused the case: {first}", compared.name));
         }
         if !failed.is_empty()
             && let Some(cause) = cause(&compared.name)
