@@ -46,13 +46,13 @@ pub struct Config {
     /// The constant C of the cubic function, in segments per second cubed (RFC 9438, section 5: 0.4; Linux has
     /// 410/1024).
     pub c: f64,
-    /// What a loss leaves of the window (RFC 9438, section 4.6: 0.7; Linux has 717/1024).
+    /// Part of the window that a loss leaves (RFC 9438, section 4.6: 0.7; Linux has 717/1024).
     pub beta: f64,
     /// Whether a flow that loses packets below its last `W_max` lowers that further (RFC 9438, section 4.7).
     pub fast_convergence: bool,
     /// Whether the window is at least that of NewReno with the same cut (RFC 9438, section 4.3).
     pub reno_friendly: bool,
-    /// What ends slow start before the first loss.
+    /// Rule that ends slow start before the first loss.
     pub hystart: HystartKind,
     /// Whether packets are paced: then a train of ACKs may last for a whole idle round trip before slow start ends, and
     /// for half of one otherwise (Linux, with `fq` or its own pacing).
@@ -64,7 +64,7 @@ pub struct Config {
     pub arithmetic: Arithmetic,
 }
 
-/// What ends slow start before the first loss.
+/// Rule that ends slow start before the first loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HystartKind {

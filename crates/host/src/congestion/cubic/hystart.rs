@@ -37,7 +37,7 @@ fn micros(picoseconds: u64) -> u64 {
 /// Longer than any delay.
 const NEVER: Span = Span::from_ps(u64::MAX);
 
-/// What a flow knows of its delays in slow start.
+/// Delays that a flow has measured in slow start.
 #[derive(Debug)]
 pub(super) struct HyStart {
     /// Whether it ends slow start at all, and does not just measure the smallest delay.

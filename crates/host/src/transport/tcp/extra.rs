@@ -23,7 +23,7 @@ pub(super) struct Extra {
     pub(super) degrees: Option<Degrees>,
     /// When the next packet to each host may go, if flows to one host wait for one another.
     pub(super) clocks: Option<BTreeMap<HostId, Instant>>,
-    /// What receivers do beside acknowledging.
+    /// Behaviour of receivers beside acknowledging.
     acks: Acks,
 }
 

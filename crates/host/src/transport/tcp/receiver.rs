@@ -20,7 +20,7 @@ struct Pending {
     timer: Instant,
 }
 
-/// What a receiver does beside acknowledging in order and by SACK.
+/// Behaviour of a receiver beside acknowledging in order and by SACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Acks {
     /// Whether it reports duplicates (RFC 2883).

@@ -1,4 +1,4 @@
-//! What an ACK says: which segments were SACKed, acknowledged or reported as duplicates, and the round-trip times.
+//! Content of an ACK: the segments SACKed, acknowledged or reported as duplicates, and the round-trip times.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::prr::Progress;
 use super::rtt::micros;
 use super::{Linux, MOST_REORDERING, Resend, Sender, State, probe};
 
-/// What one ACK has said.
+/// Content of one ACK.
 #[derive(Clone, Debug, Default)]
 pub(super) struct News {
     /// It acknowledged the first outstanding segment.
@@ -269,7 +269,7 @@ impl Linux {
         self.timeout = self.rtt.timeout().map(|timeout| super::timer::in_ticks(self.clock, timeout).min(most));
     }
 
-    /// What may be sent again now, once.
+    /// Permission to send again now; it is taken once.
     pub(super) fn take_resend(&mut self) -> Resend {
         std::mem::replace(&mut self.resend, Resend::Nothing)
     }

@@ -27,7 +27,7 @@ impl Usage {
     }
 }
 
-/// What an ACK tells a congestion control.
+/// Facts of an ACK that a congestion control uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard<'a> {
     pub(super) ece: bool,

@@ -105,7 +105,7 @@ impl State {
     }
 }
 
-/// What may be sent after an ACK beside new data.
+/// Packets that may be sent after an ACK, beside new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Resend {
     Nothing,

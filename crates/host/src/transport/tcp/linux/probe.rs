@@ -14,7 +14,7 @@ pub(super) struct Probe {
     is_retransmission: bool,
 }
 
-/// What an ACK says that concerns the probe.
+/// Facts of an ACK that concern the probe.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Answer {
     /// It reports the probe as a duplicate.

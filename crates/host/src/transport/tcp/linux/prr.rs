@@ -12,7 +12,7 @@ pub(super) struct Reduction {
     pub(super) sent: u32,
 }
 
-/// What an ACK says of the progress of a recovery.
+/// Progress of a recovery that an ACK reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     /// Segments newly delivered, by cumulative ACK or by SACK.

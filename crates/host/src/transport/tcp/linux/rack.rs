@@ -28,7 +28,7 @@ pub(super) struct Rack {
     pub(super) saw_reordering: bool,
 }
 
-/// What the reordering window depends on beside RACK's own state.
+/// Inputs of the reordering window beside RACK's own state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Surroundings {
     /// Whether a recovery is under way.

@@ -20,7 +20,7 @@ pub(super) struct Estimator {
     deviation4: u64,
     /// The largest `deviation4` of this round trip, at least the smallest timeout.
     largest: u64,
-    /// What the timeout adds to the smoothed round-trip time.
+    /// Amount that the timeout adds to the smoothed round-trip time.
     variation: u64,
     /// The round trip ends when this segment is acknowledged.
     round_end: u64,

@@ -8,7 +8,7 @@ use tailcut_base::{Instant, Span};
 use super::super::clock::Clock;
 use super::super::sender::MICROSECOND;
 
-/// What the one timer of a connection was started for.
+/// Purpose for which the one timer of a connection was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pending {
     /// It is off.

@@ -5,7 +5,7 @@
 
 use super::{Linux, Sender, UNLIMITED};
 
-/// What is needed to take a reduction back; windows are in segments.
+/// State from which a reduction can be taken back; windows are in segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Undo {
     /// The first outstanding segment when the recovery began, if it can be taken back.

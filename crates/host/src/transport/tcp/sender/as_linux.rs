@@ -57,7 +57,7 @@ impl Sender {
         false
     }
 
-    /// What a flow may do once its connection is open.
+    /// Permission of a flow once its connection is open.
     pub(super) fn open_gate(&self) -> Gate {
         if self.linux.is_some() { Gate::Linux } else { Gate::Open }
     }
@@ -171,7 +171,7 @@ impl Sender {
     }
 }
 
-/// What Linux's rules read and set of the sender.
+/// State of the sender that Linux's rules read and set.
 impl Sender {
     pub(in crate::transport::tcp) fn min_rto(&self) -> Span {
         self.min_rto
